@@ -66,6 +66,8 @@ export const REASONS = {
       `no pod may be evicted now: ${f.reasons}${f.held === undefined ? '' : `; ${f.held.pod} exceeds its request and stays: ${f.held.why}`}`,
   ),
   enoughTerminating: reason('EnoughEnding', () => 'terminating pods already free enough'),
+  awaitingAnswer: reason('AwaitingAnswer', () => 'waiting for the answer to an eviction request'),
+  noCandidate: reason('NoCandidate', () => 'every pod of this node that can be read is terminating'),
 
   // Why a pod is not evicted
   namespaceUnknown: reason(

@@ -7,7 +7,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { ANNOTATION_EVICTION_SIGNAL, ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
+import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 
@@ -32,11 +32,8 @@ export function dryRunEviction(client: KubeClient): AttemptEviction {
   };
 }
 
-function requestOf({ pod: { namespace, name, uid }, graceSeconds, signal, urgency }: Eviction): EvictionRequest {
-  const annotations = {
-    [ANNOTATION_EVICTION_SIGNAL]: signal,
-    ...(urgency === undefined ? {} : { [ANNOTATION_EVICTION_URGENCY]: urgency }),
-  };
+function requestOf({ pod: { namespace, name, uid }, graceSeconds, urgency }: Eviction): EvictionRequest {
+  const annotations = urgency === undefined ? {} : { [ANNOTATION_EVICTION_URGENCY]: urgency };
   return { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations };
 }
 

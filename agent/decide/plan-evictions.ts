@@ -1,5 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { chooseVictims, type VictimChoice, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  chooseVictims,
+  type VictimChoice,
+  type VictimRules,
+  withoutUnneeded,
+} from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
@@ -11,7 +16,7 @@ import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shortening
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
 import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
 import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
-import { canBeShortened } from './eviction/inflight-eviction.ts';
+import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
 import { heldPodIn, safeWithinRequest } from './ranking/safe-within-request.ts';
@@ -40,9 +45,10 @@ export function planEvictions(trigger: PressureTrigger, given: PlanInput): Evict
   const shortened = shortenings(query, input);
   const left = { ...query, evictions: shortenAll(query.evictions, shortened) };
   const gap = gapOf(left, input);
-  const gates = [...closedGates(left, state, snapshot), ...enoughTerminating(gap)];
-  const { victims, ineligible } = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
-  const held = victims.length > 0 ? gates : [...gates, ...noEligiblePod(ineligible)];
+  const gates = [...closedGates(left, state, snapshot), ...enoughTerminating(gap, left)];
+  const choice = gates.length > 0 ? NO_CHOICE : choose(left, gap, input);
+  const { victims } = choice;
+  const held = victims.length + gates.length > 0 ? gates : noEligiblePod(choice);
   const chosen = victims.map((victim) => evictionOf(victim, trigger, { snapshot, policy, trend: state.trend }));
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
@@ -85,10 +91,15 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
   return { ...evictions, inflight };
 }
 
-const NO_CHOICE: Pick<VictimChoice, 'victims' | 'ineligible'> = { victims: [], ineligible: [] };
+interface NodeChoice extends Pick<VictimChoice, 'victims' | 'ineligible'> {
+  /** Pods that are not terminating. */
+  readonly candidates: number;
+}
+
+const NO_CHOICE: NodeChoice = { victims: [], ineligible: [], candidates: 0 };
 
 /** A pod that was refused a moment ago gives way to those that were not tried yet. */
-function choose(query: PlanQuery, gap: number, input: PlanInput): VictimChoice {
+function choose(query: PlanQuery, gap: number, input: PlanInput): NodeChoice {
   if (query.trigger.stage === 'mild') return chooseWith({}, query, gap, input);
   const first = chooseWith({ pauseMs: SEVERE_TURN_MS }, query, gap, input);
   return first.victims.length > 0 ? first : chooseWith({ pauseMs: SEVERE_PAUSE_MS }, query, gap, input);
@@ -99,7 +110,7 @@ function chooseWith(
   query: PlanQuery,
   gap: number,
   { state, snapshot, policy }: PlanInput,
-): VictimChoice {
+): NodeChoice {
   const { trigger, evictions } = query;
   const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const ranked = rankNode(context, snapshot, policy);
@@ -124,20 +135,8 @@ function chooseWith(
     most: isSevere ? inTime : most,
     gap,
   });
-  return { ...choice, victims: (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most) };
-}
-
-/** Victims without which the others close the gap stay, those that rank last first. */
-function withoutUnneeded({ victims, freed }: VictimChoice, gap: number): readonly Candidate[] {
-  let spare = freed - gap;
-  return victims
-    .toReversed()
-    .filter(({ usage }) => {
-      if (usage === undefined || usage > spare) return true;
-      spare -= usage;
-      return false;
-    })
-    .toReversed();
+  const victims = (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most);
+  return { victims, ineligible: choice.ineligible, candidates: ranked.length };
 }
 
 /**
@@ -166,7 +165,8 @@ export function eligiblePods(
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
-function noEligiblePod(ineligible: VictimChoice['ineligible']): readonly Because[] {
+function noEligiblePod({ ineligible, candidates }: NodeChoice): readonly Because[] {
+  if (candidates === 0) return [REASONS.noCandidate({})];
   if (ineligible.length === 0) return [];
   const counts: Record<string, number> = {};
   for (const { because } of ineligible) counts[because.code] = (counts[because.code] ?? 0) + 1;
@@ -183,7 +183,9 @@ function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: 
   return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
 }
 
-function enoughTerminating(gap: number): readonly Because[] {
+/** What was requested counts as freed before the answer, which may be a refusal. */
+function enoughTerminating(gap: number, { trigger, evictions }: PlanQuery): readonly Because[] {
   if (gap > 0) return [];
-  return [REASONS.enoughTerminating({}, { missing: gap })];
+  const isAwaited = evictions.inflight.some((each) => isUncounted(each) && isFor(trigger.signal, each));
+  return [isAwaited ? REASONS.awaitingAnswer({}) : REASONS.enoughTerminating({}, { missing: gap })];
 }

@@ -9,6 +9,11 @@ interface Protect {
   readonly optOutCeiling: number;
 }
 
+/** An opt-out that covers only what was requested does not keep a pod above its request in the severe stage. */
+export function withoutOptOut(rules: ProtectionRules): ProtectionRules {
+  return { ...rules, wantsToStay: () => false };
+}
+
 /** Which pods are never evicted for node pressure, by the policy of their node and the labels of namespaces. */
 export function evictionRules(
   { namespaces, optOutCeiling }: Protect,

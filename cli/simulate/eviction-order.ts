@@ -1,8 +1,15 @@
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { chooseVictims, type Ineligible, type VictimRules } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  chooseVictims,
+  type Ineligible,
+  type VictimRules,
+  withoutUnneeded,
+} from '#shared/domain/eviction/choose-victims.ts';
+import { isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
+import { leastRelief } from '#shared/domain/eviction/least-relief.ts';
 import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
-import { protectionOf } from '#shared/domain/eviction/protection.ts';
+import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -15,8 +22,17 @@ import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
-import { evictionRules } from '#cli/cluster/eviction-rules.ts';
-import { LESS_THAN_LIMITED_OWNER, NO_STATISTICS, namespaceLimit, namespaceUnknown, ownerLimit } from './messages.ts';
+import { evictionRules, withoutOptOut } from '#cli/cluster/eviction-rules.ts';
+import {
+  aboveRequestHeld,
+  LESS_THAN_LIMITED_OWNER,
+  NO_STATISTICS,
+  namespaceLimit,
+  namespaceUnknown,
+  ownerLimit,
+  aboveRequestFirst,
+  TOO_SMALL,
+} from './messages.ts';
 import type { SimulatedSignal } from './signals.ts';
 
 /** What the agent of one node decides on. */
@@ -52,16 +68,31 @@ export function evictionOrder(shortage: Shortage, scene: NodeScene, policy: Agen
   const { signal, stage, gap } = shortage;
   const order = policyOrder(policy.ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
   const ranked = rankPods(candidatesOf(signal, scene, policy), order);
-  const reasonAgainst = ineligibility(stage, scene, policy);
+  const because = ineligibility(stage, scene, policy);
+  const isSafe = safeWithinRequest(ranked, because, policy);
+  const held = (candidate: Candidate): Because | undefined => {
+    const safe = isSafe(candidate);
+    return safe?.code === aboveRequestFirst('').code ? undefined : safe;
+  };
+  const reasonAgainst: typeof because = (candidate, victims) => because(candidate, victims) ?? held(candidate);
   const judged = ranked.map((candidate) => ({ candidate, because: reasonAgainst(candidate, []) }));
   const eligible = judged.filter(({ because }) => because === undefined).map(({ candidate }) => candidate);
   const ownerRule = ownerLimitOf(policy);
+  const most = mostVictims(policy);
+  const isSevere = stage === 'severe' && most > 0;
+  const wanted = { inTime: Infinity, gap, minimum: policy.minimumRelief };
+  const least = isSevere ? leastRelief(ranked, { ...wanted, reasonAgainst: (each) => because(each, []) }) : 0;
+  const tooSmall = ({ usage = least }: Candidate): Because | undefined => (usage >= least ? undefined : TOO_SMALL);
   const rule: VictimRules['protectionOf'] = (candidate, victims, ineligible) =>
-    reasonAgainst(candidate, victims) ?? ownerRule(candidate, victims, ineligible);
+    because(candidate, victims) ??
+    ownerRule(candidate, victims, ineligible) ??
+    isSafe(candidate) ??
+    tooSmall(candidate);
+  const choice = chooseVictims(ranked, { protectionOf: rule, most: isSevere ? Infinity : most, gap });
   return {
     eligible: explainRanking(eligible, order, eligible.length),
     ineligible: judged.filter((each): each is Ineligible => each.because !== undefined),
-    victims: chooseVictims(ranked, { protectionOf: rule, most: mostVictims(policy), gap }).victims,
+    victims: (isSevere ? withoutUnneeded(choice, gap) : choice.victims).slice(0, most),
   };
 }
 
@@ -93,18 +124,47 @@ function ineligibility(
   { protect, ranking, limits }: AgentPolicy,
 ): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
   const rules = evictionRules(protect, namespaces);
+  const overruled = stage === 'severe' && protect.optOut === 'WithinRequest' ? withoutOptOut(rules) : rules;
+  const rulesFor = ({ exceedsRequest }: Candidate): ProtectionRules => (exceedsRequest ? overruled : rules);
   const known = new Set(namespaces.map(({ name }) => name));
   return (candidate, victims) => {
     const { pod } = candidate.facts;
     const isUnmeasured = candidate.usage === undefined && ranking.missingStats === 'Never';
     return (
-      protectionOf(pod, rules) ??
+      protectionOf(pod, rulesFor(candidate)) ??
       (known.has(pod.namespace) ? undefined : namespaceUnknown(pod.namespace)) ??
       (isUnmeasured ? NO_STATISTICS : undefined) ??
       (protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined) ??
       namespaceRule(pod, victims, limits.perNamespacePerTenMinutes)
     );
   };
+}
+
+/**
+ * A pod within its request stays while another pod that may hold more than it requested stays, unless the kubelet never
+ * evicts that one (docs/decisions/0044). One that may go is ranked before it.
+ */
+function safeWithinRequest(
+  ranked: readonly Candidate[],
+  reasonAgainst: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined,
+  { ranking }: AgentPolicy,
+): (candidate: Candidate) => Because | undefined {
+  const judged = ranked.map((candidate) => ({ candidate, because: reasonAgainst(candidate, []) }));
+  const holders = judged.filter(({ candidate, because }) => mayHoldMore(candidate, because));
+  const holder = holders.find(({ because }) => because === undefined || isOwnReason(because));
+  if (holder === undefined) return () => undefined;
+  const pod = nameOf(holder.candidate);
+  const why = holder.because === undefined ? aboveRequestFirst(pod) : aboveRequestHeld(pod, holder.because.text);
+  return ({ exceedsRequest, usage }) => {
+    const isRankedByKubelet = usage === undefined && ranking.missingStats === 'First';
+    return exceedsRequest || isRankedByKubelet ? undefined : why;
+  };
+}
+
+function mayHoldMore({ exceedsRequest, usage, facts: { pod } }: Candidate, because: Because | undefined): boolean {
+  return (
+    exceedsRequest || (usage === undefined && pod.status.phase === 'Running' && because?.code === NO_STATISTICS.code)
+  );
 }
 
 function mostVictims({ limits }: AgentPolicy): number {

@@ -84,6 +84,29 @@ export const LIMITS_ALLOW_NONE = 'the limits of the policy allow no eviction';
 
 export const NO_STATISTICS = reason('NoStatistics', () => 'the pod has no statistics')({});
 
+const ABOVE_REQUEST_HELD = reason(
+  'AboveRequestHeld',
+  (f: { readonly pod: string; readonly why: string }) =>
+    `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
+);
+
+export const TOO_SMALL = reason('TooSmall', () => 'the pod uses too little to help')({});
+
+const ABOVE_REQUEST_FIRST = reason(
+  'AboveRequestFirst',
+  (f: { readonly pod: string }) => `the pod keeps to its request; ${f.pod}, which exceeds its own, is evicted first`,
+);
+
+/** Why a pod within its request is not chosen: another one, which exceeds its own, is. */
+export function aboveRequestFirst(pod: string): Because {
+  return ABOVE_REQUEST_FIRST({ pod }, { pod });
+}
+
+/** Why a pod within its request stays: another pod, which may exceed its own, stays. */
+export function aboveRequestHeld(pod: string, why: string): Because {
+  return ABOVE_REQUEST_HELD({ pod, why }, { pod, why });
+}
+
 export function namespaceUnknown(namespace: string): Because {
   return NAMESPACE_UNKNOWN({ namespace }, { namespace });
 }

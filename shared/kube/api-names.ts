@@ -64,8 +64,6 @@ export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 /** On a NodePressurePolicy: the generation whose thresholds may act although they were met when they arrived. */
 export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generation';
-/** On an Eviction: the signal that was short; its resource decides which window counts it. */
-export const ANNOTATION_EVICTION_SIGNAL = 'plimsoll.dev/eviction-signal';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
 export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';

@@ -36,7 +36,7 @@ describe('the agent', { timeout: 90_000 }, () => {
       () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
       WITHIN,
     );
-    const annotations = { 'plimsoll.dev/eviction-signal': 'memory.available' };
+    const annotations = { 'plimsoll.dev/eviction-urgency': expect.stringMatching(/Severe|LastChance/) as string };
     expect(evictions()).toMatchObject([
       {
         path: '/api/v1/namespaces/default/pods/hog/eviction',

@@ -49,6 +49,8 @@ const SAMPLES: ReasonSamples = {
   terminating: {},
   unreadable: {},
   enoughTerminating: {},
+  awaitingAnswer: {},
+  noCandidate: {},
   namespaceUnknown: { namespace: 'shop' },
   noStatistics: {},
   tooSmall: {},

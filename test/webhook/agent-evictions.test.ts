@@ -14,6 +14,8 @@ const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const CONFIG_MAPS = '/api/v1/configmaps';
 const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
 const SOCKETS = 256;
+/** 70 % of the default `requestSeconds` (`webhook/handler-sources.ts`). */
+const LONGEST_DECISION_MS = 1050;
 const RUNNING = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 interface Asked {
@@ -22,7 +24,6 @@ interface Asked {
   readonly extra?: object;
   readonly dryRun?: boolean;
   readonly options?: object;
-  readonly signal?: string;
 }
 
 describe('evictions by our own accounts', () => {
@@ -71,7 +72,7 @@ describe('evictions by our own accounts', () => {
         object: {
           apiVersion: 'policy/v1',
           kind: 'Eviction',
-          metadata: { name, namespace, annotations: { 'plimsoll.dev/eviction-signal': asked.signal } },
+          metadata: { name, namespace },
           deleteOptions: { preconditions: { uid }, ...options },
         },
       }),
@@ -142,15 +143,6 @@ describe('evictions by our own accounts', () => {
       expect(await evict(given('node-b'), { node: 'node-b' })).toMatchObject({ allowed: true });
     });
 
-    test('whatever resource the caller names, for a stolen token would name each in turn', async () => {
-      const limits = { perMinute: 1, perTenMinutes: 1 };
-      webhook.api.put(NODE_POLICIES, { metadata: { name: 'one' }, spec: { mode: 'Enforce', limits } });
-      const signals = ['cpu.pressure', 'memory.available', 'memory.pressure', 'pid.available', 'made up', 'up too'];
-      const answers = [];
-      for (const signal of signals) answers.push((await evict(given('node-a'), { signal })).allowed);
-      expect(answers).toEqual([true, false, false, false, false, false]);
-    });
-
     test('in the cluster, over all nodes and accounts', async () => {
       const limits = { perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
       webhook.api.put(NODE_POLICIES, { metadata: { name: 'many' }, spec: { mode: 'Enforce', limits } });
@@ -175,8 +167,8 @@ describe('evictions by our own accounts', () => {
 
     test('in lanes, so that a flood from one node is refused and the evictions of another are not', async () => {
       webhook.api.silent = /namespaces\/flood\/pods/;
-      const since = performance.now();
       const victims = Array.from({ length: 150 }, () => given('node-b', {}, { namespace: 'flood' }));
+      const startedAt = performance.now();
       const flood = victims.map((victim) => evict(victim, { node: 'node-a' }));
       const others = await Promise.all([1, 2].map(() => evict(given('node-b'), { node: 'node-b' })));
       const answers = await Promise.all(flood);
@@ -185,10 +177,9 @@ describe('evictions by our own accounts', () => {
       const overloaded = answers.filter(
         ({ message }) => message === MESSAGES.overloaded.text({ cause: ERRORS.tooManyWaiting() }),
       );
-      // Each place in the lane is held for as long as the API server is waited for, at most twice in this time.
-      const rounds = 1 + Math.ceil((performance.now() - since) / 500);
-      expect(answers.length - overloaded.length).toBeLessThanOrEqual(8 * rounds);
-      expect(overloaded.length).toBeGreaterThan(8);
+      // The lane has eight places, which are free again after the time for a decision.
+      const turns = 1 + Math.floor((performance.now() - startedAt) / LONGEST_DECISION_MS);
+      expect(overloaded.length).toBeGreaterThanOrEqual(150 - 8 * turns);
       webhook.api.silent = undefined;
     });
 

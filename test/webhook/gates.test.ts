@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lastingProtection } from '#agent/decide/ranking/ineligibility.ts';
+import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { lastingProtection, optOutForce } from '#agent/decide/ranking/ineligibility.ts';
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -13,25 +15,18 @@ const NODES = '/api/v1/nodes';
 const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const STAY = { 'plimsoll.dev/evict': 'never' };
 
-/** Limits are not what is compared here. */
-const MANY = 10_000;
-const COUNTED = { evictions: { configMapName: 'plimsoll-evictions' } };
-const CONFIG_MAPS = '/api/v1/configmaps';
-const UNLIMITED = { perMinute: MANY, perTenMinutes: MANY, perNamespacePerTenMinutes: MANY };
-
 const POLICIES: readonly StoredObject[] = [
   {
     metadata: { name: 'everywhere' },
-    spec: { mode: 'Enforce', limits: UNLIMITED, protect: { optOutCeiling: 50, namespaces: ['db'] } },
+    spec: { mode: 'Enforce', protect: { optOutCeiling: 50, namespaces: ['db'] } },
   },
   {
     metadata: { name: 'batch' },
     spec: {
       mode: 'Enforce',
-      limits: UNLIMITED,
       order: 5,
       nodeSelector: { matchLabels: { pool: 'batch' } },
-      protect: { optOutCeiling: -10 },
+      protect: { optOutCeiling: -10, optOut: 'Always' },
     },
   },
 ];
@@ -57,6 +52,8 @@ const CANDIDATES: readonly StoredObject[] = PLACES.flatMap((namespace) =>
   ),
 );
 
+const OPTED_OUT = CANDIDATES.filter(({ metadata }) => isDeepStrictEqual(metadata['annotations'], STAY));
+
 describe('the gates', () => {
   let webhook: RunningWebhook;
   beforeAll(async () => {
@@ -80,18 +77,19 @@ describe('the gates', () => {
         metadata: { name: 'fair', annotations: { 'plimsoll.dev/allow-preemption': 'true' } },
         value: 1,
       });
-    }, COUNTED);
+    });
   });
   afterAll(() => webhook.stop());
 
-  async function evict(candidate: StoredObject, username: string): Promise<Answer> {
+  /** A dry run: what protects a pod is decided, and no limit counts it. */
+  async function evict(candidate: StoredObject, username: string, annotations: object = {}): Promise<Answer> {
     const { name, namespace, uid } = candidate.metadata;
     const { nodeName } = candidate['spec'] as { readonly nodeName: string };
     const eviction = {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
-      metadata: { name, namespace },
-      deleteOptions: { preconditions: { uid }, gracePeriodSeconds: 5 },
+      metadata: { name, namespace, annotations },
+      deleteOptions: { preconditions: { uid }, gracePeriodSeconds: 5, dryRun: ['All'] },
     };
     const resource = { group: '', version: 'v1', resource: 'pods' };
     const userInfo = { username, groups: [], extra: { 'authentication.kubernetes.io/node-name': [nodeName] } };
@@ -116,24 +114,28 @@ describe('the gates', () => {
     return readAnswer((await webhook.post('/validate/deletions', body)).body);
   }
 
-  test('protect from our own evictions exactly what the agent skips', async () => {
+  test.each<[string, Stage, boolean, readonly StoredObject[]]>([
+    ['in the mild stage', 'mild', true, CANDIDATES],
+    ['in the severe stage within its request', 'severe', false, OPTED_OUT],
+    ['in the severe stage above its request', 'severe', true, OPTED_OUT],
+  ])('protect from our own evictions exactly what the agent skips %s', async (_, stage, exceedsRequest, candidates) => {
     const policies = POLICIES.map(readNamedPolicy);
     const known = new Map(PLACES.map((name) => [name, name === IGNORED ? 'ignored' : 'open'] as const));
-    const byAgent: Record<string, boolean> = {};
-    const byGate: Record<string, boolean> = {};
-    for (const candidate of CANDIDATES) {
+    // Only where the agent may overrule an opt-out does it name an urgency.
+    const urgency = stage === 'severe' && exceedsRequest ? { 'plimsoll.dev/eviction-urgency': 'Severe' } : {};
+    const answers = await Promise.all(candidates.map((candidate) => evict(candidate, AGENT, urgency)));
+    const byGate = candidates.map(({ metadata }, index) => [metadata['uid'], answers[index]?.allowed]);
+    const byAgent = candidates.map((candidate) => {
       const decoded = decodePod(candidate);
       if (!decoded.ok) throw new Error(decoded.message);
       const { uid, spec } = decoded.value;
       const selected = selectPolicy(policies, new Map(Object.entries(NODE_LABELS[spec.nodeName ?? ''] ?? {})));
       const policy = selected.kind === 'selected' ? selected.policy.policy : DEFAULT_POLICY;
-      byAgent[uid] = lastingProtection(decoded.value, policy, known) === undefined;
-      // Nor is the share of a node in the limit of the cluster.
-      webhook.api.remove(CONFIG_MAPS, 'plimsoll-system/plimsoll-evictions');
-      byGate[uid] = (await evict(candidate, AGENT)).allowed;
-    }
-    expect(byGate).toEqual(byAgent);
-    expect(new Set(Object.values(byGate)).size).toBe(2);
+      const optOut = optOutForce({ exceedsRequest }, stage, policy);
+      return [uid, lastingProtection(decoded.value, policy, known, optOut) === undefined];
+    });
+    expect(Object.fromEntries(byGate)).toEqual(Object.fromEntries(byAgent));
+    expect(new Set(byGate.map(([, isAllowed]) => isAllowed)).size).toBe(2);
   });
 
   test('refuse our own eviction of a pod that cannot be read', async () => {

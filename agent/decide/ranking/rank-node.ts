@@ -1,4 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,
@@ -67,7 +68,7 @@ export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy
 
 /**
  * Pods that terminate, or are asked to, and still use more than they requested; without those that have released what
- * they used, and without victims of a dry run, which stay.
+ * they used, those that the kubelet never evicts, and victims of a dry run, which stay.
  */
 export function leavingAboveRequest(
   context: RankingContext,
@@ -76,6 +77,7 @@ export function leavingAboveRequest(
 ): readonly Candidate[] {
   const inflight = new Map(context.evictions.inflight.map((each) => [each.uid, each] as const));
   const leaving = snapshot.pods.running.filter(({ pod }) => {
+    if (isMirrorOfNode(pod) || hasCriticalPriority(pod)) return false;
     const eviction = inflight.get(pod.uid);
     if (eviction === undefined) return isTerminating(pod);
     return eviction.phase !== 'pretended' && eviction.releasedAt === undefined;

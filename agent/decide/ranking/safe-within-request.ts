@@ -4,6 +4,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { Ineligibility, RankingContext } from './ineligibility.ts';
+import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
 import { leavingAboveRequest } from './rank-node.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -61,10 +62,17 @@ function aboveRequest({ ranked, reasonAgainst }: NodeRanking): Because | undefin
 function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: NodeRanking): Because | undefined {
   const [terminating] = leavingAboveRequest(context, snapshot, policy);
   if (terminating !== undefined) return held({ pod: nameOf(terminating), because: REASONS.terminating({}) });
+  if (isVictimOfKubeletLeft(context, snapshot))
+    return held({ pod: 'a pod that the kubelet evicted', because: REASONS.terminating({}) });
   const unmeasured = ranked.find((each) => isUnmeasured(each) && reasonAgainst(each)?.code === NO_STATISTICS);
   if (unmeasured !== undefined) return held({ pod: nameOf(unmeasured), because: REASONS.noStatistics({}) });
   const [unreadable] = snapshot.pods.unreadable;
   return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
+}
+
+/** The kubelet evicts pods above their requests first; its victim's phase is Failed before the processes have ended. */
+function isVictimOfKubeletLeft({ signal }: RankingContext, { pods, usage }: NodeSnapshot): boolean {
+  return pods.endedByKubelet.some(({ uid }) => (figureFor(signal, usage.get(uid)) ?? 0) > 0);
 }
 
 /** A running pod without statistics may hold anything; the kubelet ranks it first. */

@@ -45,3 +45,19 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
   }
   return { victims, ineligible, freed };
 }
+
+/** Victims without which the others close the gap stay, those that rank last first. */
+export function withoutUnneeded(
+  { victims, freed }: Pick<VictimChoice, 'victims' | 'freed'>,
+  gap: number,
+): readonly Candidate[] {
+  let spare = freed - gap;
+  return victims
+    .toReversed()
+    .filter(({ usage }) => {
+      if (usage === undefined || usage > spare) return true;
+      spare -= usage;
+      return false;
+    })
+    .toReversed();
+}

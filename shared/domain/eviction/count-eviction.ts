@@ -12,6 +12,8 @@ export interface CountedEviction {
   readonly uid: string;
   /** UID of the pod's controller; absent without one. */
   readonly owner?: string | undefined;
+  /** Whether it was let through beyond the limit of the cluster. */
+  readonly isBeyondLimit?: true;
 }
 
 /** How many evictions may be let through. */
@@ -20,7 +22,7 @@ export interface EvictionBounds {
   readonly limits: EvictionLimits | undefined;
   /** In the whole cluster, in a minute. */
   readonly inClusterPerMinute: number;
-  /** As the agent says; in the last chance the cluster's limit does not count. */
+  /** As the agent says; in the last chance the cluster's limit yields once a minute for each node. */
   readonly urgency?: EvictionUrgency | undefined;
 }
 
@@ -59,37 +61,52 @@ export function countEviction(
 ): CountOutcome {
   const recent = recentEvictions(before, wanted.at);
   if (recent.some(({ uid }) => uid === wanted.uid)) return { kind: 'counted', counted: recent };
-  for (const window of windowsOf(wanted, bounds)) {
-    const inside = recent.filter((each) => wanted.at - each.at < window.windowMs && window.has(each));
-    if (inside.length >= window.most) return exceeded(window, inside, wanted.at);
+  const ofNode = bounds.limits === undefined ? [] : nodeWindows(wanted, limitsFor(bounds.urgency, bounds.limits));
+  const ofCluster: Window = {
+    scope: 'clusterLimit',
+    what: 'evictions a minute in the cluster',
+    most: bounds.inClusterPerMinute,
+    windowMs: MINUTE_MS,
+    has: () => true,
+  };
+  const spent = firstFull(ofNode, recent, wanted.at);
+  if (spent !== undefined) return spent;
+  const beyond = firstFull([ofCluster], recent, wanted.at) ?? takenShare(recent, wanted, bounds);
+  if (beyond === undefined) return { kind: 'counted', counted: [...recent, wanted] };
+  return yieldsTo(wanted, recent, bounds)
+    ? { kind: 'counted', counted: [...recent, { ...wanted, isBeyondLimit: true }] }
+    : beyond;
+}
+
+function firstFull(
+  windows: readonly Window[],
+  recent: readonly CountedEviction[],
+  now: Instant,
+): CountOutcome | undefined {
+  for (const window of windows) {
+    const inside = recent.filter((each) => now - each.at < window.windowMs && window.has(each));
+    if (inside.length >= window.most) return exceeded(window, inside, now);
   }
-  const taken = takenShare(recent, wanted, bounds);
-  if (taken !== undefined) return taken;
-  return { kind: 'counted', counted: [...recent, wanted] };
+  return undefined;
+}
+
+/**
+ * Whether the limit of the cluster yields, in the last chance of a node. Only the node itself knows that it is its last
+ * chance, so the limit yields to one eviction a minute for each node; a limit of 0 never yields.
+ */
+function yieldsTo(
+  { at, node }: CountedEviction,
+  recent: readonly CountedEviction[],
+  { limits, inClusterPerMinute, urgency }: EvictionBounds,
+): boolean {
+  if (urgency !== 'LastChance' || limits === undefined || inClusterPerMinute === 0) return false;
+  return !recent.some((each) => each.isBeyondLimit === true && each.node === node && at - each.at < MINUTE_MS);
 }
 
 /** Those that a window still looks at. */
 function recentEvictions(counted: readonly CountedEviction[], now: Instant): readonly CountedEviction[] {
   const sane = counted.map((each) => (each.at > now ? { ...each, at: now } : each));
   return sane.filter(({ at }) => now - at < TEN_MINUTES_MS);
-}
-
-function windowsOf(wanted: CountedEviction, bounds: EvictionBounds): readonly Window[] {
-  const limits = bounds.limits && limitsFor(bounds.urgency, bounds.limits);
-  const cluster: Window = {
-    scope: 'clusterLimit',
-    what: 'evictions a minute in the cluster',
-    most: inCluster(bounds),
-    windowMs: MINUTE_MS,
-    has: () => true,
-  };
-  return [...(limits === undefined ? [] : nodeWindows(wanted, limits)), cluster];
-}
-
-/** The limit of the cluster, which yields in the last chance of a node; a limit of 0 never yields. */
-function inCluster({ limits, inClusterPerMinute, urgency }: EvictionBounds): number {
-  const isYielding = urgency === 'LastChance' && limits !== undefined && inClusterPerMinute > 0;
-  return isYielding ? Infinity : inClusterPerMinute;
 }
 
 /**
@@ -99,9 +116,8 @@ function inCluster({ limits, inClusterPerMinute, urgency }: EvictionBounds): num
 function takenShare(
   recent: readonly CountedEviction[],
   { at, node, owner }: CountedEviction,
-  bounds: EvictionBounds,
+  { inClusterPerMinute: most }: EvictionBounds,
 ): CountOutcome | undefined {
-  const most = inCluster(bounds);
   const inside = recent.filter((each) => at - each.at < MINUTE_MS);
   const holders = [
     { what: `node \`${node}\``, held: inside.filter((each) => each.node === node) },

@@ -15,9 +15,14 @@ import type { LawApiServer } from './api-server.ts';
 import type { LawNode, LivePod } from './node.ts';
 import { EPOCH_MS, podObject } from './pod-object.ts';
 import { policyOf } from './policy.ts';
+import type { Scenario } from './scenario.ts';
 
 /** Makes an agent that does wrong, to show that a law can fail. */
-export type Tamper = (ports: PassPorts) => PassPorts;
+export type Tamper = (ports: PassPorts, scenario: Scenario) => PassPorts;
+
+interface DecodedPod extends Pick<LivePod, 'deletion' | 'isEvictedByKubelet'> {
+  readonly known: readonly KnownPod[];
+}
 
 /** The agent's own passes and shells on the node of an episode. */
 export class LawAgent {
@@ -27,13 +32,14 @@ export class LawAgent {
   readonly #signal = new AbortController().signal;
   #nextMs = 0;
   #known: readonly KnownPod[] = [];
+  readonly #decodedPods = new Map<string, DecodedPod>();
   #version = -1;
   #changed = (): void => undefined;
 
   constructor(node: LawNode, api: LawApiServer, tamper: Tamper = (ports) => ports) {
     this.#node = node;
     this.#api = api;
-    this.#runner = createPassRunner(tamper(this.#ports()));
+    this.#runner = createPassRunner(tamper(this.#ports(), node.scenario));
   }
 
   /** Runs a pass if one is due. */
@@ -48,8 +54,18 @@ export class LawAgent {
   #watch(): void {
     if (this.#version === this.#node.version || this.#api.fault('watchStalls') !== undefined) return;
     this.#version = this.#node.version;
-    this.#known = this.#node.present().flatMap((pod) => slimKnownPod(podObject(pod)) ?? []);
+    this.#known = this.#node.present().flatMap((pod) => this.#decoded(pod));
     this.#changed();
+  }
+
+  /** A pod changes only when it is deleted or evicted by the kubelet; decoding it is most of what an episode costs. */
+  #decoded(pod: LivePod): readonly KnownPod[] {
+    const { deletion, isEvictedByKubelet } = pod;
+    const before = this.#decodedPods.get(pod.uid);
+    if (before?.deletion === deletion && before?.isEvictedByKubelet === isEvictedByKubelet) return before.known;
+    const known = [slimKnownPod(podObject(pod)) ?? []].flat();
+    this.#decodedPods.set(pod.uid, { deletion, isEvictedByKubelet, known });
+    return known;
   }
 
   #ports(): PassPorts {

@@ -100,6 +100,7 @@ export class LawApiServer {
     this.#onEviction(pod);
     const refusal = refusalOf(pod);
     if (refusal !== undefined) return refusal;
+    pod.acceptedAtMs ??= this.#node.nowMs;
     this.#node.delete(pod, graceSeconds);
     return ok({ kind: 'Status', status: 'Success' });
   }

@@ -19,11 +19,16 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   Backoff: (node) => node.refusedAtMs !== undefined && node.nowMs - node.refusedAtMs <= RECENT_MS,
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
   Stuck: (node) => leaving(node).some((pod) => pod.usedMiB > 0),
+  AwaitingAnswer: (node) => node.pending > 0,
+  NoCandidate: (node) =>
+    node.pending > 0 ||
+    node.scenario.api.some(({ kind }) => kind === 'watchStalls') ||
+    node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0 || pod.spec.fault === 'unreadable'),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
   NobodyMayGo: (node, { facts }) =>
-    Object.keys(facts).every((code) => hasWitness(node, code)) && freePod(node) === undefined,
+    Object.keys(facts).every((code) => hasWitness(node, code)) && ('TooSmall' in facts || freePod(node) === undefined),
 };
 
 /** Why pods may not go, as `NobodyMayGo` counts them, each with a pod that shows it. */
@@ -44,9 +49,10 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
     asked(node, TEN_MINUTES_MS).filter((each) => each.spec.namespace === spec.namespace).length >=
     node.scenario.policy.perNamespace,
   AboveRequestFirst: isAbove,
+  // Of a pod that cannot be read its priority is unknown, too.
   AboveRequestHeld: (pod) =>
-    !isUntouchable(pod.spec) &&
-    (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured || pod.spec.fault === 'unreadable'),
+    pod.spec.fault === 'unreadable' ||
+    (!isUntouchable(pod.spec) && (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured)),
   TooSmall: () => true,
 };
 
@@ -119,5 +125,9 @@ function ownerLosses(node: LawNode, name: string): number {
 
 function areWindowsUsed(node: LawNode): boolean {
   const { perMinute, perTenMinutes } = node.scenario.policy;
-  return asked(node, RECENT_MS).length >= perMinute || asked(node, TEN_MINUTES_MS).length >= perTenMinutes;
+  const { pending } = node;
+  return (
+    asked(node, RECENT_MS).length + pending >= perMinute ||
+    asked(node, TEN_MINUTES_MS).length + pending >= perTenMinutes
+  );
 }

@@ -27,12 +27,24 @@ export interface Totals {
 
 const NOTHING: Totals = { oomKills: 0, innocents: 0, shortMs: 0 };
 
+/** Changes an episode, so that what is looked for is frequent. */
+export type Focus = (scenario: Scenario) => Scenario;
+
+interface HuntOptions {
+  readonly focus?: Focus | undefined;
+  readonly tamper?: Tamper | undefined;
+}
+
+function itself(scenario: Scenario): Scenario {
+  return scenario;
+}
+
 /** Runs the episodes of consecutive seeds and groups what they broke by law and cause. */
-export async function hunt(firstSeed: number, count: number, tamper?: Tamper): Promise<Hunt> {
+export async function hunt(firstSeed: number, count: number, { focus, tamper }: HuntOptions = {}): Promise<Hunt> {
   const findings = new Map<string, Finding>();
   let [alone, withAgent] = [NOTHING, NOTHING];
   for (let seed = firstSeed; seed < firstSeed + count; seed += 1) {
-    const scenario = randomScenario(seed);
+    const scenario = (focus ?? itself)(randomScenario(seed));
     const outcome = await judge(scenario, tamper);
     for (const breach of outcome.breaches) note(findings, scenario, breach);
     alone = add(alone, outcome.alone);
@@ -55,7 +67,7 @@ export function keyOf({ law, cause }: Breach): string {
 function add(totals: Totals, node: Outcome['node']): Totals {
   return {
     oomKills: totals.oomKills + node.oomKills,
-    innocents: totals.innocents + node.innocentsEvicted,
+    innocents: totals.innocents + node.innocents,
     shortMs: totals.shortMs + node.shortMs,
   };
 }

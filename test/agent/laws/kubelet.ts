@@ -51,8 +51,9 @@ export class LawKubelet {
     const { graceSeconds } = victim.spec;
     const { mostGraceSeconds } = this.#node.scenario.kubelet;
     this.#node.note('kubelet', victim);
-    if (isInside(victim)) this.#node.innocentsEvicted += 1;
+    if (isInside(victim)) this.#node.innocents += 1;
     victim.isEvictedByKubelet = true;
+    this.#node.version += 1;
     this.#node.end(victim, isHard ? HARD_GRACE_SECONDS : Math.min(mostGraceSeconds, graceSeconds));
     this.#cleaning = { pod: victim, untilMs: this.#node.nowMs + CLEAN_UP_MS };
     this.#nextMs = this.#node.nowMs + 1000;

@@ -1,41 +1,125 @@
 import { describe, expect, test } from 'vitest';
 import type { PassPorts } from '#agent/pass.ts';
 import type { Tamper } from './agent.ts';
-import { describeFinding, hunt, keyOf } from './hunt.ts';
+import { MIB } from '#test/agent/node-scene.ts';
+import { expectNoBreach } from './expect-no-breach.ts';
+import { type Focus, hunt } from './hunt.ts';
 import type { Law } from './laws.ts';
-import { isOpen } from './open-findings.ts';
+import type { LawPod, Scenario } from './scenario.ts';
 import { FIRST_SEED } from './seed.ts';
 
 /** Few enough for every run; `laws.long.test.ts` runs many more. */
-const EPISODES = 400;
+const EPISODES = 200;
+/** Enough for a wrong agent to show. */
+const EPISODES_OF_WRONG = 25;
 const TIMEOUT_MS = 120_000;
 
 describe('a node with the agent beside the kubelet and the kernel', () => {
   test(
     `${EPISODES} episodes break no law, and leave the node no worse than with the kubelet alone`,
-    async () => {
-      const { findings, alone, withAgent } = await hunt(FIRST_SEED, EPISODES);
-      const news = [...findings.values()].filter(({ breach }) => !isOpen(keyOf(breach)));
-      const texts = await Promise.all(news.slice(0, 5).map(describeFinding));
-      expect(texts.join('\n\n'), `PLIMSOLL_TEST_SEED=${FIRST_SEED}`).toBe('');
-      expect(withAgent.oomKills).toBeLessThan(alone.oomKills);
-      expect(withAgent.shortMs).toBeLessThan(alone.shortMs);
-      expect(withAgent.innocents).toBeLessThanOrEqual(alone.innocents);
-    },
+    () => expectNoBreach(FIRST_SEED, EPISODES),
     TIMEOUT_MS,
   );
 });
 
-/** Agents that do wrong, each with the law that must notice. */
-const WRONG: Readonly<Record<string, readonly [Law, Tamper]>> = {
-  'never acts': ['asked', withPolicy({ thresholds: [] })],
-  'allows no more than one eviction in ten minutes': ['asked', withLimits({ perTenMinutes: 1, perMinute: 1 })],
-  'takes every pod’s request for a gigabyte': ['inside', withFacts(() => 1024)],
-  'takes every pod for one without a request': ['inside', withFacts(() => 0)],
-  'evicts in dry run': ['dryRun', withPolicy({ mode: 'Enforce' })],
-  'says that it is warming up': ['gate', (ports) => ({ ...ports, closedGates: () => [WARMING_UP] })],
+/** An agent that does wrong, the law that must notice, and the episodes in which it matters; absent: any. */
+interface Wrong {
+  readonly law: Law;
+  readonly tamper: Tamper;
+  readonly focus?: (scenario: Scenario) => Scenario;
+}
+
+const NO_LIMIT = 10_000;
+
+const WRONG: Readonly<Record<string, Wrong>> = {
+  'never acts': { law: 'asked', tamper: withPolicy({ thresholds: [] }), focus: withLeak },
+  'takes its windows for full': {
+    law: 'asked',
+    tamper: withLimits({ perTenMinutes: 0, perMinute: 0 }),
+    focus: withLeak,
+  },
+  'drops the windows of the node': {
+    law: 'limits',
+    tamper: withLimits({ perMinute: NO_LIMIT, perTenMinutes: NO_LIMIT }),
+    focus: withChoice({ perMinute: 1, perTenMinutes: 1 }),
+  },
+  'drops the window of a namespace': {
+    law: 'limits',
+    tamper: withLimits({ perNamespacePerTenMinutes: NO_LIMIT }),
+    focus: withChoice({ perNamespace: 1 }),
+  },
+  'overlooks what the kubelet does': {
+    law: 'standBack',
+    tamper: (ports) => ({ ...ports, pods: { ...ports.pods, endedByKubelet: () => [] } }),
+    focus: withStuckVictim,
+  },
+  'takes every pod’s request for a gigabyte': { law: 'inside', tamper: withRequests(() => 1024) },
+  'takes every pod for one without a request': { law: 'inside', tamper: withRequests(() => 0) },
+  'overlooks pods that cannot be read': {
+    law: 'inside',
+    tamper: (ports) => ({ ...ports, pods: { ...ports.pods, unreadable: () => [] } }),
+    focus: withCulprit({ fault: 'unreadable' }),
+  },
+  'takes the request of the spec for the allocated one': {
+    law: 'inside',
+    tamper: withRequests(({ resize, requestMiB }) => resize?.requestMiB ?? requestMiB),
+    focus: withCulprit({ resize: { requestMiB: NO_LIMIT, state: 'Infeasible' } }),
+  },
+  'evicts in dry run': {
+    law: 'dryRun',
+    tamper: withPolicy({ mode: 'Enforce' }),
+    focus: withChoice({ mode: 'DryRun' }),
+  },
+  'says that it is warming up': { law: 'gate', tamper: (ports) => ({ ...ports, closedGates: () => [WARMING_UP] }) },
 };
 const WARMING_UP = { code: 'WarmingUp', text: 'the agent has just started; evictions begin in 9 s', facts: {} };
+
+function withChoice(changes: Partial<Scenario['policy']>): (scenario: Scenario) => Scenario {
+  return (scenario) => ({ ...scenario, policy: { ...scenario.policy, ...changes } });
+}
+
+const LEAK: Partial<LawPod> = {
+  namespace: 'a',
+  kind: 'ReplicaSet',
+  isMeasured: true,
+  comesBack: false,
+  requestMiB: 50,
+  startMiB: 100,
+  growsMiB: 60,
+  growsFromMs: 0,
+  mostMiB: 100_000,
+  fault: undefined,
+  wish: undefined,
+  resize: undefined,
+  deletedAtMs: undefined,
+};
+
+/** One pod leaks in four seconds what is left, nothing holds it, and the kubelet looks too late. */
+function withLeak(scenario: Scenario): Scenario {
+  const limits = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespace: 4, perOwnerPerHour: 3 };
+  const choice = { ...limits, mode: 'Enforce', hardMiB: 250, missingStats: 'Never' } as const;
+  const kubelet = { ...scenario.kubelet, phaseMs: 9900 };
+  const pods = withCulprit(LEAK)(scenario).pods.map((pod) => (pod.requestMiB === 50 ? pod : { ...pod, growsMiB: 0 }));
+  const outsideMiB = scenario.capacityMiB - 300 - pods.reduce((sum, { startMiB }) => sum + startMiB, 0);
+  return withChoice(choice)({ ...scenario, pods, kubelet, outsideMiB, outsideGrowsMiB: 0, api: [], lengthMs: 8000 });
+}
+
+/** The kubelet evicts the pod that leaks, which does not end; others are above their requests. */
+function withStuckVictim(scenario: Scenario): Scenario {
+  const leaking = withLeak(scenario);
+  const pods = leaking.pods.map((pod) =>
+    pod.growsMiB > 0 ? { ...pod, hangsMs: 600_000 } : { ...pod, requestMiB: 0, resize: undefined, fault: undefined },
+  );
+  return { ...leaking, pods, kubelet: { ...leaking.kubelet, hardMiB: 400, phaseMs: 900 } };
+}
+
+/** Changes the pod that grows fastest. */
+function withCulprit(changes: Partial<LawPod>): (scenario: Scenario) => Scenario {
+  return (scenario) => {
+    const [fastest] = scenario.pods.toSorted((left, right) => right.growsMiB - left.growsMiB);
+    return { ...scenario, pods: scenario.pods.map((pod) => (pod === fastest ? { ...pod, ...changes } : pod)) };
+  };
+}
 
 function withPolicy(changes: Partial<ReturnType<PassPorts['policy']>>): Tamper {
   return (ports) => ({ ...ports, policy: () => ({ ...ports.policy(), ...changes }) });
@@ -48,34 +132,35 @@ function withLimits(changes: Partial<ReturnType<PassPorts['policy']>['limits']>)
   });
 }
 
-function withFacts(requestMiB: () => number): Tamper {
-  const memory = { mantissa: requestMiB() * 1024 * 1024, exponent: 0 };
-  return (ports) => {
+function withRequests(requestMiB: (pod: LawPod) => number): Tamper {
+  return (ports, { pods }) => {
+    const requestOf = ({ name }: { readonly name: string }): number => {
+      const spec = pods.find((each) => each.name === name);
+      return spec === undefined ? 0 : requestMiB(spec) * MIB;
+    };
     const alive: PassPorts['pods']['alive'] = () =>
-      ports.pods
-        .alive()
-        .map((pod) => ({ ...pod, facts: { ...pod.facts, requests: { ...pod.facts.requests, memory } } }));
+      ports.pods.alive().map((known) => {
+        const memory = { mantissa: requestOf(known.facts.pod), exponent: 0 };
+        return { ...known, facts: { ...known.facts, requests: { ...known.facts.requests, memory } } };
+      });
     return { ...ports, pods: { ...ports.pods, alive } };
   };
 }
 
-/** How many breaches of each law the episodes show. */
-async function countBreaches(tamper?: Tamper): Promise<ReadonlyMap<Law, number>> {
-  const { findings } = await hunt(FIRST_SEED, EPISODES, tamper);
-  const counts = new Map<Law, number>();
-  for (const { breach, seeds } of findings.values())
-    counts.set(breach.law, (counts.get(breach.law) ?? 0) + seeds.length);
-  return counts;
+/** How many breaches of a law the episodes show. */
+async function countBreaches(law: Law, { focus, tamper }: { readonly focus?: Focus; readonly tamper?: Tamper }) {
+  const { findings } = await hunt(FIRST_SEED, EPISODES_OF_WRONG, { focus, tamper });
+  const ofLaw = [...findings.values()].filter(({ breach }) => breach.law === law);
+  return ofLaw.reduce((count, { seeds }) => count + seeds.length, 0);
 }
 
 describe('the laws notice an agent that', () => {
-  const real = countBreaches();
-
   test.each(Object.entries(WRONG))(
     '%s',
-    async (_name, [law, tamper]) => {
-      const [wrong, right] = [await countBreaches(tamper), await real];
-      expect(wrong.get(law) ?? 0).toBeGreaterThan(2 * (right.get(law) ?? 0));
+    async (_name, { law, tamper, focus }) => {
+      const right = await countBreaches(law, { ...(focus && { focus }) });
+      const wrong = await countBreaches(law, { ...(focus && { focus }), tamper });
+      expect(wrong).toBeGreaterThan(2 * right);
     },
     TIMEOUT_MS,
   );

@@ -3,14 +3,17 @@ import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault } from './gates.ts';
 import { isAbove, isInside, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
+import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
 /**
  * `inside`: nobody inside its request goes while a pod above its own is there. `asked`: the pod that takes the memory is
  * asked before the kernel kills. `innocents`, `oom`, `short`: the node is no worse than with the kubelet alone. `dryRun`:
- * nothing differs from the kubelet alone. `gate`: what is said to hold evictions back does.
+ * nothing differs from the kubelet alone. `gate`: what is said to hold evictions back does. `limits`: no window of the
+ * policy is exceeded, except in the last chance up to the kubelet's pace. `standBack`: after the kubelet evicted a pod, the
+ * agent waits.
  */
-export type Law = 'inside' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate';
+export type Law = 'inside' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate' | 'limits' | 'standBack';
 
 /** A law that an episode broke; `cause` groups breaches. */
 export interface Breach {
@@ -61,7 +64,11 @@ class LawWatch implements Witness {
   }
 
   onPass(result: PassResult, node: LawNode): void {
-    for (const { pod } of result.decision.evictions) this.#decidedAtMs.set(pod.uid, node.nowMs);
+    for (const eviction of result.decision.evictions) {
+      this.#decidedAtMs.set(eviction.pod.uid, node.nowMs);
+      const broken = eviction.isShortening ? undefined : (limitFault(eviction, node) ?? standBackFault(eviction, node));
+      if (broken !== undefined) this.#break(...broken, node, node.find(eviction.pod.uid));
+    }
     this.#codes = gateCodes(result);
     if (result.decision.evictions.length === 0 && this.#isIdle(node)) this.#checkGate(result, node);
   }
@@ -71,7 +78,7 @@ class LawWatch implements Witness {
     // Of a pod without statistics nobody knows whether it is inside: the policy decides.
     if (!isInside(victim) || !victim.spec.isMeasured || victim.deletion !== undefined) return;
     const sinceMs = (this.#decidedAtMs.get(victim.uid) ?? node.nowMs) - MEASURED_MS;
-    const holders = node.pods.filter((pod) => pod !== victim && isHolder(pod, sinceMs));
+    const holders = node.pods.filter((pod) => pod !== victim && isHolder(pod, sinceMs, this.#scenario));
     if (holders.length === 0) this.asked += 1;
     else if ((victim.insideSinceMs ?? Infinity) <= sinceMs)
       this.#break('inside', causeOf(holders, this.#scenario), node, victim);
@@ -130,7 +137,9 @@ class LawWatch implements Witness {
   }
 }
 
-function isHolder(pod: LivePod, sinceMs: number): boolean {
+/** A pod that came while the watch stalls is unknown to the agent. */
+function isHolder(pod: LivePod, sinceMs: number, { api }: Scenario): boolean {
+  if (api.some(({ kind, fromMs }) => kind === 'watchStalls' && pod.bornMs > fromMs - MEASURED_MS)) return false;
   return !isUntouchable(pod.spec) && pod.spec.isMeasured && isAbove(pod) && (pod.aboveSinceMs ?? Infinity) <= sinceMs;
 }
 
@@ -148,12 +157,14 @@ function whyHeld(pod: LivePod, { policy }: Scenario): string {
 }
 
 /** Whether the policy lets the agent act at all, and the API server and the kubelet left it the time. */
-function couldAct({ nowMs, events, scenario: { policy, api } }: LawNode, sinceMs: number): boolean {
-  const { mode, concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour } = policy;
+function couldAct({ nowMs, events, pods, scenario: { policy, api } }: LawNode, sinceMs: number): boolean {
+  const { mode, concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour, missingStats } = policy;
   const isNone = [concurrent, perMinute, perTenMinutes, perNamespace, perOwnerPerHour].includes(0);
   const isFaulty = api.some(({ fromMs, toMs }) => fromMs <= nowMs && toMs > sinceMs);
   const kubeletActs = events.some(({ kind, atMs }) => kind === 'kubelet' && nowMs - atMs < TIME_LEFT_MS);
-  return mode === 'Enforce' && !isNone && !isFaulty && !kubeletActs;
+  // The operator has pods without statistics go first, whatever they bring.
+  const isBlind = missingStats === 'First' && pods.some(({ spec }) => !spec.isMeasured);
+  return mode === 'Enforce' && !isNone && !isFaulty && !kubeletActs && !isBlind;
 }
 
 function canBeAsked(pod: LivePod, sinceMs: number, { policy }: Scenario): boolean {
@@ -180,14 +191,29 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
   const worse = (law: Law, without: number, withAgent: number, tolerated = 0): readonly Breach[] =>
     withAgent <= without + tolerated
       ? []
-      : [{ law, cause: law, atMs: node.nowMs, text: `${without} without the agent, ${withAgent} with it` }];
+      : [
+          {
+            law,
+            cause: circumstances(node),
+            atMs: node.nowMs,
+            text: `${without} without the agent, ${withAgent} with it`,
+          },
+        ];
   if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
   if (asked > 0 || alone.oomKills >= MOST_KILLS) return [];
   return [
-    ...worse('innocents', alone.innocentsEvicted, node.innocentsEvicted),
+    ...worse('innocents', alone.innocents, node.innocents),
     ...worse('oom', alone.oomKills, node.oomKills),
     ...worse('short', alone.shortMs, node.shortMs, KUBELET_PERIOD_MS),
   ];
+}
+
+/** What makes the agent's node harder than the kubelet's alone; groups the breaches of a comparison. */
+function circumstances({ scenario, pods }: LawNode): string {
+  if (scenario.api.length > 0) return 'the API server fails';
+  if (pods.some(({ bornMs, spec }) => bornMs > 0 && spec.growsMiB + spec.startMiB > 0))
+    return 'a replacement lands on the node';
+  return 'nothing special';
 }
 
 function summary({ events, oomKills, shortMs }: LawNode): string {

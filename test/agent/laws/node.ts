@@ -17,6 +17,8 @@ export interface LivePod {
   endsAtMs: number;
   /** When the agent first sent a request for it that reached the API server. */
   askedAtMs: number | undefined;
+  /** When the API server first accepted such a request. */
+  acceptedAtMs: number | undefined;
   isReplaced: boolean;
 }
 
@@ -57,8 +59,8 @@ export class LawNode {
   pods: readonly LivePod[];
   readonly events: NodeEvent[] = [];
   oomKills = 0;
-  /** Pods inside their requests that the kubelet evicted. */
-  innocentsEvicted = 0;
+  /** Pods inside their requests that the kubelet evicted or the kernel killed. */
+  innocents = 0;
   shortMs = 0;
   /** Changes whenever an object in the API server does. */
   version = 0;
@@ -177,6 +179,7 @@ export class LawNode {
     this.oomKills = victim === undefined ? MOST_KILLS : this.oomKills + 1;
     if (victim === undefined) return;
     this.note('kernel', victim);
+    if (isInside(victim)) this.innocents += 1;
     victim.usedMiB = 0;
     victim.bornMs = this.nowMs;
     // A container that terminates is not started again.
@@ -219,6 +222,7 @@ function birth(
     isEvictedByKubelet: false,
     endsAtMs: Infinity,
     askedAtMs: undefined,
+    acceptedAtMs: undefined,
     isReplaced: false,
   };
 }

@@ -43,8 +43,8 @@ function at(node: LawNode): string {
   return `  ${node.nowMs} ms (${Math.round(node.availableMiB())}Mi left)`;
 }
 
-function outcome({ oomKills, innocentsEvicted, shortMs }: LawNode): string {
-  return `  = ${oomKills} OOM kills, ${innocentsEvicted} pods inside their requests evicted by the kubelet, ${shortMs} ms short`;
+function outcome({ oomKills, innocents, shortMs }: LawNode): string {
+  return `  = ${oomKills} OOM kills, ${innocents} pods inside their requests evicted by the kubelet or killed, ${shortMs} ms short`;
 }
 
 function describe({

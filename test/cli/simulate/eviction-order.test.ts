@@ -7,6 +7,7 @@ import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
 import { eligiblePods, planEvictions } from '#agent/decide/plan-evictions.ts';
 import { ineligibility } from '#agent/decide/ranking/ineligibility.ts';
 import { orderFor, rankNode } from '#agent/decide/ranking/rank-node.ts';
+import { heldPodIn, safeWithinRequest } from '#agent/decide/ranking/safe-within-request.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { evictionOrder, type NodeScene } from '#cli/simulate/eviction-order.ts';
 import { FuzzedNode } from '#test/agent/decide/fuzzed-node.ts';
@@ -34,14 +35,17 @@ function agentsAnswer(stage: 'mild' | 'severe', gap: number, snapshot: NodeSnaps
   const context = { signal, stage, evictions: NO_EVICTIONS.Enforce } as const;
   const order = orderFor(context, policy);
   const reasonAgainst = ineligibility(context, snapshot, policy);
+  const ranked = rankNode(context, snapshot, policy);
+  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
   const [threshold] = policy.thresholds;
   if (threshold === undefined) throw new Error('the policy has no threshold');
   const trigger = { ...context, mode: 'Enforce', threshold, observed: undefined, gap, isPresent: true } as const;
   const plan = planEvictions({ ...trigger, because: because('Met') }, { state: FIRST_STATE, snapshot, policy });
   return {
     eligible: explainRanking(eligiblePods(context, snapshot, policy), order, Infinity),
-    ineligible: rankNode(context, snapshot, policy).flatMap((candidate) => {
-      const reason = reasonAgainst(candidate);
+    ineligible: ranked.flatMap((candidate) => {
+      const safe = isSafe(candidate);
+      const reason = reasonAgainst(candidate) ?? (heldPodIn(safe) === undefined ? undefined : safe);
       return reason === undefined ? [] : [[candidate.facts.pod.uid, reason.code]];
     }),
     victims: plan.evictions.map(({ pod }) => pod.uid),
@@ -76,6 +80,7 @@ describe('evictionOrder', () => {
     expect(seen.victims).toBeGreaterThan(100);
     expect(seen.eligible).toBeGreaterThan(400);
     expect([...seen.codes].toSorted()).toEqual([
+      'AboveRequestHeld',
       'NamespaceLimit',
       'NamespaceUnknown',
       'NoStatistics',

@@ -26,7 +26,7 @@ function entry(name: string, usage: string, signal = 'memory.available'): object
   return { pod: `reports/${name}`, uid: uidOf(name), priority: -10, usage, request: '1Gi', because };
 }
 
-/** A node with pods of every sort: two that may go, one that asked to stay, one of the system, one that is not measured. */
+/** A node with pods of every sort: two that may go, one within its request that asked to stay, one of the system, one that is not measured. */
 const CROWD = [
   ...EXAMPLE_CLUSTER,
   podOn('hourly-0', { className: 'critical', priority: 1000 }),
@@ -45,7 +45,7 @@ const ENFORCED = policyNamed('batch', {
 });
 const folder = folderWith({
   'crowd.json': takenList([...CROWD, ENFORCED, report({ next: [entry('nightly-0', '2Gi')] })]),
-  'usage.txt': 'reports/hourly-0 3Gi\nreports/keeper-0 3Gi\n',
+  'usage.txt': 'reports/hourly-0 3Gi\nreports/keeper-0 512Mi\n',
 });
 const crowd = join(folder, 'crowd.json');
 const usage = join(folder, 'usage.txt');

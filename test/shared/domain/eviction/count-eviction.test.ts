@@ -14,6 +14,10 @@ function ago(seconds: number, more: Partial<CountedEviction> = {}, index = secon
 
 const WANTED = ago(0, { pod: 'wanted', uid: 'uid-wanted' });
 
+const MANY = { concurrent: 100, perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
+/** They fill a cluster's limit of 3. */
+const FULL = [1, 2, 3].map((seconds) => ago(seconds, { node: `n${seconds}` }));
+
 describe('countEviction', () => {
   test.each<
     [
@@ -87,6 +91,54 @@ describe('countEviction', () => {
       [1, 2].map((seconds) => ago(seconds, { node: `n${seconds}`, owner: 'rs' })),
       { limits: undefined, inClusterPerMinute: 4, owner: 'rs' },
       ['the limit of 2 evictions a minute in the cluster that one owner may use is reached', 58_000],
+    ],
+    [
+      'yields the limit of the cluster to the last chance of a node',
+      FULL,
+      { inClusterPerMinute: 3, urgency: 'LastChance' },
+      undefined,
+    ],
+    [
+      'yields the share of a node to its last chance',
+      [1, 2].map((seconds) => ago(seconds)),
+      { limits: MANY, inClusterPerMinute: 4, urgency: 'LastChance' },
+      undefined,
+    ],
+    [
+      'yields once a minute for each node, whatever it claims',
+      [...FULL, ago(30, { isBeyondLimit: true })],
+      { limits: MANY, inClusterPerMinute: 3, urgency: 'LastChance' },
+      ['the limit of 3 evictions a minute in the cluster is reached', 30_000],
+    ],
+    [
+      'yields again after the minute, and for another node',
+      [...FULL, ago(61, { isBeyondLimit: true }), ago(30, { isBeyondLimit: true, node: 'other' })],
+      { limits: MANY, inClusterPerMinute: 3, urgency: 'LastChance' },
+      undefined,
+    ],
+    [
+      'does not yield to the severe stage alone',
+      FULL,
+      { inClusterPerMinute: 3, urgency: 'Severe' },
+      ['the limit of 3 evictions a minute in the cluster is reached', 57_000],
+    ],
+    [
+      'does not yield a limit of 0',
+      [],
+      { inClusterPerMinute: 0, urgency: 'LastChance' },
+      ['the limit of 0 evictions a minute in the cluster is reached', 60_000],
+    ],
+    [
+      'does not yield to an account that is bound to no node',
+      FULL,
+      { limits: undefined, inClusterPerMinute: 3, urgency: 'LastChance' },
+      ['the limit of 3 evictions a minute in the cluster is reached', 57_000],
+    ],
+    [
+      'raises the windows of a node to the pace of the kubelet in its last chance, and no further',
+      [1, 2, 3, 4, 5, 6].map((seconds) => ago(seconds, { namespace: `n${seconds}` })),
+      { inClusterPerMinute: 100, urgency: 'LastChance' },
+      ['the limit of 6 evictions a minute on node `a` is reached', 54_000],
     ],
     ['takes the same pod for the same eviction', [ago(2), ago(1, { uid: 'uid-wanted' })], {}, undefined],
     [
