@@ -1,7 +1,12 @@
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
+import type {
+  NodeVerdict,
+  ProposalRules,
+  ProposedVictims,
+  WaitedFor,
+} from '#shared/domain/preemption/proposal/proposal.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
-import { reviewByStaleView } from '#shared/domain/preemption/proposal/review-by-stale-view.ts';
+import { reviewByStaleView } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -15,6 +20,7 @@ export interface PreemptOptions {
   readonly whyUndecided: WhyUndecided;
   readonly rules: ProposalRules;
   readonly idleFor: IdleFor;
+  readonly waitedFor: WaitedFor;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -40,13 +46,13 @@ export function preemptVerb(options: PreemptOptions): Verb {
 }
 
 function review(
-  { snapshot, rules, idleFor, clock, log, reportLoops }: PreemptOptions,
+  { snapshot, rules, idleFor, waitedFor, clock, log, reportLoops }: PreemptOptions,
   args: PreemptionArgs,
   undecided: Undecided | undefined,
 ): readonly NodeVerdict[] {
   if (undecided === 'Unsynced' || undecided === 'Overloaded') return asProposed(args);
   const decide = undecided === 'Stale' ? reviewByStaleView : reviewProposal;
-  const reviewed = decide(snapshot, { ...args, now: clock.now(), idleFor }, rules);
+  const reviewed = decide(snapshot, { ...args, now: clock.now(), idleFor, waitedFor }, rules);
   report(log, args, reviewed);
   reportLoops(args);
   return reviewed;

@@ -81,6 +81,7 @@ function buildSpec(fields: PodFields): PodSpec {
     activeDeadlineSeconds: undefined,
     terminationGracePeriodSeconds: undefined,
     volumes: [],
+    resourceClaims: [],
     hostNetwork: false,
     scheduling: { ...NO_RULES, ...fields.scheduling },
     ...fields.spec,

@@ -48,6 +48,8 @@ export interface PodSpec {
   readonly activeDeadlineSeconds: number | undefined;
   readonly terminationGracePeriodSeconds: number | undefined;
   readonly volumes: readonly Volume[];
+  /** Names of the dynamic resource claims that the pod refers to. */
+  readonly resourceClaims: readonly string[];
   readonly hostNetwork: boolean;
   readonly scheduling: SchedulingRules;
 }

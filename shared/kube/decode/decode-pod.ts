@@ -104,6 +104,7 @@ function readSpec(spec: WireObject): PodSpec {
     activeDeadlineSeconds: readInteger(spec, 'activeDeadlineSeconds'),
     terminationGracePeriodSeconds: readInteger(spec, 'terminationGracePeriodSeconds'),
     volumes: readList(spec, 'volumes', readVolume),
+    resourceClaims: readList(spec, 'resourceClaims', (claim) => readClippedText(claim, 'name') ?? ''),
     hostNetwork: readBoolean(spec, 'hostNetwork'),
     scheduling: readScheduling(spec),
   };

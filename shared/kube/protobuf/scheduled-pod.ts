@@ -104,6 +104,7 @@ const PORTED_CONTAINER: Message = new Map<number, Field>([
 
 const SPEC: Message = new Map<number, Field>([
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
+  [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [7, { name: 'nodeSelector', type: 'text', many: 'map' }],
   [10, { name: 'nodeName', type: 'text' }],
   [11, { name: 'hostNetwork', type: 'bool' }],

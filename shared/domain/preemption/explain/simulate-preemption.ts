@@ -1,9 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import { candidateOf } from '#shared/domain/preemption/victims/victims-cost.ts';
 import { examineNodes } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import type { Candidate, RejectedNode } from '#shared/domain/preemption/victims/node-outcome.ts';
 import {
@@ -64,8 +64,6 @@ export interface SimulatedExtender {
   readonly now: Instant;
 }
 
-const PRIORITY_SHIFT = 2 ** 31;
-
 /**
  * One attempt of kube-scheduler to place a pod: the nodes as they are, else preemption as it plans it, reviewed by our
  * extender where one is given. The snapshot stays as it is.
@@ -120,7 +118,7 @@ function reviewAll(
 
 function reviewed(plan: Preempt, verdicts: readonly NodeVerdict[], snapshot: ClusterSnapshot): Simulation {
   const takenAway = verdicts.filter((verdict) => verdict.kind === 'takenAway');
-  const candidates = verdicts.flatMap((verdict, index) => candidateOf(verdict, plan.candidates[index], snapshot));
+  const candidates = verdicts.flatMap((verdict, index) => candidateLeft(verdict, plan.candidates[index], snapshot));
   const ruledOut = [...plan.rejected, ...takenAway];
   if (candidates.length === 0) return noneLeft(takenAway, ruledOut);
   return waitsIfTerminating(preempts(plan, { candidates, rejected: ruledOut }));
@@ -134,7 +132,7 @@ function waitsIfTerminating(simulation: Simulation): Simulation {
   return { kind: 'waits', node: chosen.node, because: roomSoon(chosen.node), ruledOut };
 }
 
-function candidateOf(
+function candidateLeft(
   verdict: NodeVerdict,
   proposed: Candidate | undefined,
   snapshot: ClusterSnapshot,
@@ -145,14 +143,7 @@ function candidateOf(
 
 function changedCandidate({ node, uids, budgetViolations }: ProposedVictims, snapshot: ClusterSnapshot): Candidate {
   const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
-  return { kind: 'candidate', node, victims, budgetViolations, ...weightOf(victims) };
-}
-
-function weightOf(victims: readonly PlacedPod[]): Pick<Candidate, 'topPriority' | 'prioritySum'> {
-  return {
-    topPriority: victims.reduce((top, { priority }) => Math.max(top, priority), -PRIORITY_SHIFT),
-    prioritySum: victims.reduce((sum, { priority }) => sum + priority + PRIORITY_SHIFT, 0),
-  };
+  return candidateOf(node, victims, budgetViolations);
 }
 
 function noneLeft(takenAway: readonly TakenAway[], ruledOut: readonly RuledOutNode[]): Simulation {

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import type { VictimRules } from '#shared/domain/preemption/victims/victim-order.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
@@ -21,7 +22,12 @@ export interface Proposal {
   readonly now: Instant;
   /** Absent where nominations are met once: each is then taken for new. */
   readonly idleFor?: IdleFor;
+  /** Absent where pods are met once: none has then waited before. */
+  readonly waitedFor?: WaitedFor;
 }
+
+/** For how long the preemptor has been put off on a node already, in milliseconds; 0 the first time. */
+export type WaitedFor = (preemptor: Pod, node: string, now: Instant) => number;
 
 /** The rules by which a proposal is reviewed. */
 export interface ProposalRules extends VictimRules {
@@ -44,4 +50,29 @@ export type NodeVerdict =
 /** The verdict on a node where no pod may be preempted. */
 export function takenAway(node: string, because: Because): NodeVerdict {
   return { kind: 'takenAway', node, because };
+}
+
+/** What all nodes of one proposal are reviewed with. */
+export interface Review {
+  readonly state: PrefilterState;
+  /** Nothing that the preemptor needs is beyond the model. */
+  readonly isModelled: boolean;
+  readonly rules: ProposalRules;
+  readonly now: Instant;
+  readonly idleFor: IdleFor;
+  readonly waitedFor: WaitedFor;
+}
+
+/** Room on a node for which no pod has to be preempted. */
+export interface SoonRoom {
+  readonly endsAt: Instant;
+  /** What to answer with: pods that are terminating already. */
+  readonly victims: ProposedVictims;
+}
+
+/** A reviewed node. */
+export interface NodeReview {
+  readonly proposed: ProposedVictims;
+  readonly verdict: NodeVerdict;
+  readonly room?: SoonRoom | undefined;
 }

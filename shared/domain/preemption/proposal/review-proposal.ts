@@ -1,68 +1,124 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { fitsWithout, neededBeside } from './needed-victims.ts';
-import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
+import { asProposed, firstProtection, withinBudgets } from './as-proposed.ts';
 import { lastResortVictims } from './last-resort-victims.ts';
 import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
-import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
+import { isReproduced, neededBeside } from './proof.ts';
+import {
+  type NodeReview,
+  type NodeVerdict,
+  type Proposal,
+  type ProposalRules,
+  type ProposedVictims,
+  type Review,
+  takenAway,
+} from './proposal.ts';
 import { compareCosts, costOf } from '#shared/domain/preemption/victims/victims-cost.ts';
 import { victimOrder, type VictimOrder } from '#shared/domain/preemption/victims/victim-order.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
-import { waitForRoom } from './wait-for-room.ts';
-
-/** What all nodes of one proposal are reviewed with. */
-interface Review {
-  readonly state: PrefilterState;
-  readonly rules: ProposalRules;
-  readonly now: Instant;
-  readonly idleFor: IdleFor;
-}
+import { awaitRoom, endingBefore, mayWait, soonRoom } from './wait-for-room.ts';
 
 type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
 
+/** A node as kube-scheduler and the snapshot know it. */
+interface KnownNode {
+  readonly entry: NodeEntry;
+  readonly proposed: ProposedVictims;
+  /** In order of importance. */
+  readonly victims: readonly PlacedPod[];
+  /** Why a victim must stay. */
+  readonly guarded: Because | undefined;
+}
+
 /**
- * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Nodes on
- * which no protected pod would go stay as they are; on others the same room is made by pods that may go, where that is
- * possible. Room that leaving pods free is counted: victims that are then unnecessary stay, and where none is necessary
- * the pod waits for that room. No list of victims is ever empty or holds a pod that the snapshot does not know. Mechanisms
- * S0-4, S0-8, S0-9, S0-10, S0-26.
+ * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Its proposal
+ * is a proof that the pod fits. Nodes on which no protected pod would go stay as they are. Where the model comes to the
+ * same result, protected victims are replaced by others, and pods that end by themselves soon enough are counted: victims
+ * that are then unnecessary stay, and where none is necessary the pod waits for that room. Where the model does not, the
+ * node stays as proposed, or is taken away for a protected victim (decision 38). No list of victims is ever empty.
+ * Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
  */
 export function reviewProposal(
   snapshot: ClusterSnapshot,
-  { pod, proposal, now, idleFor = () => 0 }: Proposal,
+  { pod, proposal, now, idleFor = () => 0, waitedFor = () => 0 }: Proposal,
   rules: ProposalRules,
 ): readonly NodeVerdict[] {
-  const review = { state: prefilter(snapshot, pod), rules, now, idleFor };
-  const reviewed = proposal.map((proposed) => withinFreeRoom(review, reviewNode(review, proposed)));
-  const verdicts = rules.toLeave === undefined ? reviewed : leaveNodes(reviewed, rules.toLeave(pod));
-  return rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts;
+  const isModelled = unmodelledNeeds(pod, snapshot).length === 0;
+  const review = { state: prefilter(snapshot, pod), isModelled, rules, now, idleFor, waitedFor };
+  const reviews = leaveOthers(
+    review,
+    proposal.map((proposed) => reviewNode(review, proposed)),
+  );
+  const verdicts = reviews.map(({ verdict }) => verdict);
+  return awaitRoom(review, reviews) ?? (rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts);
 }
 
-function reviewNode(review: Review, proposed: ProposedVictims): NodeVerdict {
-  const { state, rules, now } = review;
-  const { node } = proposed;
-  const entry = state.snapshot.nodes.get(node);
-  const victims = entry && knownVictims(sheetOf(entry), proposed.uids);
-  if (entry === undefined || victims === undefined) return unknown(proposed);
-  const leaving = leavingPods(state.snapshot, entry, now);
-  if (fitsWithout(state, entry, leaving)) return waitForRoom({ ...state, rules }, entry, leaving, proposed);
-  const isGuarded = rules.holdsProtected?.(sheetOf(entry)) ?? true;
+function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): readonly NodeReview[] {
+  if (rules.toLeave === undefined) return reviews;
+  const left = leaveNodes(
+    reviews.map(({ verdict }) => verdict),
+    rules.toLeave(state.pod),
+  );
+  return reviews.map((each, index) => {
+    const verdict = left[index] as NodeVerdict;
+    return verdict === each.verdict ? each : { proposed: each.proposed, verdict };
+  });
+}
+
+function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
+  const { state, rules } = review;
+  const entry = state.snapshot.nodes.get(proposed.node);
+  const indexes = entry && knownVictims(sheetOf(entry), proposed.uids);
+  if (entry === undefined || indexes === undefined)
+    return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
+  const sheet = sheetOf(entry);
+  const victims = indexes.map((index) => sheet.pods[index] as PlacedPod);
+  const isGuarded = rules.holdsProtected?.(sheet) ?? true;
   const guarded = isGuarded ? firstProtection(victims, state.pod, rules) : undefined;
-  const chosen =
-    guarded === undefined
-      ? preferVictims(review, entry, { proposed, victims })
-      : withoutProtected(review, entry, { proposed, victims }, guarded);
-  if (chosen.kind === 'takenAway') return chosen;
-  return withinBudgets(onlyNeeded(state, entry, leaving, chosen), rules);
+  const reviewed = reviewKnown(review, { entry, proposed, victims, guarded }, indexes);
+  return { ...reviewed, verdict: withinFreeRoom(review, reviewed.verdict) };
+}
+
+function reviewKnown(review: Review, known: KnownNode, indexes: LeavingPods): NodeReview {
+  const { state, rules, now } = review;
+  const { entry, proposed, victims, guarded } = known;
+  const isEnding = victims.every(({ pod }) => pod.deletion !== undefined);
+  if (isEnding) return { proposed, verdict: { kind: 'kept', victims: proposed } };
+  const ending = endingSoon(state.snapshot, entry, now);
+  const isPlain = guarded === undefined && ending.length === 0 && orderOn(review, proposed.node) === undefined;
+  if (isPlain || !review.isModelled || !isReproduced(state, entry, indexes))
+    return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
+  const soon = endingBefore(ending, victims, now);
+  const room = soonRoom(review, entry, soon, proposed);
+  const isOpen = room !== undefined && whySetAside(state.snapshot, entry, { ...review, pod: state.pod }) === undefined;
+  return { proposed, verdict: choose(review, known, soon), room: isOpen ? room : undefined };
+}
+
+/** The victims on a node where the model reproduces the proposal. */
+function choose(review: Review, known: KnownNode, soon: readonly EndingPod[]): NodeVerdict {
+  const { proposed, guarded } = known;
+  if (guarded === undefined)
+    return withinBudgets(onlyNeeded(review, known, preferVictims(review, known), soon), review.rules);
+  const reduced = onlyNeeded(review, known, { kind: 'kept', victims: proposed }, soon);
+  const isSpared = !reduced.victims.uids.some((uid) => isProtected(review, known, uid));
+  if (isSpared) return withinBudgets(reduced, review.rules);
+  const chosen = withoutProtected(review, known, guarded);
+  return chosen.kind === 'takenAway' ? chosen : withinBudgets(onlyNeeded(review, known, chosen, soon), review.rules);
+}
+
+function isProtected({ state, rules }: Review, { victims }: KnownNode, uid: string): boolean {
+  const victim = victims.filter(({ pod }) => pod.uid === uid);
+  return firstProtection(victim, state.pod, rules) !== undefined;
 }
 
 /** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
@@ -77,17 +133,17 @@ function withinFreeRoom({ state, now, idleFor }: Review, verdict: NodeVerdict): 
   return because === undefined ? verdict : takenAway(node, because);
 }
 
-/** The victims among the pods of their node; `undefined` unless all are there. */
-function knownVictims({ pods, uids: known }: NodeSheet, uids: readonly string[]): readonly PlacedPod[] | undefined {
-  const victims: PlacedPod[] = [];
+/** The victims among the pods of their node, by index; `undefined` unless all are there. */
+function knownVictims({ uids: known }: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
+  const indexes: number[] = [];
   let at = 0;
   for (const uid of uids) {
     const found = indexOf(known, uid, at);
     if (found < 0) return undefined;
-    victims.push(pods[found] as PlacedPod);
+    indexes.push(found);
     at = found + 1;
   }
-  return victims.length === 0 ? undefined : victims;
+  return indexes.length === 0 ? undefined : indexes;
 }
 
 /** Both lists are in order of importance, so most are found at once, in less time than by a look-up in a large map. */
@@ -96,47 +152,46 @@ function indexOf(known: readonly string[], uid: string, from: number): number {
   return known.indexOf(uid);
 }
 
-interface Chosen {
-  readonly proposed: ProposedVictims;
-  readonly victims: readonly PlacedPod[];
-}
-
 /** The same room made by pods that may go, as a last resort also by those that opted out. */
-function withoutProtected(review: Review, entry: NodeEntry, chosen: Chosen, guarded: Because): NodeVerdict {
+function withoutProtected(review: Review, known: KnownNode, guarded: Because): NodeVerdict {
   const { state, rules } = review;
-  const isOpen = (pod: Pod): boolean => rules.protection(pod, state.pod) === undefined;
-  const others = substitute(review, entry, isOpen, guarded);
-  if (others !== undefined) return others;
+  const { entry, proposed, victims } = known;
+  const others = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
+  if (others !== undefined) return { ...others, because: guarded };
   const mayTake = lastResortVictims(state.pod, entry, rules);
   if (mayTake === undefined) return takenAway(entry.node.name, guarded);
-  if (chosen.victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: chosen.proposed };
-  return substitute(review, entry, mayTake, guarded) ?? takenAway(entry.node.name, guarded);
+  if (victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: proposed };
+  const last = substitute(review, known, mayTake);
+  return last === undefined ? takenAway(entry.node.name, guarded) : { ...last, because: guarded };
 }
 
-/** Victims among the pods that may be taken; `undefined` where they do not make enough room. */
-function substitute(review: Review, entry: NodeEntry, mayTake: MayTake, because: Because): Left | undefined {
+type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;
+
+/**
+ * Victims as kube-scheduler would choose them among the pods that may be taken; `undefined` where they do not make enough
+ * room. One that is terminating counts only where kube-scheduler itself waits for it.
+ */
+function substitute(review: Review, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
   const { name: node } = entry.node;
   const order = orderOn(review, node);
+  const mayTake = (pod: Pod): boolean => (pod.deletion === undefined ? isOpen(pod) : proposed.uids.includes(pod.uid));
   const found = victimsOnNode(review.state, entry, { mayTake, ...(order !== undefined && { order }) });
   if (found.kind !== 'candidate' || found.victims.length === 0) return undefined;
   const uids = found.victims.map(({ pod }) => pod.uid);
-  return { kind: 'changed', victims: { node, uids, budgetViolations: found.budgetViolations }, because };
+  return { kind: 'changed', victims: { node, uids, budgetViolations: found.budgetViolations } };
 }
 
 /** Other victims that kube-scheduler ranks equally, where the rules ask for an order and it finds some. */
-function preferVictims(review: Review, entry: NodeEntry, { proposed, victims }: Chosen): Left {
+function preferVictims(review: Review, known: KnownNode): Left {
+  const { proposed, victims } = known;
   const kept: Left = { kind: 'kept', victims: proposed };
   const { state, rules } = review;
-  const order = orderOn(review, proposed.node);
-  if (order === undefined) return kept;
-  const mayTake = (pod: Pod): boolean => rules.protection(pod, state.pod) === undefined;
-  const found = victimsOnNode(state, entry, { mayTake, order });
-  if (found.kind !== 'candidate' || found.victims.length === 0) return kept;
-  const cost = costOf(victims, proposed.budgetViolations);
-  if (compareCosts(cost, costOf(found.victims, found.budgetViolations)) !== 0) return kept;
-  const uids = found.victims.map(({ pod }) => pod.uid);
-  if (uids.every((uid) => proposed.uids.includes(uid))) return kept;
-  return { kind: 'changed', victims: { ...proposed, uids }, because: otherVictims(proposed.node) };
+  if (orderOn(review, proposed.node) === undefined) return kept;
+  const found = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
+  if (found === undefined || found.victims.uids.every((uid) => proposed.uids.includes(uid))) return kept;
+  const others = found.victims.uids.flatMap((uid) => state.snapshot.placedPods.get(uid) ?? []);
+  const costs = [costOf(victims, proposed.budgetViolations), costOf(others, found.victims.budgetViolations)] as const;
+  return compareCosts(...costs) === 0 ? { ...found, because: otherVictims(proposed.node) } : kept;
 }
 
 function orderOn({ state, rules, now }: Review, node: string): VictimOrder | undefined {
@@ -147,37 +202,19 @@ function orderOn({ state, rules, now }: Review, node: string): VictimOrder | und
 
 const NO_PODS: ReadonlySet<string> = new Set();
 
-/** Without the victims that leaving pods make unnecessary. */
-function onlyNeeded(state: PrefilterState, entry: NodeEntry, leaving: LeavingPods, chosen: Left): Left {
-  const needed = neededBeside(state, entry, leaving, chosen.victims.uids);
-  if (needed === undefined) return chosen;
-  const { node, uids } = chosen.victims;
+/** Without the victims that pods make unnecessary which end soon enough; protected ones are left out first. */
+function onlyNeeded(review: Review, known: KnownNode, chosen: Left, soon: readonly EndingPod[]): Left {
+  const { state, rules } = review;
+  const { node, uids, budgetViolations } = chosen.victims;
+  const needed = neededBeside(state, known.entry, {
+    uids,
+    leaving: soon.map(({ index }) => index),
+    isSpared: (pod) => rules.protection(pod, state.pod) !== undefined,
+  });
+  if (needed === undefined || !mayWait(review, node)) return chosen;
+  const victims = { node, uids: needed.uids, budgetViolations: Math.min(budgetViolations, needed.budgetViolations) };
   const because = chosen.kind === 'changed' ? chosen.because : fewerNeeded(node, uids.length - needed.uids.length);
-  return { kind: 'changed', victims: { node, ...needed }, because };
-}
-
-/** Takes the node away where budgets are hard and one of them would be violated. */
-export function withinBudgets(left: Left, { budgets }: ProposalRules): NodeVerdict {
-  const { node, budgetViolations } = left.victims;
-  return budgets === 'Hard' && budgetViolations > 0 ? takenAway(node, overBudget(node, budgetViolations)) : left;
-}
-
-/** Why the first protected one of these victims must not be preempted; `undefined` where all may be. */
-export function firstProtection(
-  victims: readonly PlacedPod[],
-  preemptor: Pod,
-  { protection }: ProposalRules,
-): Because | undefined {
-  for (const { pod } of victims) {
-    const because = protection(pod, preemptor);
-    if (because !== undefined) return because;
-  }
-  return undefined;
-}
-
-function unknown({ node, uids }: ProposedVictims): NodeVerdict {
-  const text = `the extender does not know all ${uids.length} victims on ${node} yet`;
-  return takenAway(node, { code: 'UnknownVictims', text, facts: { node, victims: uids.length } });
+  return { kind: 'changed', victims, because };
 }
 
 function fewerNeeded(node: string, spared: number): Because {
@@ -188,9 +225,4 @@ function fewerNeeded(node: string, spared: number): Because {
 function otherVictims(node: string): Because {
   const text = `other pods of the same priorities on ${node} are preempted first`;
   return { code: 'PreferredVictims', text, facts: { node } };
-}
-
-function overBudget(node: string, budgetViolations: number): Because {
-  const text = `the preemption of ${budgetViolations} victims on ${node} would violate a disruption budget`;
-  return { code: 'OverBudget', text, facts: { node, budgetViolations } };
 }

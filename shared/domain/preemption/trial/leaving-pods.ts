@@ -1,35 +1,79 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import type { Deletion, Instant } from '#shared/domain/pod/pod.ts';
+import type { Deletion, Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** Pods of a node, by index, that leave it without a preemption. */
 export type LeavingPods = readonly number[];
 
+/** A pod of a node that ends without a preemption, and when. */
+export interface EndingPod {
+  /** In the node's order of importance. */
+  readonly index: number;
+  readonly endsAt: Instant;
+}
+
 /** A pod that should have terminated this long ago may never do so, so its room does not count. In milliseconds. */
 export const HANGING_AFTER_MS = 60_000;
-const NONE: LeavingPods = [];
+/** No preemption is put off for longer than this from the deletion of a pod that it waits for. In milliseconds. */
+export const LONGEST_WAIT_MS = 60_000;
+/** What a kubelet needs after the end of a grace period until the pod is gone. In milliseconds. */
+const FINISHING_MS = 10_000;
+/** Where the pod says nothing else. */
+const DEFAULT_GRACE_SECONDS = 30;
+const NONE: readonly never[] = [];
 const NO_PODS: ReadonlySet<string> = new Set();
 
 /** Pods that are terminating for any cause, and pods that the node's agent is evicting. Mechanism S0-26. */
 export function leavingPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): LeavingPods {
   const { terminating, pods } = sheetOf(entry);
-  const evicting = evictingOn(snapshot, entry.node.name, now);
-  if (terminating.length === 0 && evicting.size === 0) return NONE;
-  const isLeaving = terminating.filter((index) => endsSoon(pods[index]?.pod.deletion, now));
-  const evicted = pods.flatMap(({ pod }, index) =>
-    pod.deletion === undefined && evicting.has(pod.uid) ? [index] : [],
-  );
-  return [...isLeaving, ...evicted];
+  const evicted = evictedPods(snapshot, entry, now);
+  if (terminating.length === 0 && evicted.length === 0) return NONE;
+  return [...terminating.filter((index) => endsOnce(pods[index]?.pod.deletion, now)), ...evicted];
+}
+
+/**
+ * The leaving pods that a preemption can be put off for: those that are gone within a minute of their deletion. A pod with
+ * a longer grace period, or one that has outlived it, may hold its room for as long as it likes (decision 38).
+ */
+export function endingSoon(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): readonly EndingPod[] {
+  const { terminating, pods } = sheetOf(entry);
+  const evicted = evictedPods(snapshot, entry, now);
+  if (terminating.length === 0 && evicted.length === 0) return NONE;
+  const ending = [...terminating, ...evicted].map((index) => ({ index, endsAt: endOf(pods[index] as PlacedPod, now) }));
+  return ending.filter(({ endsAt }) => endsAt <= now + LONGEST_WAIT_MS);
+}
+
+/** The grace period with which a preemption removes a pod, in milliseconds. */
+export function graceOf({ spec }: Pick<Pod, 'spec'>): number {
+  return (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
+}
+
+/** `Infinity` for a pod that is not to be waited for. An eviction has just begun; the pod's own grace period is ahead. */
+function endOf({ pod }: PlacedPod, now: Instant): Instant {
+  if (pod.deletion === undefined) return now + graceOf(pod);
+  const { at, gracePeriodSeconds = Infinity } = pod.deletion;
+  const latest = Math.min(at + FINISHING_MS, at - gracePeriodSeconds * 1_000 + LONGEST_WAIT_MS);
+  return at <= latest && now <= latest && endsOnce(pod.deletion, now) ? at : Infinity;
 }
 
 /** By a clock that is far behind, a hanging pod would end soon for as long: its grace period is the most that can be left. */
-function endsSoon(deletion: Deletion | undefined, now: Instant): boolean {
+function endsOnce(deletion: Deletion | undefined, now: Instant): boolean {
   if (deletion === undefined) return false;
   const { at, gracePeriodSeconds = Infinity } = deletion;
   return now <= at + HANGING_AFTER_MS && at - now <= gracePeriodSeconds * 1_000 + MOST_SKEW_MS;
+}
+
+/** Pods that the agent evicts, and that are not seen to terminate yet. */
+function evictedPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): LeavingPods {
+  const evicting = evictingOn(snapshot, entry.node.name, now);
+  if (evicting.size === 0) return NONE;
+  return sheetOf(entry).pods.flatMap(({ pod }, index) =>
+    pod.deletion === undefined && evicting.has(pod.uid) ? [index] : [],
+  );
 }
 
 function evictingOn({ pressures }: ClusterSnapshot, node: string, now: Instant): ReadonlySet<string> {

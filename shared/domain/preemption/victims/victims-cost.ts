@@ -1,4 +1,5 @@
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Candidate } from './node-outcome.ts';
 
 /** What kube-scheduler weighs victims by, before their start: the first number counts most, less is better. */
 export type VictimsCost = readonly [
@@ -20,6 +21,12 @@ export function costOf(victims: readonly PlacedPod[], budgetViolations: number):
     prioritySum += priority + PRIORITY_SHIFT;
   }
   return [budgetViolations, topPriority, prioritySum, victims.length];
+}
+
+/** A node with these victims, in order of importance. */
+export function candidateOf(node: string, victims: readonly PlacedPod[], budgetViolations: number): Candidate {
+  const [, topPriority, prioritySum] = costOf(victims, budgetViolations);
+  return { kind: 'candidate', node, victims, budgetViolations, topPriority, prioritySum };
 }
 
 /** Below 0 where the first is better; 0 for equals. */

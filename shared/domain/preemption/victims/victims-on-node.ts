@@ -6,7 +6,7 @@ import { splitByBudgets } from '#shared/domain/preemption/trial/budget-account.t
 import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
-import { costOf } from './victims-cost.ts';
+import { candidateOf } from './victims-cost.ts';
 import type { VictimOrder } from './victim-order.ts';
 
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
@@ -40,10 +40,10 @@ export function victimsOnNode(
 }
 
 /** The pods below a priority, by index, in order of importance: they stand at the end. */
-function lowerPods(
+export function lowerPods(
   entry: NodeEntry,
   { priority, tails }: PrefilterState,
-  { mayTake, order }: VictimOptions,
+  { mayTake, order }: VictimOptions = {},
 ): readonly number[] {
   const sheet = sheetOf(entry);
   let first = sheet.podCount;
@@ -66,17 +66,9 @@ function tailOf(tails: Map<number, readonly number[]>[], first: number, end: num
 function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): Candidate {
   const indexes = violators.length === 0 ? others : [...violators, ...others];
   const victims = podsAt(sheetOf(entry), indexes);
-  const [, topPriority, prioritySum] = costOf(victims, violators.length);
   // Of equals those that break a budget stay first: the scheduler sorts both lists as one, stably.
   if (violators.length > 0) victims.sort(compareRank);
-  return {
-    kind: 'candidate',
-    node: entry.node.name,
-    victims,
-    budgetViolations: violators.length,
-    topPriority,
-    prioritySum,
-  };
+  return candidateOf(entry.node.name, victims, violators.length);
 }
 
 function podsAt(sheet: NodeSheet, indexes: readonly number[]): PlacedPod[] {

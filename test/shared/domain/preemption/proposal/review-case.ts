@@ -24,19 +24,28 @@ export interface Case {
   readonly budgetViolations?: number;
   readonly pressure?: Partial<NodePressureFacts>;
   readonly now?: number;
+  /** In place of a pod that needs one CPU. */
+  readonly incoming?: Partial<PodFields>;
+  /** For how long the pod has been put off there. */
+  readonly waited?: number;
 }
 
-/** Of one node with two CPUs, for a pod that needs one. */
-export function review({ pods, proposed, rules, budgets = [], budgetViolations = 0, pressure, now = 0 }: Case) {
+/** Of one node with two CPUs, for a pod that needs one unless said otherwise. */
+export function review(situation: Case) {
+  const { pods, proposed, rules, budgets = [], budgetViolations = 0, pressure, now = 0, waited = 0 } = situation;
   const nodes = [buildNode({ name: 'n0', allocatable: { cpu: '2', memory: '4Gi' } })];
   const built = pods.map(buildPod);
   const snapshot = createSnapshot({ nodes, pods: built, budgets });
   if (pressure !== undefined) snapshot.pressures.set('n0', buildPressure('n0', pressure));
   const names = new Map(built.map(({ uid, name }) => [uid, name]));
   const uids = proposed.map((name) => built.find((pod) => pod.name === name)?.uid ?? name);
-  const incoming = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
+  const incoming = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' }, ...situation.incoming });
   const proposal = [{ node: 'n0', uids, budgetViolations }];
-  const verdicts = reviewProposal(snapshot, { pod: incoming, proposal, now }, { ...RULES, ...rules });
+  const verdicts = reviewProposal(
+    snapshot,
+    { pod: incoming, proposal, now, waitedFor: () => waited },
+    { ...RULES, ...rules },
+  );
   return verdicts.map((verdict) =>
     verdict.kind === 'takenAway'
       ? verdict.because.code

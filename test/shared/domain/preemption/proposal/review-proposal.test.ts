@@ -21,13 +21,22 @@ describe('reviewProposal', () => {
       { pods: [one('p', { priority: 10 }), one('q', STAYS)], proposed: ['q'] },
       'ProtectedOptOut',
     ],
-    ['a victim that is not known is none', { pods: [one('p'), one('q')], proposed: ['q', 'new'] }, 'UnknownVictims'],
-    ['nor is an empty list an answer', { pods: [one('p')], proposed: [] }, 'UnknownVictims'],
     [
-      'no pod goes where terminating pods make room',
-      { pods: [one('p', { priority: 20, deletion: { at: 0, gracePeriodSeconds: 30 } }), one('q')], proposed: ['q'] },
-      'RoomSoon',
+      'kube-scheduler may know a victim that the extender does not',
+      { pods: [one('p'), one('q')], proposed: ['q', 'new'] },
+      ['kept', ['q', undefined], 0],
     ],
+    [
+      'but a protected pod beside it stays',
+      { pods: [one('p'), one('q', STAYS)], proposed: ['q', 'new'] },
+      'ProtectedOptOut',
+    ],
+    [
+      'a protected pod that is terminating loses nothing',
+      { pods: [one('p'), one('q', { ...STAYS, deletion: { at: 1, gracePeriodSeconds: 3_600 } })], proposed: ['q'] },
+      ['kept', ['q'], 0],
+    ],
+    ['an empty list is no answer', { pods: [one('p')], proposed: [] }, 'NoVictims'],
     [
       'what is ending elsewhere, or is too little, changes nothing',
       {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
-import { reviewByStaleView } from '#shared/domain/preemption/proposal/review-by-stale-view.ts';
+import { reviewByStaleView } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 
