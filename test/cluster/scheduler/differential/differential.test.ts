@@ -54,21 +54,26 @@ describe.skipIf(why !== undefined)(`kube-scheduler with and without the extender
     async () => {
       console.log(`differential: PLIMSOLL_DIFFERENTIAL_FIRST=${FIRST_SEED} PLIMSOLL_DIFFERENTIAL_SEEDS=${SEEDS}`);
       const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
-      const found: (readonly [StageCluster, readonly Breach[]])[] = [];
+      const found: Judged[] = [];
       for (let first = 0; first < SEEDS; first += BATCH)
-        found.push(...(await playBatch(seeds.slice(first, first + BATCH))));
-      const breaches = found.filter(([, each]) => each.length > 0);
-      expect(breaches.map(([{ seed, features }, each]) => ({ seed, features, breaches: each.map(textOf) }))).toEqual(
-        [],
+        found.push(...(await judge(seeds.slice(first, first + BATCH), 'first')));
+      // What the moment decided, such as a pod that ended between two attempts, is not found a second time.
+      const again = await judge(
+        found.map(({ cluster }) => cluster.seed),
+        'again',
       );
+      const lasting = found.map((each) => lastingBreaches(each, again)).filter(({ breaches }) => breaches.length > 0);
+      for (const each of lasting) console.log(JSON.stringify(each));
+      expect(lasting.map(summaryOf)).toEqual([]);
     },
     120_000 + SEEDS * 20_000,
   );
 
-  async function playBatch(seeds: readonly number[]): Promise<readonly (readonly [StageCluster, readonly Breach[]])[]> {
+  /** Plays these clusters both ways, and answers those where something was worse with the extender. */
+  async function judge(seeds: readonly number[], round: string): Promise<readonly Judged[]> {
     const clusters = seeds.map((seed) => randomCluster(seed, randomSource(seed)));
     const { admin } = own();
-    const pairs = clusters.map((cluster) => settingsOf(cluster));
+    const pairs = clusters.map((cluster) => settingsOf(cluster, round));
     const settings = pairs.flat();
     const stop = new AbortController();
     await inFlight(AT_ONCE, sharedObjects(clusters), (each) => make(admin, each));
@@ -83,19 +88,11 @@ describe.skipIf(why !== undefined)(`kube-scheduler with and without the extender
     const played = await Promise.all(settings.map((each) => play(admin, view, each)));
     stop.abort();
     await running;
-    if (process.env['DUMP'])
-      for (const [i, each] of played.entries())
-        console.log(
-          'STEPS ' + JSON.stringify({ id: settings[i]?.id, features: settings[i]?.cluster.features, steps: each }),
-        );
     await inFlight(AT_ONCE, settings, (each) => clear(admin, each));
-    const found = clusters.map((cluster, index) => {
+    return clusters.flatMap((cluster, index) => {
       const breaches = breachesOf(cluster, played[2 * index] ?? [], played[2 * index + 1] ?? []);
-      return [cluster, breaches] as const;
+      return breaches.length > 0 ? [{ cluster, breaches }] : [];
     });
-    for (const [cluster, breaches] of found)
-      if (breaches.length > 0) console.log(JSON.stringify({ ...cluster, breaches }));
-    return found;
   }
 });
 
@@ -122,12 +119,28 @@ function withExtender(port: number): object {
   };
 }
 
-function settingsOf(cluster: StageCluster): readonly [Setting, Setting] {
+function settingsOf(cluster: StageCluster, round: string): readonly [Setting, Setting] {
   const shared = { cluster, otherScheduler: OTHER };
   return [
-    { ...shared, id: `s${cluster.seed}-without`, scheduler: ALONE, protection: 'Immune' },
-    { ...shared, id: `s${cluster.seed}-with`, scheduler: ASKING, protection: 'OptOut' },
+    { ...shared, id: `${round}-${cluster.seed}-without`, scheduler: ALONE, protection: 'Immune' },
+    { ...shared, id: `${round}-${cluster.seed}-with`, scheduler: ASKING, protection: 'OptOut' },
   ];
+}
+
+/** A cluster where something was worse. */
+interface Judged {
+  readonly cluster: StageCluster;
+  readonly breaches: readonly Breach[];
+}
+
+function lastingBreaches({ cluster, breaches }: Judged, again: readonly Judged[]): Judged {
+  const same = again.find((each) => each.cluster.seed === cluster.seed)?.breaches ?? [];
+  const isLasting = ({ law, pod }: Breach): boolean => same.some((each) => each.law === law && each.pod === pod);
+  return { cluster, breaches: breaches.filter(isLasting) };
+}
+
+function summaryOf({ cluster: { seed, features }, breaches }: Judged): object {
+  return { seed, features, breaches: breaches.map(textOf) };
 }
 
 function textOf({ law, pod, text, ...steps }: Breach): string {

@@ -129,7 +129,8 @@ export function budgetObject({ id }: Setting, { app, minAvailable }: StageBudget
 /** A pod on its node, as its kubelet reports it. */
 export function runningObject(setting: Setting, running: RunningPod): Made {
   const { node, isProtected, leaving, priority, graceSeconds } = running;
-  const immune = setting.protection === 'Immune' ? 'immune' : `stays-${priority}`;
+  // A terminating pod can no longer be preempted, so kube-scheduler alone has to see its own priority.
+  const immune = setting.protection === 'Immune' && leaving === undefined ? 'immune' : `stays-${priority}`;
   const spec = {
     nodeName: `${setting.id}-${node}`,
     priorityClassName: isProtected ? immune : `goes-${priority}`,
