@@ -12,6 +12,7 @@ import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
+import { createNominations } from './extender/idle-nominations.ts';
 import { followTlsFiles, readTlsFiles } from './extender/tls-files.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
 import { runNodeController } from './nodes/node-controller.ts';
@@ -73,14 +74,19 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const { clock, log, shutdown } = parts;
   const { host, port } = configuration;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
+  const nominations = createNominations(clock);
+  const watch = watchPreemptions({ ...parts, loops });
   const view = createClusterView({
     ...parts,
-    observePod: watchPreemptions({ ...parts, loops }),
+    observePod: (seen, snapshot) => {
+      nominations.observe(seen, snapshot);
+      watch(seen, snapshot);
+    },
     observeLoops: ({ node, records }) => loops.adopt(node, records),
   });
   const rules = preemptionRules(configuration, view.classes, loops);
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
-  const verbs = extenderVerbs({ ...parts, ...view, rules, loops, events });
+  const verbs = extenderVerbs({ ...parts, ...view, ...nominations, rules, loops, events });
   const tls = readTlsFiles(configuration.tls);
   const handler = extenderListener({ ...configuration, verbs, log });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });

@@ -114,6 +114,7 @@ async function measure({ victims, guarded }: Case) {
     snapshot: clusterOf(guarded),
     missing: () => [],
     isStale: () => false,
+    idleFor: () => 0,
     rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
     clock: systemClock,
     log,

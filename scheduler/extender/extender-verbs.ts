@@ -2,19 +2,17 @@ import type { Verb } from './extender-listener.ts';
 import { filterVerb, prioritizeVerb } from './node-verbs.ts';
 import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
 import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
-import { createIdleNominations } from './idle-nominations.ts';
 import { createWaits } from './waits.ts';
 import { countUndecided, type ViewState } from './why-undecided.ts';
 
-type Given = Omit<PreemptOptions, 'whyUndecided' | 'reportLoops' | 'idleFor' | 'waitedFor'>;
+type Given = Omit<PreemptOptions, 'whyUndecided' | 'reportLoops' | 'waitedFor'>;
 
 export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
 
 /** What kube-scheduler may ask, by the path that its configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {
   const whyUndecided = countUndecided(options, options.metrics);
-  const memory = { idleFor: createIdleNominations(), waitedFor: createWaits() };
-  const shared = { ...options, ...memory, whyUndecided, reportLoops: reportLoops(options) };
+  const shared = { ...options, waitedFor: createWaits(), whyUndecided, reportLoops: reportLoops(options) };
   return new Map([
     ['/preempt', preemptVerb(shared)],
     ['/filter', filterVerb(shared)],

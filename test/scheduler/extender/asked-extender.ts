@@ -5,6 +5,7 @@ import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-fa
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
+import { createNominations } from '#scheduler/extender/idle-nominations.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
@@ -76,7 +77,8 @@ export async function start({
   const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
   const clock = { now };
   const state = { missing: () => missing, isStale: () => isStale };
-  const verbs = extenderVerbs({ snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
+  const { idleFor } = createNominations(clock);
+  const verbs = extenderVerbs({ idleFor, snapshot, ...state, rules, loops, events: { record }, clock, log, metrics });
   server = await serve({
     handler: extenderListener({ verbs, bodyLimitBytes, maxRequests, log }),
     host: '127.0.0.1',

@@ -58,6 +58,19 @@ describe('createPreemptionLoops', () => {
     expect(loops.toLeave(B).get('n0')?.facts).toMatchObject({ preemptor: 'default/ReplicaSet/b', rounds: 3 });
   });
 
+  test('a party that makes the same room again, because the other took it, is not refused; the other is', async () => {
+    const clock = manualClock();
+    const loops = await process(clock, 0);
+    for (let round = 0; round < 3; round += 1) {
+      await clock.advance(60_000);
+      loops.see({ pod: B, node: 'n0', priority: 1 }, () => [{ pod: A, priority: 2 }]);
+    }
+    expect(loops.between(B, A)?.code).toBe('PreemptionLoop');
+    expect([loops.refusal(B, A), loops.refusal(A, B)?.code]).toEqual([undefined, 'PreemptionLoop']);
+    expect(loops.records().get('n0')).toMatchObject([{ action: 'Report' }]);
+    expect([...loops.toLeave(A).keys(), ...loops.toLeave(B).keys()]).toEqual([]);
+  });
+
   test('a dry run is recorded as such', async () => {
     const loops = await process(manualClock(), 3, { mode: 'DryRun', action: 'Avoid' });
     expect(loops.refusal(A, B)).toBeUndefined();

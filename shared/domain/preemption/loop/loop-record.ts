@@ -70,7 +70,7 @@ function recordOf(pair: string, recent: readonly Round[], last: Round, { policy,
     preemptorUid: last.preemptorUid === '' ? undefined : last.preemptorUid,
     rounds: recent.map(({ at }) => at),
     until: first.at + policy.windowMs,
-    action: isLoop ? actionAgainst(victim, action) : undefined,
+    action: isLoop ? actionAgainst(victim, isOneSided(recent, last.by) ? 'Report' : action) : undefined,
   };
 }
 
@@ -79,11 +79,20 @@ function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
   return action === 'Avoid' && BOUND_KINDS.includes(kind) ? 'Refuse' : action;
 }
 
-/** Whether the loop of two parties is one whose preemptions are refused. */
+/**
+ * Whether the loop of two parties is one whose preemptions are refused. A party that alone has displaced the other is not
+ * held: it has made the same room again, because the other one took it.
+ */
 export function isRefused(rounds: PreemptionRounds, { preemptor, victim }: Sides, action: LoopAction): boolean {
-  const last = rounds.get(pairOf(preemptor, victim))?.at(-1);
+  const own = rounds.get(pairOf(preemptor, victim)) ?? [];
+  if (isOneSided(own, preemptor)) return false;
+  const last = own.at(-1);
   const latestVictim = last?.by === victim ? preemptor : victim;
   return actionAgainst(ownerKeyOf(latestVictim), action) === 'Refuse';
+}
+
+function isOneSided(rounds: readonly Round[], party: string): boolean {
+  return rounds.every(({ by }) => by === party);
 }
 
 function ownerKeyOf(party: string): OwnerKey {
@@ -126,9 +135,19 @@ function laterRounds(rounds: PreemptionRounds, { node, record, before }: Recorde
   const [earlier, seen] = split(rounds.get(pair) ?? [], before);
   const recorded = record.rounds
     .filter((at) => at < before)
-    .map((at) => ({ at, node, by, preemptorUid: record.preemptorUid ?? '' }));
+    .map((at, index, { length }) => ({
+      at,
+      node,
+      by: isMutual(record) && (length - index) % 2 === 0 ? other : by,
+      preemptorUid: record.preemptorUid ?? '',
+    }));
   const isLater = (recorded.at(-1)?.at ?? -Infinity) > (earlier.at(-1)?.at ?? -Infinity);
   return isLater && by !== other ? [[pair, [...recorded, ...seen]]] : [];
+}
+
+/** Of a loop that is refused or avoided both parties took part; a record does not say which rounds are whose. */
+function isMutual({ action }: LoopRecord): boolean {
+  return action === 'Refuse' || action === 'Avoid';
 }
 
 function split(rounds: readonly Round[], before: Instant): readonly [readonly Round[], readonly Round[]] {

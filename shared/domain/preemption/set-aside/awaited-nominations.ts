@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import { needsOf, openRoom, release, type Room, shortReasons } from '#shared/domain/preemption/filters/room.ts';
 import { HANGING_AFTER_MS, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -18,8 +19,8 @@ export interface NodeMoment {
 }
 
 /**
- * The pods nominated to a node that keep room there. None does for ever: a nomination counts while its pod waits for
- * terminating pods, and a minute beyond, in which its scheduler removes the victims or places the pod. It counts no
+ * The pods nominated to a node that keep room there. None does for ever: a nomination counts while its pod waits for pods
+ * that a scheduler has preempted, and otherwise for a minute, in which its scheduler removes the victims or places the pod. It counts no
  * longer where a victim outlives its grace period by a minute (S1-33), or once the pod is terminating itself.
  */
 export function awaitedNominations(moment: NodeMoment): readonly PlacedPod[] {
@@ -31,7 +32,7 @@ function isAwaited(nominated: PlacedPod, moment: NodeMoment): boolean {
   const room = openRoom(needsOf(nominated.pod, snapshot), entry);
   if (!isEnough(room)) {
     vacate(room, moment);
-    if (leaving.length > 0 && isEnough(room)) return true;
+    if (leaving.some((index) => isVictim(entry.occupancy.pods[index])) && isEnough(room)) return true;
     if (hasHangingVictim(nominated, moment)) return false;
   }
   return idleFor(nominated, now) <= HANGING_AFTER_MS;
@@ -44,6 +45,11 @@ export function vacate(room: Room, { entry, leaving }: Pick<NodeMoment, 'entry' 
 
 export function isEnough(room: Room): boolean {
   return shortReasons(room).length === 0;
+}
+
+/** Only a preemption is awaited for longer: anyone can nominate a pod to a node where others terminate. */
+function isVictim(placed: PlacedPod | undefined): boolean {
+  return placed !== undefined && isPreempted(placed.pod);
 }
 
 function hasHangingVictim({ priority: below }: PlacedPod, { entry, leaving }: NodeMoment): boolean {

@@ -21,9 +21,10 @@ function pod(name: string, cpu: number, fields: Partial<PodFields> = {}): Pod {
 const DELETED = { at: NOW, gracePeriodSeconds: 0 };
 const promised = (cpu: number, priority: number) => pod('promised', cpu, { priority, nominatedTo: 'n0' });
 const placed = (cpu: number) => pod('placed', cpu, { node: 'n0', priority: 1 });
-/** Ends in this many milliseconds. */
-const ending = (cpu: number, inMs: number, priority = 1) =>
-  pod('ending', cpu, { node: 'n0', priority, deletion: { at: NOW + inMs, gracePeriodSeconds: 30 } });
+const PREEMPTED = [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }];
+/** Preempted; ends in this many milliseconds. */
+const ending = (cpu: number, inMs: number, priority = 1, conditions = PREEMPTED) =>
+  pod('ending', cpu, { node: 'n0', priority, conditions, deletion: { at: NOW + inMs, gracePeriodSeconds: 30 } });
 
 /** The nodes that are left to the pod `incoming`. */
 function left(incoming: Pod, pods: readonly Pod[], idleFor: IdleFor = () => 0): string {
@@ -98,6 +99,7 @@ describe('what is free beside set-aside room', () => {
 describe('how long room is set aside', () => {
   test.each<[string, readonly Pod[], IdleFor, string]>([
     ['while victims terminate', [promised(8, 6), ending(6, 30_000)], LONGER, OTHERS],
+    ['no longer than a minute while others terminate', [promised(8, 6), ending(6, 30_000, 1, [])], LONGER, ALL],
     ['up to a minute beyond their grace period', [promised(8, 6), ending(6, -MINUTE_MS)], LONGER, OTHERS],
     ['no longer than that (S1-33)', [promised(8, 6), ending(6, -MINUTE_MS - 1)], () => 0, ALL],
     ['not by a clock that is far behind', [promised(8, 6), ending(6, 30_000 + MINUTE_MS + 1)], () => 0, ALL],

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { at, pod } from '#test/contract/harness.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
+import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
+import { CLASSES, classOf, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
+import { eventually } from '#test/build/waiting.ts';
+
+const PATIENCE_MS = 30_000;
+/** The minute of a nomination, and what the first question and the last try take. */
+const NOMINATION_MS = 85_000;
+const DRIVER = 'csi.test';
+const PVS = '/api/v1/persistentvolumes';
+const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
+/** The class of this priority opted out of preemption. */
+const PROTECTED = 1;
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof${why ?? ''}`, () => {
+  let port = 0;
+  let extender: SchedulerProcess;
+  const own = ownCluster(async () => {
+    [port = 0] = await freePorts(1);
+    const verbs = { preemptVerb: 'preempt', filterVerb: 'filter' };
+    const entry = { urlPrefix: `http://127.0.0.1:${port}`, ...verbs, nodeCacheCapable: true };
+    return { schedulerConfiguration: { extenders: [{ ...entry, ignorable: true, httpTimeout: '5s' }] } };
+  });
+
+  beforeAll(async () => {
+    const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
+    await send('POST', CLASSES, { metadata, value: PROTECTED });
+    extender = await startSchedulerProcess(own().cluster.kubeconfig, port);
+  }, 60_000);
+  afterAll(() => extender.stop());
+
+  async function send(method: 'POST' | 'PATCH' | 'DELETE', path: string, body: object = {}): Promise<unknown> {
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const outcome = await own().admin.request({ method, path, contentType, body });
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    return at(outcome, 'object');
+  }
+
+  async function build(id: string, given: Given): Promise<SeedStage> {
+    const stage = seedStage(own(), id, given);
+    await stage.build();
+    await eventually(async () => {
+      const ready = await countReadyNodes(own().admin, { labelSelector: `example=${id}` });
+      expect(ready).toBe(given.nodes.length);
+    }, PATIENCE_MS);
+    for (const { name, node = '', priority } of given.running)
+      if (priority !== PROTECTED) await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    return stage;
+  }
+
+  /** A pod of the example with parts that worked examples do not have. */
+  const create = (id: string, name: string, spec: object): Promise<unknown> =>
+    eventually(() =>
+      send(
+        'POST',
+        PODS,
+        pod(
+          `${id}-${name}`,
+          { schedulerName: 'default-scheduler', nodeSelector: { example: id }, ...spec },
+          { labels: { example: id, seed: name } },
+        ),
+      ),
+    );
+
+  const requesting = (cpu: number) => [
+    { name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: String(cpu) } } },
+  ];
+  const becomes = (stage: SeedStage, moment: object): Promise<void> =>
+    eventually(async () => expect(await stage.seen()).toMatchObject(moment), PATIENCE_MS);
+  const delet = (id: string, name: string): Promise<unknown> => send('DELETE', `${PODS}/${id}-${name}`);
+
+  async function createVolume(id: string, name: string): Promise<object> {
+    const claim = `${id}-${name}`;
+    const shared = { accessModes: ['ReadWriteOnce'], storageClassName: '' };
+    await send('POST', PVS, {
+      metadata: { name: claim },
+      spec: {
+        ...shared,
+        capacity: { storage: '1Gi' },
+        csi: { driver: DRIVER, volumeHandle: claim },
+        claimRef: { namespace: 'default', name: claim },
+      },
+    });
+    const spec = { ...shared, volumeName: claim, resources: { requests: { storage: '1Gi' } } };
+    await send('POST', CLAIMS, { metadata: { name: claim }, spec });
+    await eventually(async () => {
+      expect(at(await own().admin.request({ path: `${CLAIMS}/${claim}` }), 'object.status.phase')).toBe('Bound');
+    }, PATIENCE_MS);
+    return { name, persistentVolumeClaim: { claimName: claim } };
+  }
+
+  test('a volume that cannot be attached takes no other pod in the place of a protected one', async () => {
+    const id = 'csi';
+    const others = [
+      { name: 'beside', node: 'a', priority: 5, request: 2 },
+      { name: 'filler', node: 'a', priority: 1_000, request: 4 },
+    ];
+    const stage = await build(id, { nodes: [{ name: 'a', capacity: 8 }], running: others });
+    const node = stage.nodeName('a');
+    const drivers = [{ name: DRIVER, nodeID: node, allocatable: { count: 1 } }];
+    await send('POST', '/apis/storage.k8s.io/v1/csinodes', { metadata: { name: node }, spec: { drivers } });
+    const [held, wanted] = [await createVolume(id, 'held'), await createVolume(id, 'wanted')];
+    const priorityClassName = classOf(PROTECTED);
+    await create(id, 'holder', { nodeName: node, priorityClassName, containers: requesting(2), volumes: [held] });
+    await create(id, 'incoming', { priorityClassName: classOf(1_000), containers: requesting(2), volumes: [wanted] });
+    await eventually(() => {
+      expect(extender.log()).toMatch(/"node":"csi-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      return Promise.resolve();
+    }, PATIENCE_MS);
+    await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
+    expect(await stage.here()).toEqual(['beside', 'filler', 'holder']);
+  }, 120_000);
+
+  test('a pod that takes an hour to terminate keeps no pod of system priority waiting', async () => {
+    const running = [
+      { name: 'slow', node: 'a', priority: 100, request: 4, graceSeconds: 3_600 },
+      { name: 'quick', node: 'a', priority: 5, request: 4, graceSeconds: 0 },
+    ];
+    const stage = await build('hour', { nodes: [{ name: 'a', capacity: 8 }], running });
+    await delet('hour', 'slow');
+    await becomes(stage, { terminating: ['slow'] });
+    await create('hour', 'critical', { priorityClassName: 'system-cluster-critical', containers: requesting(4) });
+    await becomes(stage, { bound: { critical: 'a' }, terminating: ['slow'] });
+    expect(await stage.here()).toEqual(['critical', 'slow']);
+  }, 120_000);
+
+  test('a terminating pod does not lead the preemption to a more important pod on another node', async () => {
+    const running = [
+      { name: 'ending', node: 'a', priority: 8, request: 4 },
+      { name: 'least', node: 'a', priority: 5, request: 4 },
+      { name: 'more', node: 'b', priority: 6, request: 8 },
+    ];
+    const nodes = ['a', 'b'].map((name) => ({ name, capacity: 8 }));
+    const stage = await build('dear', { nodes, running });
+    await delet('dear', 'ending');
+    await becomes(stage, { terminating: ['ending'] });
+    await stage.create({ name: 'incoming', priority: 1_000, request: 4 });
+    await becomes(stage, { nominated: { incoming: 'a' }, terminating: ['ending'] });
+    await stage.end('ending');
+    await becomes(stage, { bound: { incoming: 'a' }, terminating: [] });
+    expect(await stage.here()).toEqual(['incoming', 'least', 'more']);
+  }, 120_000);
+
+  test('a nomination by hand ends after a minute, whatever changes in its pod', async () => {
+    const nodes = [{ name: 'a', capacity: 8 }];
+    const stage = await build('hand', { nodes, running: [] });
+    await stage.create({ name: 'first', priority: 1_000, request: 1 });
+    await becomes(stage, { bound: { first: 'a' } });
+    const byHand = { schedulerName: 'none', priorityClassName: classOf(1_000), containers: requesting(7) };
+    await create('hand', 'nominated', byHand);
+    await send('PATCH', `${PODS}/hand-nominated/status`, { status: { nominatedNodeName: stage.nodeName('a') } });
+    await stage.create({ name: 'incoming', priority: 1_000, request: 4 });
+    await eventually(async () => {
+      const found = await own().admin.request({ path: `${PODS}/hand-incoming` });
+      expect(at(found, 'object.status.conditions.0.message')).toContain('the room is set aside for a pending pod');
+    }, PATIENCE_MS);
+    let round = 0;
+    await eventually(async () => {
+      round += 1;
+      await send('PATCH', `${PODS}/hand-nominated`, { metadata: { labels: { round: String(round) } } });
+      const poke = { nodeName: stage.nodeName('a'), containers: requesting(0), terminationGracePeriodSeconds: 0 };
+      await send('POST', PODS, pod(`poke-${round}`, poke));
+      await send('DELETE', `${PODS}/poke-${round}`);
+      expect((await stage.seen()).bound).toEqual({ first: 'a', incoming: 'a' });
+    }, NOMINATION_MS);
+  }, 150_000);
+});
