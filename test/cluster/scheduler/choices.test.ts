@@ -5,7 +5,6 @@ import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
@@ -51,13 +50,10 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
 
   /** Everything that a case starts from, as the extender knows it. */
   async function build(id: string, { given, ...more }: ChoiceCase): Promise<SeedStage> {
-    const all = given.running.map((each) => ({ ...each, graceSeconds: 0 }));
-    const others = all.filter(({ priority }) => priority !== PROTECTED);
-    const stage = seedStage(own(), id, { ...given, running: all.filter((each) => !others.includes(each)) });
+    const running = given.running.map((each) => ({ ...each, graceSeconds: 0 }));
+    const stage = seedStage(own(), id, { ...given, running });
     for (const name of more.budgeted ?? []) await createBudget(id, name);
-    // Protected pods first: the extender takes their node away, known or not, but hears of pods in their order.
     await stage.build();
-    await inFlight(4, others, (each) => stage.create(each));
     await eventually(async () => {
       expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
     }, PATIENCE_MS);
@@ -65,8 +61,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
       const startTime = new Date(Date.UTC(2026, 0, 1, index)).toISOString();
       await send('PATCH', `${PODS}/${id}-${name}/status`, { status: { startTime } });
     }
-    for (const { name, node = '' } of others)
-      await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     if (more.overRequest !== undefined) await reportUsage(stage, more.overRequest);
     return stage;
   }

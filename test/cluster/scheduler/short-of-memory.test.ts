@@ -72,10 +72,8 @@ describe.skipIf(why !== undefined)(`preemption, then memory pressure, with exten
     });
     await stage.build();
     await untilReady(id, 1);
-    for (const { name } of given.running) {
-      await stage.run(name);
-      await untilKnown(port, { node: stage.nodeName('node-1'), uid: await stage.uidOf(name) });
-    }
+    for (const { name } of given.running) await stage.run(name);
+    await untilKnown({ admin: own().admin, port }, stage.nodeName('node-1'));
     const spec = {
       ...{ mode: 'Enforce', nodeSelector: { matchLabels: { example: id } }, ranking: { preset: PRESETS[order] } },
       ...{ evictionHard: { 'memory.available': '100Mi' }, avoidFor: '60s' },

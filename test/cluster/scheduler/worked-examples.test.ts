@@ -53,8 +53,7 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
       const ready = await countReadyNodes(own().admin, { labelSelector: `example=${id}` });
       expect(ready).toBe(given.nodes.length);
     }, PATIENCE_MS);
-    for (const { name, node = '' } of given.running)
-      await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     return stage;
   }
 
