@@ -93,15 +93,9 @@ const ABOVE = 1_000;
 
 /** The scenario of a seed: every second one has protected pods. */
 export function randomCluster(seed: number, random: RandomSource): StageCluster {
-  // What waits for terminating pods, and what is outside the model, is where most can go wrong.
-  const drawn = shuffled(FEATURES, random).slice(0, 2 + random.below(3));
-  const features = FEATURES.filter((each) => drawn.includes(each) || (each === 'terminating' && random.chance(0.5)));
-  const given: Given = {
-    has: new Set(features),
-    isTight: random.chance(0.5),
-    share: seed % 2 === 0 ? 0 : 0.35,
-    random,
-  };
+  const share = seed % 2 === 0 ? 0 : 0.35;
+  const features = drawFeatures(share, random);
+  const given: Given = { has: new Set(features), isTight: random.chance(0.7), share, random };
   const nodes = Array.from({ length: 3 + random.below(6) }, (_, index) => nodeOf(index, given));
   const priorities = shuffled(
     Array.from({ length: 80 }, (_, value) => value + 1),
@@ -119,6 +113,14 @@ export function randomCluster(seed: number, random: RandomSource): StageCluster 
     hasProtected: running.some(({ isProtected }) => isProtected),
     isOutsideTheModel: features.some((each) => OUTSIDE_THE_MODEL.has(each)),
   };
+}
+
+/** What waits for terminating pods, and protected pods with a reason outside the model, is where most can go wrong. */
+function drawFeatures(share: number, random: RandomSource): readonly Feature[] {
+  const drawn = shuffled(FEATURES, random).slice(0, 1 + random.below(3));
+  const isMore = (each: Feature): boolean =>
+    (each === 'terminating' && random.chance(0.5)) || (each === 'attachLimits' && share > 0 && random.chance(0.35));
+  return FEATURES.filter((each) => drawn.includes(each) || isMore(each));
 }
 
 interface Given {
@@ -142,25 +144,34 @@ function nodeOf(index: number, { has, random }: Given): StageNode {
 }
 
 function fill(node: StageNode, priorities: number[], given: Given): readonly RunningPod[] {
-  const { isTight, random } = given;
+  const { has, isTight, random } = given;
   const pods: RunningPod[] = [];
   let left = isTight ? node.cpu : Math.ceil(node.cpu / 2);
   while (left > 0 && pods.length < Math.min(6, node.slots)) {
     const cpu = 1 + random.below(Math.min(3, left));
     const drawn = runningPod(`r${node.name}-${pods.length}`, node, { ...given, cpu, priorities });
-    const pod = withinNode(drawn, pods, node);
+    const pod = withProtection(withinNode(drawn, pods, node), given);
     pods.push(pod);
     left -= cpu + (pod.hasOverhead === true ? 1 : 0) + (pod.sidecarCpu ?? 0);
   }
-  return pods;
+  return has.has('terminating') && random.chance(0.4) ? withSlow(pods) : pods;
+}
+
+/**
+ * The most important pod that the pods which come outrank has an hour to terminate, and takes longer: kube-scheduler
+ * preempts the others, and waiting would be in vain.
+ */
+function withSlow(pods: readonly RunningPod[]): readonly RunningPod[] {
+  const [first] = pods.filter(({ priority }) => priority < TOP).toSorted((a, b) => b.priority - a.priority);
+  return pods.map((each) => (each === first ? { ...each, isProtected: false, leaving: FOREVER } : each));
 }
 
 /** Without the port that another pod has, and the volume that can no longer be attached. */
 function withinNode(
-  drawn: RunningPod,
+  drawn: Unprotected,
   others: readonly RunningPod[],
   { attachLimit = Infinity }: StageNode,
-): RunningPod {
+): Unprotected {
   const { hostPort, volume, ...pod } = drawn;
   const isPortFree = !others.some((each) => each.hostPort !== undefined);
   const isAttachable = others.filter((each) => each.volume !== undefined).length < attachLimit;
@@ -171,26 +182,34 @@ function withinNode(
   };
 }
 
+/** Most pods whose volumes use up what a node can attach are protected, so that no other pod makes room in their place. */
+function withProtection(pod: Unprotected, { has, share, random }: Given): RunningPod {
+  const isHolder = share > 0 && has.has('attachLimits') && pod.volume !== undefined;
+  return { ...pod, isProtected: random.chance(isHolder ? 0.85 : share) };
+}
+
+type Unprotected = Omit<RunningPod, 'isProtected'>;
+
 interface Drawing extends Given {
   readonly cpu: number;
   readonly priorities: number[];
 }
 
-function runningPod(name: string, node: StageNode, given: Drawing): RunningPod {
-  const { has, random, priorities, share, cpu } = given;
+function runningPod(name: string, node: StageNode, given: Drawing): Unprotected {
+  const { has, random, priorities, cpu } = given;
   const isLeaving = has.has('terminating') && random.chance(0.35);
   return {
     ...podOf(name, { ...given, cpu }),
     priority: (priorities.pop() ?? 0) + (isLeaving && random.chance(0.4) ? ABOVE : 0),
     node: node.name,
-    isProtected: random.chance(share),
     ...(has.has('volumeAffinity') && random.chance(0.4) && { volume: { node: node.name } }),
     ...(isLeaving && { leaving: random.pick(LEAVING) }),
   };
 }
 
+const FOREVER = { graceSeconds: 3_600 };
 const LEAVING: readonly NonNullable<RunningPod['leaving']>[] = [
-  { graceSeconds: 3_600 },
+  FOREVER,
   { graceSeconds: 3_600, takesSeconds: 3 },
   { graceSeconds: 20, takesSeconds: 20 },
   { graceSeconds: 4, takesSeconds: 2 },
