@@ -1,17 +1,43 @@
 import { expect } from 'vitest';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 60_000;
-const CONTAINERS = [{ name: 'main' }];
+const PODS = '/api/v1/namespaces/default/pods';
+const CONTAINERS = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: '1M' } } }];
 
-/** Waits until the extender on this port knows a pod on its node: then it no longer takes the node away for it. */
-export async function untilKnown(port: number, { node, uid }: { node: string; uid: string }): Promise<void> {
-  const metadata = { name: 'probe', namespace: 'default', uid: 'probe' };
-  const proposed = { [node]: { Pods: [{ UID: uid }], NumPDBViolations: 0 } };
-  const Pod = { metadata, spec: { priority: 1_000_000, containers: CONTAINERS } };
+/** The cluster, and the port on which its extender listens. */
+export interface AskedExtender {
+  readonly admin: KubeClient;
+  readonly port: number;
+}
+
+/**
+ * Waits until the extender knows a node and all pods that exist: only then it keeps the room of that node for a pod which
+ * was nominated to it after them, because the API server reports pods in the order of their changes. That pod has a
+ * scheduler that does not exist, and is gone, also for the extender, before this resolves.
+ */
+export async function untilKnown({ admin, port }: AskedExtender, node: string): Promise<void> {
+  const name = `marker-${node}`;
+  const path = `${PODS}/${name}`;
+  const spec = { schedulerName: 'none', containers: CONTAINERS, terminationGracePeriodSeconds: 0 };
+  const send = async (request: Parameters<KubeClient['request']>[0]): Promise<void> =>
+    expect(await admin.request(request)).toMatchObject({ kind: 'ok' });
+  await send({ method: 'POST', path: PODS, body: pod(name, spec) });
+  const body = { status: { nominatedNodeName: node } };
+  await send({ method: 'PATCH', path: `${path}/status`, contentType: 'application/merge-patch+json', body });
+  await untilLeftOut(port, node, true);
+  await send({ method: 'DELETE', path });
+  await untilLeftOut(port, node, false);
+}
+
+/** Waits until the extender keeps a pod off a node, or no longer. */
+async function untilLeftOut(port: number, node: string, isLeftOut: boolean): Promise<void> {
+  const Pod = pod('probe', { containers: CONTAINERS });
   await eventually(async () => {
-    const answer = await ask(port, 'preempt', { Pod, NodeNameToMetaVictims: proposed });
-    expect(answer).toHaveProperty(['NodeNameToMetaVictims', node]);
+    const answer = await ask(port, 'filter', { Pod, NodeNames: [node] });
+    expect(at(answer, 'NodeNames')).toEqual(isLeftOut ? [] : [node]);
   }, PATIENCE_MS);
 }
 

@@ -60,6 +60,15 @@ const EQUALS = [
 const TWO = [running('burstable', 1, 5, { qos: 'Burstable' }), running('guaranteed', 1, 5, { qos: 'Guaranteed' })];
 const PORTIONS = ['a', 'b', 'c', 'd', 'e'].map((name) => running(name, 1, 2));
 
+/** Beside each list a protected pod, which kube-scheduler alone would preempt instead, as it makes the same room. */
+function besideSpared(lists: readonly (readonly SeedPod[])[], incoming: SeedPod): ChoiceCase['given'] {
+  const withSpared = (list: readonly SeedPod[], index: number): readonly SeedPod[] => [
+    ...list,
+    { ...spared(incoming.request ?? 0), name: `spared-${index + 1}` },
+  ];
+  return on(lists.map(withSpared), incoming);
+}
+
 /** With the extender as it is by default. */
 export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
   'S0-2: no pod goes where all that may go are too few': {
@@ -70,40 +79,40 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
     ...{ given: on([[running('low', 0, 10)], [running('equal', 10, 9)]], pending(1)), node: 'node-2', gone: [] },
   },
   'S0-6: a node without a violated budget is preferred to lower victims': {
-    given: on([[running('lowest', 1, 10)], [running('low', 9, 10)]], pending(5)),
+    given: besideSpared([[running('lowest', 1, 5)], [running('low', 9, 5)]], pending(5)),
     ...{ budgeted: ['lowest'], node: 'node-2', gone: ['low'] },
   },
   'S0-6: then the lowest highest victim, even if there are more': {
-    given: on([[running('a', 4, 5), running('b', 4, 5)], [running('high', 5, 10)]], pending(10)),
+    given: besideSpared([[running('a', 4, 2), running('b', 4, 3)], [running('high', 5, 5)]], pending(5)),
     ...{ node: 'node-1', gone: ['a', 'b'] },
   },
   'S0-6: then the lowest sum of priorities': {
-    given: on(
+    given: besideSpared(
       [
-        [running('a', 5, 5), running('b', 3, 5)],
-        [running('c', 5, 5), running('d', 4, 5)],
+        [running('a', 5, 2), running('b', 3, 3)],
+        [running('c', 5, 2), running('d', 4, 3)],
       ],
-      pending(10),
+      pending(5),
     ),
     ...{ node: 'node-1', gone: ['a', 'b'] },
   },
   'S0-6: and of equal priorities the fewest victims': {
-    given: on(
+    given: besideSpared(
       [
-        [running('a', 5, 4), running('b', 5, 3), running('c', 5, 3)],
-        [running('d', 5, 5), running('e', 5, 5)],
+        [running('a', 5, 2), running('b', 5, 2), running('c', 5, 1)],
+        [running('d', 5, 3), running('e', 5, 2)],
       ],
-      pending(10),
+      pending(5),
     ),
     ...{ node: 'node-2', gone: ['d', 'e'] },
   },
   'S0-6: then the pod that started last': {
-    given: on([[running('old', 1, 10)], [running('young', 1, 10)]], pending(10)),
+    given: besideSpared([[running('old', 1, 5)], [running('young', 1, 5)]], pending(5)),
     ...{ started: ['old', 'young'], node: 'node-2', gone: ['young'] },
   },
   'S0-9: a covered pod goes where every choice breaks a budget': {
     ...{
-      given: on([[running('covered', 1, 10)]], pending(5)),
+      given: besideSpared([[running('covered', 1, 5)]], pending(5)),
       budgeted: ['covered'],
       node: 'node-1',
       gone: ['covered'],
@@ -129,9 +138,16 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
     ),
     ...{ started: ['memory', 'cpu'], node: 'node-1', gone: ['memory'] },
   },
-  'S0-31: a Burstable pod stays where a Guaranteed one of lower priority comes': { given: seed('s0-31'), gone: [] },
+  'S0-31: a Burstable pod stays where a Guaranteed one of lower priority comes': {
+    ...{ given: seed('s0-31', spared(6)), gone: [] },
+  },
   'S0-8: the QoS class changes nothing': {
-    ...{ given: on([TWO], pending(5)), started: ['burstable', 'guaranteed'], node: 'node-1', gone: ['guaranteed'] },
+    ...{
+      given: on([[...TWO.map((each) => ({ ...each, request: 3 })), spared(3)]], pending(4)),
+      started: ['burstable', 'guaranteed'],
+      node: 'node-1',
+      gone: ['guaranteed'],
+    },
   },
   'S3-34: two low pods go rather than a higher one': {
     ...{ given: seed('s3-34', spared(0, { memoryRequest: '2G' })), node: 'node-1', gone: ['low-1', 'low-2'] },

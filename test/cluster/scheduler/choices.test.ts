@@ -5,7 +5,6 @@ import { decodeNode } from '#shared/kube/decode/decode-node.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
-import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
@@ -14,6 +13,7 @@ import { untilKnown, untilScores } from './ask-extender.ts';
 import { BY_DEFAULT, BY_OPTION, type ChoiceCase, PROTECTED } from './choice-cases.ts';
 import type { SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { needlessPreemptions, readPodHistory } from './preemption-history.ts';
+import { namedVictims, type RecordedQuestions, recordQuestions } from './recorded-questions.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from './seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -28,10 +28,12 @@ const why = whyNoOwnCluster(process.env);
 /** Each case has nodes of its own, so all of a table play at the same time. */
 describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preempts${why ?? ''}`, () => {
   let port = 0;
+  let questions: RecordedQuestions;
   const own = ownCluster(async () => {
     [port = 0] = await freePorts(1);
+    questions = await recordQuestions(port);
     const verbs = { preemptVerb: 'preempt', filterVerb: 'filter' };
-    const entry = { urlPrefix: `http://127.0.0.1:${port}`, ...verbs, nodeCacheCapable: true };
+    const entry = { urlPrefix: `http://127.0.0.1:${questions.port}`, ...verbs, nodeCacheCapable: true };
     return { schedulerConfiguration: { extenders: [{ ...entry, ignorable: true, httpTimeout: '5s' }] } };
   });
 
@@ -41,6 +43,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     await send('POST', CLASSES, { metadata, value: PROTECTED });
   });
+  afterAll(() => questions.stop());
 
   async function send(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown> {
     const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -51,13 +54,10 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
 
   /** Everything that a case starts from, as the extender knows it. */
   async function build(id: string, { given, ...more }: ChoiceCase): Promise<SeedStage> {
-    const all = given.running.map((each) => ({ ...each, graceSeconds: 0 }));
-    const others = all.filter(({ priority }) => priority !== PROTECTED);
-    const stage = seedStage(own(), id, { ...given, running: all.filter((each) => !others.includes(each)) });
+    const running = given.running.map((each) => ({ ...each, graceSeconds: 0 }));
+    const stage = seedStage(own(), id, { ...given, running });
     for (const name of more.budgeted ?? []) await createBudget(id, name);
-    // Protected pods first: the extender takes their node away, known or not, but hears of pods in their order.
     await stage.build();
-    await inFlight(4, others, (each) => stage.create(each));
     await eventually(async () => {
       expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
     }, PATIENCE_MS);
@@ -65,8 +65,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
       const startTime = new Date(Date.UTC(2026, 0, 1, index)).toISOString();
       await send('PATCH', `${PODS}/${id}-${name}/status`, { status: { startTime } });
     }
-    for (const { name, node = '' } of others)
-      await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     if (more.overRequest !== undefined) await reportUsage(stage, more.overRequest);
     return stage;
   }
@@ -94,6 +93,7 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
   async function play(id: string, choice: ChoiceCase): Promise<void> {
     const { given, node, gone } = choice;
     const stage = await build(id, choice);
+    const uids = await Promise.all(gone.map((name) => stage.uidOf(name)));
     await stage.create(given.pending);
     await eventually(async () => {
       const { bound, terminating } = await stage.seen();
@@ -105,6 +105,25 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
     }, PATIENCE_MS);
     const here = await stage.here();
     expect(given.running.map(({ name }) => name).filter((name) => !here.includes(name))).toEqual(gone);
+    expectAnswers(id, choice, node === undefined ? undefined : { node: stage.nodeName(node), uids });
+  }
+
+  /** kube-scheduler asked, and the victims are those that it was answered: no others, or no node at all. */
+  function expectAnswers(
+    id: string,
+    { given, gone }: ChoiceCase,
+    to: { readonly node: string; readonly uids: readonly string[] } | undefined,
+  ): void {
+    const name = `${id}-${given.pending.name}`;
+    const answers = questions.about('preempt', name).map(namedVictims);
+    if (to === undefined) {
+      expect(answers.length).toBeGreaterThan(0);
+      expect(answers.filter((answer) => Object.keys(answer).length > 0)).toEqual([]);
+      return;
+    }
+    if (gone.length > 0) expect(answers.map((answer) => answer[to.node])).toContainEqual(to.uids.toSorted());
+    else expect(answers).toEqual([]);
+    expect(questions.about('filter', name).map(({ answer }) => at(answer, 'NodeNames'))).toContainEqual([to.node]);
   }
 
   /** Whether kube-scheduler has tried in vain, and keeps no node for the pod. */

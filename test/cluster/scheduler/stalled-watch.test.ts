@@ -37,13 +37,13 @@ describe.skipIf(why !== undefined)(`an extender whose watches stall${why ?? ''}`
     await proxy.close();
   });
 
-  const { createClass, create, remove, placed, pokedUntilPlaced } = preemptionScenario(own, 'default-scheduler');
+  const { createClass, create, remove, poke, placed, pokedUntilPlaced } = preemptionScenario(own, 'default-scheduler');
 
   async function undecided(): Promise<number> {
     return Number(STALE.exec(await extender.metrics())?.groups?.['requests'] ?? 0);
   }
 
-  test('a pod that came after the stall is preempted once the view is stale, a pod known to be protected is not', async () => {
+  test('a pod that came after the stall is preempted, a pod known to be protected is not, also once the view is stale', async () => {
     await remove('waiting');
     await remove('important');
     proxy.delayMs = STALL_MS;
@@ -51,8 +51,14 @@ describe.skipIf(why !== undefined)(`an extender whose watches stall${why ?? ''}`
     await eventually(async () => expect(await placed()).toEqual(['fresh', 'opted-out']), PATIENCE_MS);
     await create('urgent', 'high');
     await pokedUntilPlaced(['opted-out', 'urgent'], STALL_NOTICED_MS);
-    expect(await undecided()).toBeGreaterThan(0);
-    expect(extender.log()).toContain('"code":"UnknownVictims"');
+    await create('later', 'high');
+    let pokes = 0;
+    await eventually(async () => {
+      await poke(`poke-stale-${(pokes += 1)}`);
+      expect(await undecided()).toBeGreaterThan(0);
+    }, STALL_NOTICED_MS);
+    expect(await placed()).toEqual(['opted-out', 'urgent']);
+    await remove('later');
   }, 180_000);
 
   test('when the watches are back, the extender decides again', async () => {

@@ -5,9 +5,9 @@ import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { readSeed, type Seed, sortedFields } from '#test/shared/domain/preemption/seed-cluster.ts';
+import { type Given, readSeed, type Seed, sortedFields } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown } from './ask-extender.ts';
-import { type Moment, type SeedStage, seedStage } from './seed-stage.ts';
+import { CLASSES, classOf, type Moment, type SeedStage, seedStage } from './seed-stage.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** What stays so until the next moment; victims may terminate earlier than a table says. */
@@ -17,6 +17,10 @@ const FIELDS = ['terminating', ...LASTING];
 const LATE_MS = 8_000;
 const EARLY_MS = 1_500;
 const PATIENCE_MS = 30_000;
+/** The class of this priority opted out of preemption. */
+const PROTECTED = -1;
+/** As much as each preemptor requests, and as long as the longest grace period of a victim. */
+const SPARED = { priority: PROTECTED, request: 10, graceSeconds: 60 };
 const why = whyNoOwnCluster(process.env);
 
 type Expected = Partial<Moment> & Pick<Moment, 'at'> & { readonly nominationCleared?: readonly string[] };
@@ -38,6 +42,9 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
   beforeAll(async () => {
     const { admin, cluster } = own();
     extender = await startSchedulerProcess(cluster.kubeconfig, port);
+    const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
+    const body = { metadata, value: PROTECTED };
+    expect(await admin.request({ method: 'POST', path: CLASSES, body })).toMatchObject({ kind: 'ok' });
     ending = endTerminatedPods(admin, over.signal);
   }, 60_000);
   afterAll(async () => {
@@ -46,15 +53,16 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
     await extender.stop();
   });
 
-  async function build(id: string, { given }: Example): Promise<SeedStage> {
+  /** Each node has a protected pod in addition, which kube-scheduler alone would preempt, and is as much larger. */
+  async function build(id: string, example: Example): Promise<SeedStage> {
+    const given = withProtected(example.given);
     const stage = seedStage(own(), id, given);
     await stage.build();
     await eventually(async () => {
       const ready = await countReadyNodes(own().admin, { labelSelector: `example=${id}` });
       expect(ready).toBe(given.nodes.length);
     }, PATIENCE_MS);
-    for (const { name, node = '' } of given.running)
-      await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     return stage;
   }
 
@@ -124,6 +132,12 @@ describe.skipIf(why !== undefined)(`worked examples on kube-scheduler with the e
     180_000,
   );
 });
+
+function withProtected({ nodes, running, ...given }: Given): Given {
+  const spared = nodes.map(({ name }) => ({ ...SPARED, name: `spared-${name}`, node: name }));
+  const larger = nodes.map((node) => ({ ...node, capacity: (node.capacity ?? 0) + SPARED.request }));
+  return { ...given, nodes: larger, running: [...running, ...spared] };
+}
 
 async function until(time: number): Promise<void> {
   await letTimePass(Math.max(0, time - systemClock.now()), 'load');

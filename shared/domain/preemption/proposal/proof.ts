@@ -42,7 +42,10 @@ export interface Reducible {
   readonly isSpared: (pod: Pod) => boolean;
 }
 
-/** The victims that are needed in addition to leaving pods; `undefined` where all or none are. */
+/**
+ * The victims that are needed in addition to leaving pods; `undefined` where all or none are. Those that leave themselves
+ * stay named: without them kube-scheduler would take the node for a cheaper one than it is.
+ */
 export function neededBeside(
   state: PrefilterState,
   entry: NodeEntry,
@@ -60,10 +63,13 @@ export function neededBeside(
   const needed = putBack(
     trial,
     victims.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0)),
-  ).toSorted((a, b) => a - b);
-  if (needed.length === 0 || needed.length === uids.length) return undefined;
-  const budgetViolations = needed.filter((index) => violators.includes(index)).length;
-  return { uids: needed.map((index) => pods[index]?.pod.uid ?? ''), budgetViolations };
+  );
+  if (needed.length === 0 || needed.length === victims.length) return undefined;
+  const named = [...needed, ...leaving.filter((index) => chosen.has(pods[index]?.pod.uid ?? ''))].toSorted(
+    (a, b) => a - b,
+  );
+  const budgetViolations = named.filter((index) => violators.includes(index)).length;
+  return { uids: named.map((index) => pods[index]?.pod.uid ?? ''), budgetViolations };
 }
 
 function rankOf(isSpared: boolean, violators: LeavingPods, index: number): number {

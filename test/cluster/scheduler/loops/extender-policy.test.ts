@@ -4,12 +4,15 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { accountToken } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { FORBIDDEN_CHANGES, PRESSURE } from '#test/cluster/scheduler/node-controller-changes.ts';
 
 const OWNER = { namespace: 'default', kind: 'ReplicaSet', name: 'web' };
 const TIME = '2026-01-01T00:00:00Z';
 const LOOPS = { preemptionLoops: [{ preemptor: OWNER, victim: OWNER, rounds: [TIME], until: TIME, action: 'Refuse' }] };
+/** A busy API server enforces a new policy after more than twenty seconds. */
+const PATIENCE_MS = 90_000;
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined).each([
@@ -31,8 +34,8 @@ describe.skipIf(why !== undefined).each([
     await eventually(async () =>
       expect(await admin.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' }),
     );
-    await eventually(async () => expect(await patch(account, LABEL)).toMatchObject({ kind: 'forbidden' }));
-  }, 120_000);
+    await eventually(async () => expect(await patch(account, LABEL)).toMatchObject({ kind: 'forbidden' }), PATIENCE_MS);
+  }, 180_000);
   afterAll(() => account.close());
 
   const patch = (client: KubeClient, body: object, path = PRESSURE) =>
@@ -62,4 +65,41 @@ describe.skipIf(why !== undefined).each([
       kind: 'forbidden',
     });
   });
+
+  // The account of a second scheduler is kube-scheduler's own, which writes more of the status.
+  test.skipIf(overlay !== 'control-plane-extender')(
+    'clears the nomination of a pod, and writes nothing else there',
+    async () => {
+      const { admin } = own();
+      const pods = '/api/v1/namespaces/default/pods';
+      const status = `${pods}/nominated/status`;
+      const body = pod('nominated', { schedulerName: 'none' });
+      expect(await admin.request({ method: 'POST', path: pods, body })).toMatchObject({ kind: 'ok' });
+      const nominated = { status: { nominatedNodeName: 'node-0' } };
+      expect(await patch(admin, nominated, status)).toMatchObject({ kind: 'ok' });
+      const refusals: readonly (readonly [object, string])[] = [
+        [{ status: { nominatedNodeName: 'node-1' } }, 'may only clear the nomination in the status of a pod'],
+        [
+          { status: { nominatedNodeName: null, phase: 'Failed' } },
+          'may only clear the nomination in the status of a pod',
+        ],
+        [
+          { metadata: { labels: { a: 'b' } }, status: { nominatedNodeName: null } },
+          'may not change the metadata of a pod',
+        ],
+      ];
+      for (const [change, message] of refusals)
+        await eventually(async () => {
+          expect(await patch(account, change, status)).toMatchObject({
+            kind: 'forbidden',
+            message: expect.stringContaining(message) as string,
+          });
+        }, PATIENCE_MS);
+      expect(await patch(admin, nominated, status)).toMatchObject({ kind: 'ok' });
+      const cleared = await patch(account, { status: { nominatedNodeName: null } }, status);
+      expect(cleared).toMatchObject({ kind: 'ok' });
+      expect(at(cleared, 'object.status.nominatedNodeName')).toBeUndefined();
+    },
+    180_000,
+  );
 });

@@ -70,7 +70,7 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
       await create(name, priority);
       await isPlaced(name);
     }
-    await untilKnown(port, { node: stage().nodeName('node-1'), uid: await stage().uidOf('b') });
+    await untilKnown({ admin: own().admin, port }, stage().nodeName('node-1'));
     expect(await loops()).toEqual([]);
     await create('a', 5);
     await eventually(async () => {

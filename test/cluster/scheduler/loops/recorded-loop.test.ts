@@ -91,7 +91,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
       await start(name, priority);
       await isPlaced(name, 'node-1');
     }
-    await untilKnown(port, { node: stage.nodeName('node-1'), uid: await stage.uidOf('b') });
+    await untilKnown({ admin: own().admin, port }, stage.nodeName('node-1'));
     return { stage, start, isPlaced };
   }
 
@@ -115,7 +115,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
     }, PATIENCE_MS);
     const before = await specOf(node);
     await run();
-    await untilKnown(port, { node, uid: await stage.uidOf('b') });
+    await untilKnown({ admin: own().admin, port }, node);
     await start('a', 5);
     await eventually(
       async () => expect(await scheduler?.metrics()).toMatch(/preemption_loops_total\{mode="Enforce"\} [1-9]/),

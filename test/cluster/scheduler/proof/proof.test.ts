@@ -50,8 +50,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
       const ready = await countReadyNodes(own().admin, { labelSelector: `example=${id}` });
       expect(ready).toBe(given.nodes.length);
     }, PATIENCE_MS);
-    for (const { name, node = '', priority } of given.running)
-      if (priority !== PROTECTED) await untilKnown(port, { node: stage.nodeName(node), uid: await stage.uidOf(name) });
+    for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     return stage;
   }
 

@@ -17,19 +17,14 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
   const own = ownCluster();
   const second = secondWithExtender(own);
 
-  /** The extender is asked about some of the pods; it would take the node of one that opted out away in any case. */
-  async function build(
-    id: string,
-    given: Given,
-    probed = given.running,
-  ): Promise<{ ours: SeedStage; others: SeedStage }> {
+  async function build(id: string, given: Given): Promise<{ ours: SeedStage; others: SeedStage }> {
     const others = seedStage(own(), id, given);
     await others.build();
     await eventually(async () => {
       expect(await countReadyNodes(own().admin, { labelSelector: `example=${id}` })).toBe(given.nodes.length);
     }, PATIENCE_MS);
-    for (const { name, node = '' } of probed)
-      await untilKnown(second().port, { node: others.nodeName(node), uid: await others.uidOf(name) });
+    for (const { name } of given.nodes)
+      await untilKnown({ admin: own().admin, port: second().port }, others.nodeName(name));
     return { ours: seedStage(own(), id, given, OURS), others };
   }
 
@@ -101,7 +96,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const kept = { priority, request: 8, graceSeconds: 3_600 };
     const web = { name: 'web', node: 'shared', priority: 1_000, request: 1 };
     const running = [{ name: 'kept', node: 'alone', ...kept }, { name: 'also-kept', node: 'shared', ...kept }, web];
-    const { ours } = await build('s2-29', { nodes, running }, [web]);
+    const { ours } = await build('s2-29', { nodes, running });
     await createDaemonSet('s2-29', { priority: 100, cpu: 8 });
     await becomes(ours, { nominated: { daemon: 'alone' }, terminating: ['kept'], pending: ['daemon', 'daemon'] });
     expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
@@ -111,7 +106,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const id = 'forged';
     await createClass(3, { 'plimsoll.dev/allow-preemption': 'false' });
     const kept = { name: 'kept', node: 'a', priority: 3, request: 8, graceSeconds: 3_600 };
-    const { ours } = await build(id, { nodes: [{ name: 'a', capacity: 10 }], running: [kept] }, []);
+    const { ours } = await build(id, { nodes: [{ name: 'a', capacity: 10 }], running: [kept] });
     // It is on no node, so its controller leaves the pod alone.
     const labels = { seed: 'claims' };
     const containers = [{ name: 'main', image: 'registry.test/idle:1' }];
@@ -132,7 +127,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const shared = { node: 'a', request: 4, graceSeconds: 3_600 };
     const victim = { name: 'victim', priority: 1, ...shared };
     const running = [victim, { name: 'kept', priority: 3, ...shared }];
-    const { ours, others } = await build('voided', { nodes: [{ name: 'a', capacity: 10 }], running }, [victim]);
+    const { ours, others } = await build('voided', { nodes: [{ name: 'a', capacity: 10 }], running });
     await ours.create({ name: 'x', priority: 1_000, request: 6 });
     await becomes(ours, { nominated: { x: 'a' }, terminating: ['victim'] });
     // It takes the room that the preemption frees, so that only the pod that opted out could make way.

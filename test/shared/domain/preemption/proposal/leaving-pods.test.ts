@@ -21,9 +21,9 @@ describe('reviewProposal, on pods that leave by themselves', () => {
       ['changed', ['p'], 0],
     ],
     [
-      'a victim that ends by itself is none',
+      'a victim that is terminating stays named: without it the node would look cheaper than it is',
       { pods: [half('p'), half('q'), half('r', ENDING), half('s')], proposed: ['r', 's'] },
-      ['changed', ['s'], 0],
+      ['kept', ['r', 's'], 0],
     ],
     [
       'victims that are all terminating stay',

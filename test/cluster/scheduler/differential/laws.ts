@@ -1,0 +1,104 @@
+import type { RunningPod, StageBudget, StageCluster } from './random-cluster.ts';
+import type { Step } from './stage.ts';
+
+/** What is worse with the extender than without it. */
+export interface Breach {
+  /** `a` later or dearer, `b` protected pods, `c` removed for nothing, `d` room kept idle. */
+  readonly law: 'a' | 'b' | 'c' | 'd';
+  readonly pod: string;
+  readonly text: string;
+  readonly without: Step | undefined;
+  readonly with: Step;
+}
+
+/** Longest time that a pod may be placed later: the longest grace period of a victim, back-off and a busy machine. */
+const LATER_MS = 20_000;
+const SHIFT = 2 ** 31;
+
+/**
+ * Compares what kube-scheduler did by itself with what it did with the extender, pod by pod. `without` was played with
+ * pods that kube-scheduler alone does not preempt in place of the protected ones. Once both differ, later pods meet
+ * different clusters, so of them only what is true of any cluster is asked.
+ */
+export function breachesOf(
+  cluster: StageCluster,
+  without: readonly Step[],
+  withExtender: readonly Step[],
+): readonly Breach[] {
+  const breaches: Breach[] = [];
+  let isSame = true;
+  for (const [index, step] of withExtender.entries()) {
+    const alone = without[index];
+    const found = [
+      ...(isSame && alone !== undefined ? compared(cluster, alone, step) : []),
+      ...absolute(cluster, isSame ? alone : undefined, step),
+    ];
+    breaches.push(...found.map(([law, text]) => ({ law, pod: step.pod, text, without: alone, with: step })));
+    isSame &&= alone !== undefined && alone.node === step.node && String(alone.victims) === String(step.victims);
+  }
+  return breaches;
+}
+
+type Found = readonly [law: Breach['law'], text: string];
+
+/** Laws a and b for a pod that met the same cluster both times. */
+function compared(cluster: StageCluster, alone: Step, step: Step): readonly Found[] {
+  if (alone.node !== undefined && step.node === undefined) {
+    // With a reason outside its model the extender can name no other victims, so it only keeps the protected ones.
+    return cluster.hasProtected && cluster.isOutsideTheModel
+      ? []
+      : [[cluster.hasProtected ? 'b' : 'a', 'is not placed']];
+  }
+  if (cluster.hasProtected) return [];
+  const isLater = alone.node !== undefined && step.waitedMs > alone.waitedMs + LATER_MS;
+  const isDearer = compare(costOf(cluster, step), costOf(cluster, alone)) > 0;
+  return [
+    ...(isLater ? [['a', 'is placed later'] as const] : []),
+    ...(isDearer
+      ? [['a', `costs ${costOf(cluster, step).join('/')} instead of ${costOf(cluster, alone).join('/')}`] as const]
+      : []),
+  ];
+}
+
+/** What holds whatever happened before. */
+function absolute({ running }: StageCluster, alone: Step | undefined, step: Step): readonly Found[] {
+  const lost = step.victims.filter((name) => running.some((each) => each.name === name && each.isProtected));
+  const isInVain = ({ node, victims }: Step): boolean => node === undefined && victims.length > 0;
+  const isIdle = ({ node, nominated }: Step): boolean => node === undefined && nominated !== undefined;
+  return [
+    ...(lost.length > 0 ? [['b', `protected pods were preempted: ${lost.join(', ')}`] as const] : []),
+    ...(isInVain(step) && !(alone && isInVain(alone))
+      ? [['c', `${step.victims.join(', ')} went for nothing`] as const]
+      : []),
+    ...(isIdle(step) && !(alone && isIdle(alone)) ? [['d', `keeps ${step.nominated} idle`] as const] : []),
+  ];
+}
+
+/**
+ * The steps by which kube-scheduler compares victims: budgets violated, highest priority, sum of priorities, number.
+ * `pkg/scheduler/framework/preemption/preemption.go` pickOneNodeForPreemption.
+ */
+function costOf({ running, incoming, budgets }: StageCluster, { victims, spare }: Step): readonly number[] {
+  const pods = [...running, ...incoming].filter(({ name }) => victims.includes(name));
+  const priorities = pods.map(({ priority }) => priority);
+  const violations = budgets.reduce(
+    (sum, budget) => sum + violationsOf(budget, pods as readonly RunningPod[], spare),
+    0,
+  );
+  const sum = priorities.reduce((total, each) => total + each + SHIFT, 0);
+  return [violations, Math.max(-SHIFT, ...priorities), sum, pods.length];
+}
+
+function violationsOf(
+  { app }: StageBudget,
+  victims: readonly { readonly app: string }[],
+  spare: Step['spare'],
+): number {
+  const members = victims.filter((each) => each.app === app).length;
+  return Math.max(0, members - Math.max(0, spare[app] ?? 0));
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value - (b[index] ?? 0);
+  return 0;
+}
