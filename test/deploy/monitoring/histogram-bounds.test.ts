@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
+import { extenderListener } from '#scheduler/extender/extender-listener.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import { repositoryMetrics } from '#tools/metrics/repository-metrics.ts';
@@ -15,6 +17,13 @@ const GOALS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'p99.9 at all times': 0.1,
     'timeout of the mutating webhook': 2,
     'timeout of the validating webhooks': 3,
+  },
+  plimsoll_extender_duration_seconds: {
+    'p99 of a preemption, 500 nodes with 4 victims each': 0.005,
+    'p99 of a preemption, 500 nodes with 30 victims each': 0.01,
+    'work of one request, after which it is answered by protection alone': 0.05,
+    'longest wait for the work of other requests': 0.5,
+    'timeout of the extender in kube-scheduler': 2,
   },
   plimsoll_agent_loop_lateness_seconds: { 'p99 with 20 CPU hogs on the node': 0.02 },
   plimsoll_agent_pass_duration_seconds: {
@@ -44,7 +53,9 @@ function observing(metrics: Metrics): Metrics {
 async function servedBounds(): Promise<ReadonlyMap<string, readonly number[]>> {
   const metrics = observing(createMetrics('test'));
   createAgentMetrics(metrics);
-  createReviewMetrics(metrics, createLog({ component: 'test', level: 'silent', format: 'json' }));
+  const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+  createReviewMetrics(metrics, log);
+  extenderListener({ verbs: new Map(), bodyLimitBytes: 1, maxRequests: 1, clock: systemClock, log, metrics });
   const lines = (await metrics.text()).matchAll(/^(\w+)_bucket\{.*?le="([^"]+)".*\}/gm);
   const groups = Map.groupBy(lines, ([, name = '']) => name);
   return new Map(Array.from(groups, ([name, found]) => [name, found.map(([, , bound]) => Number(bound))]));
