@@ -2,6 +2,7 @@ import { createReflector, type Reflector, type ReflectorOptions } from '#shared/
 import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -102,16 +103,22 @@ function hasEnded({ status }: KubeObject): boolean {
   return isRecord(status) && (status['phase'] === 'Succeeded' || status['phase'] === 'Failed');
 }
 
+const LOW_ON = /^The node was low on resource: ([a-z-]{1,32})\./;
 const EVICTABLE: readonly StarvedResource[] = ['memory', 'ephemeral-storage', 'inodes', 'pids'];
 
 /**
- * What the node was short of when the kubelet evicted the pod (`Reason` and `nodeLowMessageFmt` in
- * `pkg/kubelet/eviction/helpers.go`). Its condition alone says less: the kubelet writes the same one when it preempts a
- * pod for a critical one, when the node shuts down, and when a pod exceeds a limit of its own.
+ * What the node was short of when the kubelet evicted the pod (`nodeLowMessageFmt` in `pkg/kubelet/eviction/helpers.go`).
+ * The kubelet also writes the condition when it preempts a pod for a critical one, when the node shuts down, and when a
+ * pod exceeds a limit of its own; only the message says which. The status itself says nothing where the containers end
+ * well: then the pod has succeeded.
  */
 function resourceOfEviction({ status }: KubeObject): StarvedResource | undefined {
-  if (!isRecord(status) || status['reason'] !== 'Evicted' || typeof status['message'] !== 'string') return undefined;
-  const named = /^The node was low on resource: ([a-z-]{1,32})\./.exec(status['message'])?.[1];
+  const byKubelet = itemsOf(fieldOf(status, 'conditions')).find(
+    (each) => fieldOf(each, 'type') === 'DisruptionTarget' && fieldOf(each, 'reason') === 'TerminationByKubelet',
+  );
+  const evicted = fieldOf(status, 'reason') === 'Evicted' ? status : byKubelet;
+  const message = fieldOf(evicted, 'message');
+  const named = typeof message === 'string' ? LOW_ON.exec(message)?.[1] : undefined;
   return EVICTABLE.find((each) => each === named);
 }
 

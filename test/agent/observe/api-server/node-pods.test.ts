@@ -148,6 +148,16 @@ describe('slimKnownPod', () => {
     expect(slimKnownPod(endedBy(reason, message))).toBeUndefined();
   });
 
+  test.each([
+    ['The node was low on resource: memory. Threshold quantity: 1Gi, available: 1Mi. ', 'memory'],
+    ['Preempted in order to admit critical pod', undefined],
+    ['Pod was terminated in response to imminent node shutdown.', undefined],
+  ])('reads by the condition why the kubelet ended a pod whose containers end well: %s', (message, resource) => {
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message }];
+    const known = slimKnownPod({ ...wire, status: { phase: 'Succeeded', conditions } });
+    expect(known).toEqual(resource && { kind: 'endedByKubelet', uid: 'uid-1', resource });
+  });
+
   test('keeps of one that cannot be read why', () => {
     expect(slimKnownPod({ ...wire, spec: 'none' })).toEqual({
       kind: 'unreadable',
