@@ -49,9 +49,11 @@ function isMirror({ annotations, owners }: Evicted['pod']): boolean {
   return annotations.has('kubernetes.io/config.mirror') && owners.some(({ kind }) => kind === 'Node');
 }
 
-function lawsOfProtection({ pod }: Evicted, { seen, policy: { protect } }: Case): readonly Law[] {
+function lawsOfProtection({ pod, stage }: Evicted, { seen, policy: { protect } }: Case): readonly Law[] {
   const priority = pod.spec.priority ?? 0;
-  const hasOptedOut = pod.annotations.get('plimsoll.dev/evict') === 'never';
+  // In the severe stage it covers only a pod within its request, which test/agent/laws looks at (decision 0044).
+  const isOptOutInForce = stage === 'mild' || protect.optOut === 'Always';
+  const hasOptedOut = isOptOutInForce && pod.annotations.get('plimsoll.dev/evict') === 'never';
   return [
     [priority < SYSTEM_CRITICAL_PRIORITY, 'no system priority'],
     [!isMirror(pod), 'no static pod'],
@@ -149,14 +151,18 @@ function violations(each: Case): string[] {
 
 /** Budgets hold in every sliding window of the evictions that were accepted under one policy, for each resource. */
 function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: readonly Evicted[]): string[] {
-  return accepted.flatMap(({ signal, pod }) => {
+  return accepted.flatMap(({ signal, pod, urgency }) => {
+    // In the last chance windows allow the pace of the kubelet, one pod in ten seconds; 0 stays 0 (decision 0044).
+    const least = (limit: number, pace: number): number =>
+      urgency === 'LastChance' && limit > 0 ? Math.max(limit, pace) : limit;
+    const { perMinute, perTenMinutes, perNamespacePerTenMinutes } = policy.limits;
     const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
     const within = (ms: number): number => past.filter(({ at }) => now - at < ms).length;
     const ofNamespace = past.filter(({ at, namespace }) => now - at < 600_000 && namespace === pod.namespace);
     const laws: readonly Law[] = [
-      [within(60_000) <= policy.limits.perMinute, 'per minute'],
-      [within(600_000) <= policy.limits.perTenMinutes, 'per ten minutes'],
-      [ofNamespace.length <= policy.limits.perNamespacePerTenMinutes, 'per namespace'],
+      [within(60_000) <= least(perMinute, 6), 'per minute'],
+      [within(600_000) <= least(perTenMinutes, 60), 'per ten minutes'],
+      [ofNamespace.length <= least(perNamespacePerTenMinutes, 60), 'per namespace'],
     ];
     return laws.filter(([isKept]) => !isKept).map(([, law]) => law);
   });
@@ -166,8 +172,11 @@ function windowViolations(state: AgentState, now: number, policy: AgentPolicy, a
 function lawsOfRecheck(eviction: Evicted, fresh: FreshPod, policy: AgentPolicy): string[] {
   if (fresh.kind !== 'found') return ['no pod is evicted that the API server does not return'];
   const { pod, namespace } = fresh;
+  const isOptOutInForce = eviction.stage === 'mild' || policy.protect.optOut === 'Always';
   const stays =
-    pod.annotations.get('plimsoll.dev/evict') === 'never' && (pod.spec.priority ?? 0) <= policy.protect.optOutCeiling;
+    isOptOutInForce &&
+    pod.annotations.get('plimsoll.dev/evict') === 'never' &&
+    (pod.spec.priority ?? 0) <= policy.protect.optOutCeiling;
   const laws: readonly Law[] = [
     [pod.uid === eviction.pod.uid, 'the UID judged is the UID found'],
     [eviction.isShortening || pod.deletion === undefined, 'no terminating pod is evicted'],
