@@ -1,4 +1,4 @@
-import type { RunningPod, StageBudget, StageCluster } from './random-cluster.ts';
+import type { StageBudget, StageCluster } from './random-cluster.ts';
 import type { Step } from './stage.ts';
 
 /** What is worse with the extender than without it. */
@@ -81,10 +81,7 @@ function absolute({ running }: StageCluster, alone: Step | undefined, step: Step
 function costOf({ running, incoming, budgets }: StageCluster, { victims, spare }: Step): readonly number[] {
   const pods = [...running, ...incoming].filter(({ name }) => victims.includes(name));
   const priorities = pods.map(({ priority }) => priority);
-  const violations = budgets.reduce(
-    (sum, budget) => sum + violationsOf(budget, pods as readonly RunningPod[], spare),
-    0,
-  );
+  const violations = budgets.reduce((sum, budget) => sum + violationsOf(budget, pods, spare), 0);
   const sum = priorities.reduce((total, each) => total + each + SHIFT, 0);
   return [violations, Math.max(-SHIFT, ...priorities), sum, pods.length];
 }
