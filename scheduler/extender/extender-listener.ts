@@ -3,18 +3,19 @@ import { endIfUnread } from '#shared/http/linger.ts';
 import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
-/** What a verb answers: an object for JSON, or what it cannot read of the request. */
-export type VerbAnswer = { readonly ok: true; readonly value: object } | { readonly ok: false; readonly error: string };
+/** What a verb answers: a text in JSON, or what it cannot read of the request. */
+export type VerbAnswer = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: string };
 
 /** One request of kube-scheduler. */
 export interface Asked {
-  /** The parsed body. */
-  readonly raw: unknown;
+  /** The body. */
+  readonly text: string;
   /** More requests are open than are decided. */
   readonly isOverloaded: boolean;
   /** What the request has used up; `undefined` while it may still be decided. */
@@ -23,6 +24,11 @@ export interface Asked {
 
 /** Answers one request in steps. */
 export type Verb = (asked: Asked) => Steps<VerbAnswer>;
+
+/** The answer to a body that cannot be read. */
+export function unreadable({ field, message }: Extract<Decoded<unknown>, { ok: false }>): VerbAnswer {
+  return { ok: false, error: field === '' ? message : `cannot read ${field}: ${message}` };
+}
 
 export interface ExtenderListenerOptions {
   /** By path. */
@@ -40,7 +46,7 @@ export interface ExtenderListenerOptions {
 
 interface Answer {
   readonly code: number;
-  readonly value: object;
+  readonly json: string;
 }
 
 const BODIES_AT_ONCE = 4;
@@ -48,7 +54,6 @@ const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>
   tooLarge: failure(413, 'Request body is too large'),
   overloaded: failure(503, 'Too many large requests at once'),
 };
-const NO_JSON = failure(400, 'Request body is not valid JSON');
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
 
@@ -127,12 +132,10 @@ function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer(verb: Verb, bytes: Buffer, asked: Omit<Asked, 'raw'>): Steps<Answer> {
-  const json = parse(bytes);
-  if (!json.ok) return NO_JSON;
-  yield;
-  const answered = yield* verb({ ...asked, raw: json.value });
-  return answered.ok ? { code: 200, value: answered.value } : { code: 400, value: { error: answered.error } };
+function* answer(verb: Verb, bytes: Buffer, asked: Omit<Asked, 'text'>): Steps<Answer> {
+  const answered = yield* verb({ ...asked, text: bytes.toString('utf8') });
+  if (answered.ok) return { code: 200, json: answered.json };
+  return { code: 400, json: JSON.stringify({ error: answered.error }) };
 }
 
 function failed({ log }: ExtenderListenerOptions, error: unknown): Answer {
@@ -140,23 +143,14 @@ function failed({ log }: ExtenderListenerOptions, error: unknown): Answer {
   return FAILED;
 }
 
-function parse(bytes: Buffer): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(bytes.toString('utf8')) as unknown };
-  } catch {
-    return { ok: false };
-  }
-}
-
-function send(response: ServerResponse, { code, value }: Answer): void {
-  const text = JSON.stringify(value);
-  const length = Buffer.byteLength(text);
+function send(response: ServerResponse, { code, json }: Answer): void {
+  const length = Buffer.byteLength(json);
   endIfUnread(response);
   response.writeHead(code, { 'content-type': 'application/json', 'content-length': length });
   // ASCII text has the same bytes in latin1 and UTF-8, and is far cheaper to write as latin1.
-  response.end(text, length === text.length ? 'latin1' : 'utf8');
+  response.end(json, length === json.length ? 'latin1' : 'utf8');
 }
 
 function failure(code: number, message: string): Answer {
-  return { code, value: failureStatus(code, message) };
+  return { code, json: JSON.stringify(failureStatus(code, message)) };
 }

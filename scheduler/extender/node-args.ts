@@ -1,6 +1,6 @@
 import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { type Decoded, parseJson } from '#shared/kube/decode/decoded.ts';
 import {
   decodeObject,
   readBoolean,
@@ -24,9 +24,11 @@ export interface NodeArgs {
   readonly items: readonly WireObject[] | undefined;
 }
 
-/** Reads `ExtenderArgs`. `k8s.io/kube-scheduler/extender/v1` types.go. */
-export function decodeNodeArgs(raw: unknown): Decoded<NodeArgs> {
-  return decodeObject(raw, (args) => {
+/** Reads the text of `ExtenderArgs`. `k8s.io/kube-scheduler/extender/v1` types.go. */
+export function readNodeArgs(text: string): Decoded<NodeArgs> {
+  const raw = parseJson(text);
+  if (!raw.ok) return raw;
+  return decodeObject(raw.value, (args) => {
     const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
     return {
       owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),

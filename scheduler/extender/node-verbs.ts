@@ -7,8 +7,8 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { Verb } from './extender-listener.ts';
-import { decodeNodeArgs, encodeFilterResult, encodeScores, type NodeArgs } from './node-args.ts';
+import { unreadable, type Verb } from './extender-listener.ts';
+import { encodeFilterResult, encodeScores, type NodeArgs, readNodeArgs } from './node-args.ts';
 import type { DecideOr, ViewState } from './why-undecided.ts';
 
 export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
@@ -35,12 +35,13 @@ export function filterVerb(options: NodeVerbOptions): Verb {
     ['reason'],
   );
   return function* (asked) {
-    const args = decodeNodeArgs(asked.raw);
-    if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
+    const args = readNodeArgs(asked.text);
+    if (!args.ok) return unreadable(args);
+    yield;
     const outcome = yield* options.decideOr('filter', asked, filter(options, args.value));
     const filtered = 'decided' in outcome ? outcome.decided : { left: args.value.nodes, leftOut: NOTHING };
     for (const { because } of filtered.leftOut.values()) leftOutNodes.add({ reason: because.code });
-    return { ok: true, value: encodeFilterResult(args.value, filtered) };
+    return { ok: true, json: JSON.stringify(encodeFilterResult(args.value, filtered)) };
   };
 }
 
@@ -50,12 +51,14 @@ export function filterVerb(options: NodeVerbOptions): Verb {
  */
 export function prioritizeVerb(options: NodeVerbOptions): Verb {
   return function* (asked) {
-    const args = decodeNodeArgs(asked.raw);
-    if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
+    const args = readNodeArgs(asked.text);
+    if (!args.ok) return unreadable(args);
+    yield;
     const { nodes } = args.value;
     const outcome = yield* options.decideOr('prioritize', asked, openNodes(options, args.value));
     const open = 'decided' in outcome ? outcome.decided : NO_NODES;
-    return { ok: true, value: encodeScores(nodes, (node) => (open.has(node) ? HIGHEST_SCORE : 0)) };
+    const scores = encodeScores(nodes, (node) => (open.has(node) ? HIGHEST_SCORE : 0));
+    return { ok: true, json: JSON.stringify(scores) };
   };
 }
 

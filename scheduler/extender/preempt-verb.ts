@@ -12,8 +12,8 @@ import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposa
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { Asked, Verb } from './extender-listener.ts';
-import { decodePreemptionArgs, encodePreemptionResult, type PreemptionArgs } from './preemption-args.ts';
+import { type Asked, unreadable, type Verb } from './extender-listener.ts';
+import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
 import type { VoidedNominations } from './voided-nominations.ts';
 import type { DecideOr } from './why-undecided.ts';
 
@@ -40,14 +40,14 @@ export function preemptVerb(options: PreemptOptions): Verb {
     ['verdict'],
   );
   return function* (asked) {
-    const args = decodePreemptionArgs(asked.raw);
-    if (!args.ok) return { ok: false, error: `cannot read ${args.field}: ${args.message}` };
+    const args = yield* readPreemptionArgs(asked.text);
+    if (!args.ok) return unreadable(args);
     yield;
     const reviewed = yield* review(options, asked, args.value);
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, left.length > 0);
-    return { ok: true, value: encodePreemptionResult(left, args.value) };
+    return { ok: true, json: encodePreemptionResult(left, args.value) };
   };
 }
 

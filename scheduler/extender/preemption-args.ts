@@ -1,7 +1,8 @@
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { type Decoded, parseJson } from '#shared/kube/decode/decoded.ts';
 import {
   decodeObject,
   readCount,
@@ -16,47 +17,94 @@ export interface PreemptionArgs {
   /** The pod that room is to be made for. */
   readonly pod: Pod;
   readonly proposal: readonly ProposedVictims[];
-  /** By node, as they came: what stays is answered as it was asked. Absent where whole pods came. */
-  readonly metaVictims?: WireObject | undefined;
+  /** The victims of nodes with the text they came as; empty where that is written anew. */
+  readonly texts: ReadonlyMap<ProposedVictims, string>;
 }
 
-/** The answer, with the field names of Kubernetes. */
-export interface PreemptionResult {
-  /** `MetaVictims` by node. */
-  readonly NodeNameToMetaVictims: WireObject;
-}
+const BEFORE_POD = '{"Pod":';
+const BEFORE_NODES = ',"NodeNameToVictims":null,"NodeNameToMetaVictims":{';
+const VICTIM = String.raw`\{"UID":"[^"\\]*"\}`;
+const NODE = new RegExp(
+  String.raw`"([^"\\]*)":\{"Pods":\[(${VICTIM}(?:,${VICTIM})*)\],"NumPDBViolations":(\d{1,9})\}`,
+  'y',
+);
+const VICTIM_START = '{"UID":"';
+const VICTIM_END = '"}';
+const NODES_PER_STEP = 16;
 
 /**
- * Reads `ExtenderPreemptionArgs`: victims by their UID where the extender keeps its own copy of the pods
- * (`nodeCacheCapable`), as whole pods otherwise. `k8s.io/kube-scheduler/extender/v1` types.go.
+ * Reads the text of `ExtenderPreemptionArgs` in steps: victims by their UID where the extender keeps its own copy of the
+ * pods (`nodeCacheCapable`), as whole pods otherwise. Most of it is UIDs, which `JSON.parse` would make an object each of:
+ * what is written as kube-scheduler writes it is cut out instead. `k8s.io/kube-scheduler/extender/v1` types.go.
  */
+export function* readPreemptionArgs(text: string): Steps<Decoded<PreemptionArgs>> {
+  const start = text.startsWith(BEFORE_POD) ? text.indexOf(BEFORE_NODES) : -1;
+  const pod = start < 0 ? undefined : parseJson(text.slice(BEFORE_POD.length, start));
+  const texts = pod?.ok === true ? yield* cutOut(text, start + BEFORE_NODES.length) : undefined;
+  yield;
+  if (texts !== undefined && pod?.ok === true) return withPod({ proposal: Array.from(texts.keys()), texts }, pod.value);
+  const raw = parseJson(text);
+  yield;
+  return raw.ok ? decodePreemptionArgs(raw.value) : raw;
+}
+
+/** The nodes that are written from an index on; `undefined` where the rest of the text is anything else. */
+function* cutOut(text: string, from: number): Steps<PreemptionArgs['texts'] | undefined> {
+  const texts = new Map<ProposedVictims, string>();
+  for (let at = from; ; at += 1) {
+    const node = nodeAt(text, at);
+    if (node === undefined) return undefined;
+    texts.set(node.victims, node.text);
+    at += node.text.length;
+    if (text[at] !== ',') return text.slice(at) === '}}' ? texts : undefined;
+    if (texts.size % NODES_PER_STEP === 0) yield;
+  }
+}
+
+function nodeAt(text: string, at: number): { readonly text: string; readonly victims: ProposedVictims } | undefined {
+  NODE.lastIndex = at;
+  const found = NODE.exec(text);
+  if (found === null) return undefined;
+  const [all, node = '', victims = '', violations] = found;
+  return { text: all, victims: { node, uids: uidsIn(victims), budgetViolations: Number(violations) } };
+}
+
+function uidsIn(victims: string): readonly string[] {
+  return victims.slice(VICTIM_START.length, -VICTIM_END.length).split(`${VICTIM_END},${VICTIM_START}`);
+}
+
+/** Reads parsed `ExtenderPreemptionArgs`. */
 export function decodePreemptionArgs(raw: unknown): Decoded<PreemptionArgs> {
   const proposed = decodeObject(raw, readProposal);
-  if (!proposed.ok) return proposed;
-  const pod = decodePod((raw as WireObject)['Pod']);
-  if (pod.ok) return { ok: true, value: { ...proposed.value, pod: pod.value } };
+  return proposed.ok ? withPod({ proposal: proposed.value, texts: new Map() }, (raw as WireObject)['Pod']) : proposed;
+}
+
+function withPod(args: Omit<PreemptionArgs, 'pod'>, raw: unknown): Decoded<PreemptionArgs> {
+  const pod = decodePod(raw);
+  if (pod.ok) return { ok: true, value: { ...args, pod: pod.value } };
   return { ...pod, field: pod.field === '' ? 'Pod' : `Pod.${pod.field}` };
 }
 
-/** Nodes that are left, each with its victims. Those that were proposed are not written anew: they are most of the answer. */
+/**
+ * The text of `ExtenderPreemptionResult`: nodes that are left, each with its victims. Those that were proposed are not
+ * written anew: they are most of the answer.
+ */
 export function encodePreemptionResult(
   left: readonly ProposedVictims[],
-  { proposal, metaVictims }: Pick<PreemptionArgs, 'proposal' | 'metaVictims'>,
-): PreemptionResult {
-  const asked = new Set(metaVictims === undefined ? [] : proposal);
-  const encode = (victims: ProposedVictims): unknown =>
-    asked.has(victims) ? metaVictims?.[victims.node] : encodeVictims(victims);
-  return { NodeNameToMetaVictims: Object.fromEntries(left.map((victims) => [victims.node, encode(victims)])) };
+  { texts }: Pick<PreemptionArgs, 'texts'>,
+): string {
+  const nodes = left.map((victims) => texts.get(victims) ?? encodeVictims(victims));
+  return `{"NodeNameToMetaVictims":{${nodes.join(',')}}}`;
 }
 
-function encodeVictims({ uids, budgetViolations }: ProposedVictims): object {
-  return { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: budgetViolations };
+function encodeVictims({ node, uids, budgetViolations }: ProposedVictims): string {
+  const victims = { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: budgetViolations };
+  return `${JSON.stringify(node)}:${JSON.stringify(victims)}`;
 }
 
-function readProposal(args: WireObject): Omit<PreemptionArgs, 'pod'> {
-  const proposal = readNodes(args, 'NodeNameToMetaVictims', (pod) => readText(pod, 'UID') ?? '');
-  if (proposal === undefined) return { proposal: readNodes(args, 'NodeNameToVictims', readUid) ?? [] };
-  return { proposal, metaVictims: args['NodeNameToMetaVictims'] as WireObject };
+function readProposal(args: WireObject): PreemptionArgs['proposal'] {
+  const byUid = readNodes(args, 'NodeNameToMetaVictims', (pod) => readText(pod, 'UID') ?? '');
+  return byUid ?? readNodes(args, 'NodeNameToVictims', readUid) ?? [];
 }
 
 function readUid(pod: WireObject): string {

@@ -101,7 +101,7 @@ describe('POST /preempt', () => {
     let isReleased = false;
     const verb: Verb = function* () {
       while (!isReleased) yield;
-      return { ok: true, value: {} };
+      return { ok: true, json: '{}' };
     };
     const log = createLog({ component: 'test', level: 'silent', format: 'json' });
     const metrics = createMetrics('test');

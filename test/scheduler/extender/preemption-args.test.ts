@@ -1,5 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePreemptionArgs, encodePreemptionResult } from '#scheduler/extender/preemption-args.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import {
+  decodePreemptionArgs,
+  encodePreemptionResult,
+  readPreemptionArgs,
+} from '#scheduler/extender/preemption-args.ts';
 
 const Pod = { metadata: { name: 'incoming', namespace: 'a', uid: 'u' }, spec: { priority: 10, containers: [] } };
 
@@ -54,19 +60,103 @@ describe('decodePreemptionArgs', () => {
   });
 });
 
+function readText(text: string): unknown {
+  const read = finish(readPreemptionArgs(text));
+  return read.ok ? { pod: read.value.pod, proposal: read.value.proposal } : `${read.field}: ${read.message}`;
+}
+
+function parsed(text: string): unknown {
+  const decoded = decodePreemptionArgs(JSON.parse(text));
+  return decoded.ok
+    ? { pod: decoded.value.pod, proposal: decoded.value.proposal }
+    : `${decoded.field}: ${decoded.message}`;
+}
+
+/** As Go writes it: no spaces, and the fields in the order of the type. */
+function asWritten(nodes: object, pod: object = Pod): string {
+  return JSON.stringify({ Pod: pod, NodeNameToVictims: null, NodeNameToMetaVictims: nodes });
+}
+
+const TWO_NODES = {
+  n0: { Pods: [{ UID: 'x' }, { UID: 'y' }], NumPDBViolations: 1 },
+  n1: { Pods: [{ UID: 'z' }], NumPDBViolations: 0 },
+};
+
+describe('readPreemptionArgs', () => {
+  const uid = fc.oneof(fc.uuid(), fc.string());
+  const victims = fc.record({
+    Pods: fc.array(fc.record({ UID: uid }), { maxLength: 4 }),
+    NumPDBViolations: fc.nat({ max: 10 }),
+  });
+  const nodes = fc.dictionary(fc.oneof(fc.domain(), fc.string({ minLength: 1 })), victims, { maxKeys: 40 });
+  const annotations = fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 });
+
+  test('reads any text as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(nodes, annotations, fc.constantFrom(0, 1), (proposed, notes, indent) => {
+        const pod = { ...Pod, metadata: { ...Pod.metadata, annotations: notes } };
+        const text = JSON.stringify(JSON.parse(asWritten(proposed, pod)), undefined, indent);
+        expect(readText(text)).toEqual(parsed(text));
+      }),
+    );
+  });
+
+  const marker = ',"NodeNameToVictims":null,"NodeNameToMetaVictims":{';
+  test.each<[what: string, text: string]>([
+    ['nodes', asWritten(TWO_NODES)],
+    ['no nodes', asWritten({})],
+    ['a name with an escape', asWritten({ 'n"0': TWO_NODES.n0 })],
+    ['the fields of a node in another order', asWritten({ n0: { NumPDBViolations: 1, Pods: [{ UID: 'x' }] } })],
+    ['a field more', asWritten({ n0: { ...TWO_NODES.n0, More: 1 } })],
+    ['a field more at the end', JSON.stringify({ ...(JSON.parse(asWritten(TWO_NODES)) as object), More: {} })],
+    ['spaces at the end', `${asWritten(TWO_NODES)}  `],
+    ['a negative number', asWritten({ n0: { ...TWO_NODES.n0, NumPDBViolations: -1 } })],
+    [
+      'a pod that contains the same text',
+      asWritten(TWO_NODES, { ...Pod, metadata: { ...Pod.metadata, labels: { marker } } }),
+    ],
+    ['a pod with such a field', asWritten(TWO_NODES, { ...Pod, more: JSON.parse(`{"a":1${marker}}}`) as object })],
+    ['whole pods', JSON.stringify({ Pod, NodeNameToVictims: { n0: { Pods: [Pod] } }, NodeNameToMetaVictims: null })],
+  ])('%s', (_, text) => {
+    expect(readText(text)).toEqual(parsed(text));
+  });
+
+  test.each([
+    ['half of it', asWritten(TWO_NODES).slice(0, -3)],
+    ['something behind it', `${asWritten(TWO_NODES)}}`],
+    ['a pod that ends early', asWritten(TWO_NODES).replace('"spec":{', '"spec":')],
+    ['nothing', ''],
+  ])('%s is no JSON', (_, text) => {
+    expect(readText(text)).toMatch(/^: not valid JSON: /);
+  });
+
+  test('many nodes are read in many steps', () => {
+    const many = Array.from({ length: 500 }, (__, node) => [`node-${node}`, TWO_NODES.n0]);
+    const steps = readPreemptionArgs(asWritten(Object.fromEntries(many) as object));
+    expect(Array.from(steps).length).toBeGreaterThan(20);
+  });
+});
+
 describe('encodePreemptionResult', () => {
+  const NONE = { texts: new Map() };
+
   test('is read as it was written', () => {
-    const left = [{ node: 'n0', uids: ['x', 'y'], budgetViolations: 1 }];
-    expect(proposalOf(encodePreemptionResult(left, { proposal: left }))).toEqual(left);
+    const left = [{ node: 'n"0', uids: ['x', 'y'], budgetViolations: 1 }];
+    expect(proposalOf(JSON.parse(encodePreemptionResult(left, NONE)) as object)).toEqual(left);
+  });
+
+  test('no nodes', () => {
+    expect(encodePreemptionResult([], NONE)).toBe('{"NodeNameToMetaVictims":{}}');
   });
 
   test('proposed victims as they came, others by what they are', () => {
-    const NodeNameToMetaVictims = { n0: { Pods: [{ UID: 'x' }], NumPDBViolations: 1 }, n1: { Pods: [{ UID: 'y' }] } };
-    const decoded = decodePreemptionArgs({ Pod, NodeNameToMetaVictims });
-    const args = decoded.ok ? decoded.value : { proposal: [] };
-    const left = [...args.proposal.slice(0, 1), { node: 'n1', uids: ['z'], budgetViolations: 2 }];
-    expect(encodePreemptionResult(left, args)).toEqual({
-      NodeNameToMetaVictims: { ...NodeNameToMetaVictims, n1: { Pods: [{ UID: 'z' }], NumPDBViolations: 2 } },
-    });
+    const read = finish(readPreemptionArgs(asWritten(TWO_NODES)));
+    if (!read.ok) throw new Error(read.message);
+    const left = [...read.value.proposal.slice(0, 1), { node: 'n1', uids: ['w'], budgetViolations: 2 }];
+    expect(encodePreemptionResult(left, read.value)).toBe(
+      '{"NodeNameToMetaVictims":{' +
+        '"n0":{"Pods":[{"UID":"x"},{"UID":"y"}],"NumPDBViolations":1},' +
+        '"n1":{"Pods":[{"UID":"w"}],"NumPDBViolations":2}}}',
+    );
   });
 });

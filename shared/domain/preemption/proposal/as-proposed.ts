@@ -62,32 +62,35 @@ export function unguarded(victims: ProposedVictims, rules: ProposalRules): NodeV
 }
 
 /** Victims among the pods of their node, by index; `undefined` unless there are some and all of them are there. */
-export function indexesOf({ uids: known }: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
+export function indexesOf(sheet: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
   const indexes: number[] = [];
-  let at = 0;
-  for (const uid of uids) {
-    const found = indexFrom(known, uid, at);
-    if (found < 0) return undefined;
-    indexes.push(found);
-    at = found + 1;
-  }
-  return indexes.length === 0 ? undefined : indexes;
+  const areHeld = eachIndex(sheet, uids, (index) => indexes.push(index));
+  return areHeld && indexes.length > 0 ? indexes.toReversed() : undefined;
 }
 
 /** Whether all of these pods are on a node. */
-export function holdsAll({ uids: known }: NodeSheet, uids: readonly string[]): boolean {
-  let at = 0;
-  for (const uid of uids) {
-    at = indexFrom(known, uid, at) + 1;
-    if (at === 0) return false;
+export function holdsAll(sheet: NodeSheet, uids: readonly string[]): boolean {
+  return eachIndex(sheet, uids, () => undefined);
+}
+
+/** From the last to the first; false at the first pod that the node does not hold. */
+function eachIndex({ uids: known }: NodeSheet, uids: readonly string[], visit: (index: number) => void): boolean {
+  let before = known.length;
+  for (let at = uids.length - 1; at >= 0; at -= 1) {
+    before = lastIndexBefore(known, uids[at] as string, before);
+    if (before < 0) return false;
+    visit(before);
   }
   return true;
 }
 
-/** Both lists are in order of importance, so most are found at once, in less time than by a look-up in a large map. */
-function indexFrom(known: readonly string[], uid: string, from: number): number {
-  for (let index = from; index < known.length; index += 1) if (known[index] === uid) return index;
-  return known.indexOf(uid);
+/**
+ * Both lists are in order of importance, and the victims are the least important: most are found at once, in less time
+ * than by a look-up in a large map.
+ */
+function lastIndexBefore(known: readonly string[], uid: string, before: number): number {
+  for (let index = before - 1; index >= 0; index -= 1) if (known[index] === uid) return index;
+  return known.lastIndexOf(uid);
 }
 
 /**
