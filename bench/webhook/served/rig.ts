@@ -26,7 +26,8 @@ export const BENCH_QUOTA = {
 /** A cluster with classes, a policy and a quota for the pod of `validateBody`, so that every rule has work to do. */
 export async function startRig(): Promise<Rig> {
   const api = await apiDouble();
-  api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels: { 'kubernetes.io/metadata.name': 'team-a' } } });
+  const labels = { 'kubernetes.io/metadata.name': 'team-a', 'plimsoll.dev/priority-quota': 'enforced' };
+  api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels } });
   for (const [name, value] of [
     ['high', 1_000],
     ['standard', 100],
