@@ -4,6 +4,7 @@ import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposa
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type Decoded, parseJson } from '#shared/kube/decode/decoded.ts';
 import {
+  copyOf,
   decodeObject,
   readCount,
   readList,
@@ -66,7 +67,8 @@ function nodeAt(text: string, at: number): { readonly text: string; readonly vic
   const found = NODE.exec(text);
   if (found === null) return undefined;
   const [all, node = '', victims = '', violations] = found;
-  return { text: all, victims: { node, uids: uidsIn(victims), budgetViolations: Number(violations) } };
+  // The name may be remembered for longer than the request.
+  return { text: all, victims: { node: copyOf(node), uids: uidsIn(victims), budgetViolations: Number(violations) } };
 }
 
 function uidsIn(victims: string): readonly string[] {

@@ -68,11 +68,11 @@ export function readClippedText(object: WireObject, key: string): string | undef
 /** As `readClippedText`, where empty and absent differ. */
 export function readClippedPointerText(object: WireObject, key: string): string | undefined {
   const text = readAnyText(object, key);
-  // A slice would keep the whole text alive.
   return text !== undefined && text.length > LONGEST_TEXT ? copyOf(text.slice(0, LONGEST_TEXT)) : text;
 }
 
-function copyOf(text: string): string {
+/** A text of its own: a part of a text keeps all of it alive. */
+export function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
