@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly tls?: TlsOptions;
   /** Callers (Go) keep idle connections for 90 s; closing first would make them race. */
   readonly keepAliveMs?: number;
-  /** A whole request must have arrived by then. */
+  /** A whole request must have arrived by then, counted from its first byte. */
   readonly requestTimeoutMs?: number;
   /** How long `close` waits for answers under way before it cuts them off. */
   readonly drainMs?: number;
@@ -48,6 +48,7 @@ const MOST_CONNECTIONS = 128;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** Starts listening; rejects with a sentence when the port cannot be had. */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -60,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
   const keeping = { isKept: true };
   answerWith(server, options.handler, keeping);
-  refuseBrokenRequests(server);
+  refuseBrokenRequests(server, server.keepAliveTimeout);
   await listen(server, host, options.port);
   const { port } = server.address() as AddressInfo;
   return {
@@ -115,16 +116,35 @@ function endUnreadRequest(this: ServerResponse): void {
 }
 
 /** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */
-function refuseBrokenRequests(server: NodeServer): void {
+function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable) return void socket.destroy();
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (error.code === REQUEST_TIMEOUT && socket.bytesRead === 0) {
+      keepSpare(socket, keepAliveMs);
+      return;
+    }
     const line = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : lineOf(error.code);
     socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
 }
 
+/**
+ * Node expects a request of each new connection, but Go opens spare ones while all others are busy, and may send the
+ * first request on one up to 90 s later. A connection closed at that moment fails a POST, which Go does not repeat.
+ */
+function keepSpare(socket: Socket, keepAliveMs: number): void {
+  const endUnused = (): void => {
+    if (socket.bytesRead === 0) socket.destroy();
+  };
+  const end = setTimeout(endUnused, keepAliveMs).unref();
+  socket.once('close', () => clearTimeout(end));
+}
+
 function lineOf(code: string | undefined): string {
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+  return code === REQUEST_TIMEOUT ? '408 Request Timeout' : '400 Bad Request';
 }
 
 function listen(server: NodeServer, host: string, port: number): Promise<void> {

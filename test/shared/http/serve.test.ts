@@ -7,8 +7,8 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueClientCertificate, issueServerCertificate } from '#shared/http/certificates.ts';
 import { serve, type ServeOptions, type Server } from '#shared/http/serve.ts';
@@ -240,4 +240,38 @@ describe('serve', () => {
     });
     expect(status).toBe(408);
   });
+
+  describe('a spare connection', () => {
+    async function open(port: number): Promise<Socket> {
+      const socket = connectTls({ port, host: '127.0.0.1', ca: authority.certPem });
+      await once(socket, 'secureConnect');
+      return socket;
+    }
+
+    test('is kept for a first request, which must be complete in time', async () => {
+      const server = await start({ tls: leaf('spare'), requestTimeoutMs: 100 });
+      const [spare, slow, half] = await Promise.all([open(server.port), open(server.port), open(server.port)]);
+      half.write('GET / HTTP/1.1\r\n');
+      expect(await firstLine(half)).toBe('HTTP/1.1 408 Request Timeout');
+      spare.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      slow.write('GET / HTTP/1.1\r\n');
+      expect(await firstLine(spare)).toBe('HTTP/1.1 200 OK');
+      expect(await firstLine(slow)).toBe('HTTP/1.1 408 Request Timeout');
+      spare.destroy();
+    });
+
+    test('is closed when it has been unused for as long as an idle one', async () => {
+      const server = await start({ requestTimeoutMs: 100, keepAliveMs: 100 });
+      const spare = connect(server.port, '127.0.0.1');
+      const received: string[] = [];
+      spare.on('data', (data) => received.push(data.toString()));
+      await once(spare, 'close');
+      expect(received).toEqual([]);
+    });
+  });
 });
+
+async function firstLine(socket: Socket): Promise<string | undefined> {
+  const [data] = (await once(socket, 'data')) as [Buffer];
+  return data.toString().split('\r\n')[0];
+}

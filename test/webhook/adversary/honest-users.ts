@@ -22,16 +22,19 @@ const NOT_FOUND = 404;
 const MOST_DELETIONS = 50;
 
 /**
- * Runs an attack while honest users create and delete pods, and returns what they got. Rejects when the attack does.
+ * Runs an attack while honest users create and delete pods, and returns what they got. Rejects when the attack does. An
+ * attack is told how many pods they have asked for so far: a share of a few says little.
  */
 export async function withHonestUsers<T>(
   stage: Stage,
-  attack: () => Promise<T>,
+  attack: (asked: () => number) => Promise<T>,
 ): Promise<{ readonly honest: HonestResult; readonly attack: T }> {
   const over = new AbortController();
-  const users = Promise.all(Array.from({ length: USERS }, () => createUntil(stage, over.signal)));
-  const attacked = await attack().finally(() => over.abort());
-  const honest = resultOf((await users).flat());
+  const asked: Asked[] = [];
+  const users = Promise.all(Array.from({ length: USERS }, () => createUntil(stage, asked, over.signal)));
+  const attacked = await attack(() => asked.length).finally(() => over.abort());
+  await users;
+  const honest = resultOf(asked);
   writeFigures(stage, honest);
   return { honest, attack: attacked };
 }
@@ -49,13 +52,11 @@ interface Asked {
   readonly elapsedMs: number;
 }
 
-async function createUntil(stage: Stage, signal: AbortSignal): Promise<readonly Asked[]> {
-  const asked: Asked[] = [];
+async function createUntil(stage: Stage, asked: Asked[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     asked.push(await createOne(stage));
     await letTimePass(PAUSE_MS, 'load');
   }
-  return asked;
 }
 
 async function createOne(stage: Stage): Promise<Asked> {

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
-import { clusterObjects, RULES } from '#test/cluster/admission/support/cluster-objects.ts';
+import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import { plainNames } from '#test/cluster/admission/support/plain-names.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { BY_COMPILED_RULES } from '#test/cluster/admission/support/rules-in-force.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 /** The requests, in a namespace prepared for them. */
@@ -81,16 +81,20 @@ describe.skipIf(!hasCluster())('what kubectl prints for refusals and warnings', 
 
   async function underPolicy(namespace: string, spec: object): Promise<Wish> {
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': namespace } };
-    const name = await objects.policy('policy', { namespaceSelector, ...spec });
+    await objects.policy('policy', { namespaceSelector, ...spec });
+    const wanted = pod('web', { priorityClassName: names.high });
     // Until then only the webhook refuses, with its own prefix; only the webhook knows quotas.
-    if (!('requireQuotaFor' in spec)) await eventually(async () => expect(await compiled()).toContain(name), 30_000);
-    return wish(pod('web', { priorityClassName: names.high }));
+    if (!('requireQuotaFor' in spec)) await untilCompiled(namespace, wanted);
+    return wish(wanted);
   }
 
-  async function compiled(): Promise<readonly unknown[]> {
-    const objects = await Promise.all(Object.values(PRIORITY_RULES_NAMES).map((name) => api.get(`${RULES}/${name}`)));
-    const rules = objects.flatMap(({ body }) => (at(body, 'spec.rules') ?? []) as readonly object[]);
-    return rules.map((rule) => at(rule, 'policy'));
+  /** Every policy here holds for the person too. */
+  async function untilCompiled(namespace: string, wanted: object): Promise<void> {
+    const args = ['create', '--dry-run=server', `--namespace=${namespace}`, '--filename=-', `--as=${PERSON}`];
+    await eventually(async () => {
+      const { stderr } = await kubectl(inject('kubeconfig'), args, JSON.stringify(wanted));
+      expect(stderr).toContain(BY_COMPILED_RULES);
+    }, 30_000);
   }
 
   async function resourceQuota(namespace: string): Promise<Wish> {

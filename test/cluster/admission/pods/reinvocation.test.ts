@@ -5,6 +5,7 @@ import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
 import { type WebhookEntry, webhookRegistrar } from '#test/contract/webhook-registrar.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { untilPolicyInForce } from '#test/cluster/admission/support/rules-in-force.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 /** Each `[path below spec, value]` replaced. */
@@ -35,6 +36,7 @@ describe.skipIf(!hasCluster())('with mutating webhooks of others after ours', ()
       const { body } = await create(pod('probe'));
       expect(at(body, 'spec.priorityClassName')).toBe(names.standard);
     });
+    await untilPolicyInForce(api, { priorityClassName: names.top });
   });
 
   const register = (...entries: readonly WebhookEntry[]) =>
