@@ -13,7 +13,7 @@ import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
-import { createNominations } from './extender/idle-nominations.ts';
+import { createNominations } from './extender/since-when.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
 import { clearVoidedNominations, createVoidedNominations } from './extender/voided-nominations.ts';
 import { runNodeController } from './nodes/node-controller.ts';

@@ -2,7 +2,7 @@ import type { Verb } from './extender-listener.ts';
 import { filterVerb, prioritizeVerb } from './node-verbs.ts';
 import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
 import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
-import { createWaits } from './waits.ts';
+import { createSinceWhen } from './since-when.ts';
 import { decideOrCount, type ViewState } from './why-undecided.ts';
 
 type Given = Omit<PreemptOptions, 'decideOr' | 'reportLoops' | 'waitedFor'>;
@@ -12,7 +12,7 @@ export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptio
 /** What kube-scheduler may ask, by the path that its configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {
   const decideOr = decideOrCount(options, options.metrics);
-  const shared = { ...options, waitedFor: createWaits(), decideOr, reportLoops: reportLoops(options) };
+  const shared = { ...options, waitedFor: createSinceWhen(), decideOr, reportLoops: reportLoops(options) };
   return new Map([
     ['/preempt', preemptVerb(shared)],
     ['/filter', filterVerb(shared)],

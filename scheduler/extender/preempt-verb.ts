@@ -1,4 +1,5 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type {
   NodeVerdict,
@@ -46,7 +47,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     const reviewed = yield* review(options, asked, args.value);
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
-    voided.note(args.value.pod, left.length > 0);
+    voided.note(args.value.pod, { isNodeLeft: left.length > 0, waits: new Map(reviewed.flatMap(waitOn)) });
     return { ok: true, json: encodePreemptionResult(left, args.value) };
   };
 }
@@ -75,6 +76,11 @@ function countKinds(reviewed: readonly NodeVerdict[]): ReadonlyMap<string, numbe
 
 function victimsLeft(verdict: NodeVerdict): readonly ProposedVictims[] {
   return verdict.kind === 'takenAway' ? [] : [verdict.victims];
+}
+
+function waitOn(verdict: NodeVerdict): readonly (readonly [string, Instant])[] {
+  const isWait = verdict.kind === 'changed' && verdict.waitsUntil !== undefined;
+  return isWait ? [[verdict.victims.node, verdict.waitsUntil]] : [];
 }
 
 function report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdict[]): void {

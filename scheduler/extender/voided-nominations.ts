@@ -1,7 +1,8 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { isRoomComing } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import { HANGING_AFTER_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
@@ -14,10 +15,17 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 
-/** Follows the nominations of pods whose preemption the extender allows on no node. */
+/** What an answer to kube-scheduler leaves to a preemptor. */
+export interface Answered {
+  /** Whether it leaves a node at all. */
+  readonly isNodeLeft: boolean;
+  /** By node: until when the pod is to wait there for room that comes by itself. */
+  readonly waits: ReadonlyMap<string, Instant>;
+}
+
+/** Follows the nominations of pods whose preemption the extender allows on no node, or puts off. */
 export interface VoidedNominations {
-  /** Takes note of an answer: whether it leaves a node on which the pod may preempt. */
-  readonly note: (preemptor: Pod, isNodeLeft: boolean) => void;
+  readonly note: (preemptor: Pod, answered: Answered) => void;
   /** Clears the nominations that are due, once. */
   readonly clear: (signal: AbortSignal) => Promise<void>;
 }
@@ -30,12 +38,21 @@ export interface VoidedOptions {
   readonly metrics: Metrics;
 }
 
+/** A pod whose nomination is void; times as `clock.monotonic`. */
 interface Voided {
   readonly pod: Pod;
-  readonly node: string;
-  readonly since: number;
+  /** By node: from when on a nomination there is void. */
+  readonly voidFrom: ReadonlyMap<string, number>;
+  /** It stays while enough room is coming, for a minute at most. */
+  readonly mayAwait: boolean;
   readonly failures: number;
   readonly dueAt: number;
+}
+
+/** One whose nomination is to be cleared now. */
+interface Due {
+  readonly voided: Voided;
+  readonly node: string;
 }
 
 const PERIOD_MS = 1_000;
@@ -51,23 +68,29 @@ const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
  * kube-scheduler 1.36 clears the nomination of a pod that no preemption helps, but not where an extender has removed the
  * last node: the nomination of an earlier attempt then keeps room from all pods of equal and lower priority
  * (docs/decisions/0041-voided-nominations.md). So it is cleared here, as kube-scheduler clears it. A nomination stays for
- * up to a minute while pods that leave its node free enough for the pod.
+ * up to a minute while pods that leave its node free enough for the pod. A pod that was put off until terminating pods
+ * are gone is nominated by the extender's doing: where one of them hangs, its nomination is cleared too, whereupon
+ * kube-scheduler tries the pod again.
  */
 export function createVoidedNominations(options: VoidedOptions): VoidedNominations {
   const { clock, metrics } = options;
   const followed = new Map<string, Voided>();
   const cleared = metrics.counter(
     'plimsoll_extender_voided_nominations_total',
-    'Nominations to clear because the extender allows their pods no preemption, by the outcome of the write',
+    'Nominations to clear because the extender allows their pods no preemption or has put it off in vain, by the outcome of the write',
     ['outcome'],
   );
   return {
-    note: (preemptor, isNodeLeft) => {
-      note(followed, preemptor, isNodeLeft ? undefined : clock.monotonic());
+    note: (preemptor, answered) => {
+      const voided = voidedBy(clock, preemptor, answered);
+      const known = followed.get(preemptor.uid);
+      if (voided === undefined) followed.delete(preemptor.uid);
+      else if (known === undefined ? followed.size < MOST_FOLLOWED : !isSame(known, voided))
+        followed.set(preemptor.uid, voided);
     },
     clear: async (signal) => {
-      const now = clock.monotonic();
-      const due = [...followed.values()].filter((each) => each.dueAt <= now && !isAwaited(options, each));
+      forgetPast(followed, clock.monotonic());
+      const due = [...followed.values()].flatMap((each) => dueNow(options, each) ?? []);
       for (const each of due.slice(0, MOST_CLEARED)) {
         if (signal.aborted) return;
         await clearOne(options, { followed, cleared }, each, signal);
@@ -86,20 +109,45 @@ export function clearVoidedNominations(
   return repeat({ task: voided.clear, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock }, signal);
 }
 
-function note(followed: Map<string, Voided>, pod: Pod, voidedAt: number | undefined): void {
+/** `undefined` where no nomination of the pod is void. */
+function voidedBy(clock: Clock, pod: Pod, { isNodeLeft, waits }: Answered): Voided | undefined {
   const { nominatedNodeName: node = '' } = pod.status;
-  const known = followed.get(pod.uid);
-  if (voidedAt === undefined || node === '' || pod.uid === '') {
-    followed.delete(pod.uid);
-    return;
-  }
-  if (known?.node === node || (known === undefined && followed.size >= MOST_FOLLOWED)) return;
-  followed.set(pod.uid, { pod, node, since: voidedAt, failures: 0, dueAt: voidedAt });
+  const now = clock.monotonic();
+  const shared = { pod, failures: 0, dueAt: now };
+  if (pod.uid === '') return undefined;
+  if (!isNodeLeft) return node === '' ? undefined : { ...shared, voidFrom: new Map([[node, now]]), mayAwait: true };
+  if (waits.size === 0) return undefined;
+  const ahead = now - clock.now();
+  return { ...shared, voidFrom: new Map(Array.from(waits, ([each, until]) => [each, until + ahead])), mayAwait: false };
 }
 
-function isAwaited({ snapshot, clock }: VoidedOptions, { pod, node, since }: Voided): boolean {
+/** A repeated answer does not begin the minute anew. */
+function isSame(known: Voided, { voidFrom, mayAwait }: Voided): boolean {
+  return mayAwait && known.mayAwait && Array.from(voidFrom.keys()).every((node) => known.voidFrom.has(node));
+}
+
+/** Of a pod that was put off nothing is left to do once all of its waits are long over, and it is nominated elsewhere. */
+function forgetPast(followed: Map<string, Voided>, now: number): void {
+  for (const [uid, { voidFrom, mayAwait }] of followed)
+    if (!mayAwait && now > Math.max(...voidFrom.values()) + HANGING_AFTER_MS) followed.delete(uid);
+}
+
+function dueNow(options: VoidedOptions, voided: Voided): Due | undefined {
+  const now = options.clock.monotonic();
+  const node = voided.mayAwait ? Array.from(voided.voidFrom.keys())[0] : nominatedNode(options, voided);
+  const from = voided.voidFrom.get(node ?? '');
+  if (node === undefined || from === undefined || voided.dueAt > now || from > now) return undefined;
+  return voided.mayAwait && isAwaited(options, node, voided) ? undefined : { voided, node };
+}
+
+function nominatedNode({ snapshot }: VoidedOptions, { pod }: Voided): string | undefined {
+  const known = snapshot.placedPods.get(podKey(pod))?.pod;
+  return (known?.spec.nodeName ?? '') === '' ? known?.status.nominatedNodeName : undefined;
+}
+
+function isAwaited({ snapshot, clock }: VoidedOptions, node: string, { pod, voidFrom }: Voided): boolean {
   const entry = snapshot.nodes.get(node);
-  if (entry === undefined || clock.monotonic() - since > HANGING_AFTER_MS) return false;
+  if (entry === undefined || clock.monotonic() - (voidFrom.get(node) ?? 0) > HANGING_AFTER_MS) return false;
   return isRoomComing(pod, { snapshot, entry, now: clock.now() });
 }
 
@@ -112,12 +160,13 @@ interface Following {
 async function clearOne(
   options: VoidedOptions,
   { followed, cleared }: Following,
-  voided: Voided,
+  due: Due,
   signal: AbortSignal,
 ): Promise<void> {
-  const outcome = await write(options.client, voided, signal);
+  const { voided } = due;
+  const outcome = await write(options.client, due, signal);
   if (outcome !== undefined) cleared.add({ outcome: outcome.kind });
-  const next = outcome === undefined || outcome.kind === 'notFound' ? undefined : after(outcome, voided, options);
+  const next = outcome === undefined || outcome.kind === 'notFound' ? undefined : after(outcome, due, options);
   // In the meantime kube-scheduler may have asked again.
   if (followed.get(voided.pod.uid) !== voided) return;
   if (next === undefined) followed.delete(voided.pod.uid);
@@ -125,8 +174,8 @@ async function clearOne(
 }
 
 /** When to try again; `undefined` where it is done. A conflict shows another writer: the pod is read again at once. */
-function after(outcome: Outcome<unknown>, voided: Voided, { clock, log }: VoidedOptions): Voided | undefined {
-  const facts = { pod: `${voided.pod.namespace}/${voided.pod.name}`, node: voided.node };
+function after(outcome: Outcome<unknown>, { voided, node }: Due, { clock, log }: VoidedOptions): Voided | undefined {
+  const facts = { pod: `${voided.pod.namespace}/${voided.pod.name}`, node };
   if (outcome.kind === 'conflict') return voided;
   if (outcome.kind === 'ok') {
     log.info(facts, 'Voided nomination cleared');
@@ -140,7 +189,7 @@ function after(outcome: Outcome<unknown>, voided: Voided, { clock, log }: Voided
 /** `undefined` where there is nothing to clear any more. */
 async function write(
   client: KubeClient,
-  { pod, node }: Voided,
+  { voided: { pod }, node }: Due,
   signal: AbortSignal,
 ): Promise<Outcome<unknown> | undefined> {
   const { namespace, name, uid } = pod;

@@ -44,7 +44,13 @@ export interface ProposalRules extends VictimRules {
 /** What becomes of one node of a proposal. */
 export type NodeVerdict =
   | { readonly kind: 'kept'; readonly victims: ProposedVictims }
-  | { readonly kind: 'changed'; readonly victims: ProposedVictims; readonly because: Because }
+  | {
+      readonly kind: 'changed';
+      readonly victims: ProposedVictims;
+      readonly because: Because;
+      /** Until when the pod waits there for room that comes by itself. */
+      readonly waitsUntil?: Instant;
+    }
   | { readonly kind: 'takenAway'; readonly node: string; readonly because: Because };
 
 /** The verdict on a node where no pod may be preempted. */
@@ -66,6 +72,8 @@ export interface Review {
 /** Room on a node for which no pod has to be preempted. */
 export interface SoonRoom {
   readonly endsAt: Instant;
+  /** Where it is not there by then, it may never be. */
+  readonly failsAfter: Instant;
   /** What to answer with: pods that are terminating already. */
   readonly victims: ProposedVictims;
 }

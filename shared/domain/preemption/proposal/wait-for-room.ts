@@ -36,7 +36,11 @@ export function soonRoom(
   });
   const leaving = soon.map(({ index }) => index);
   if (uids.length === 0 || !fitsWithout(review.state, entry, leaving)) return undefined;
-  return { endsAt: Math.max(...soon.map(({ endsAt }) => endsAt)), victims: { node, uids, budgetViolations: 0 } };
+  return {
+    endsAt: Math.max(...soon.map(({ endsAt }) => endsAt)),
+    failsAfter: Math.max(...soon.map(({ hangsAfter }) => hangsAfter)),
+    victims: { node, uids, budgetViolations: 0 },
+  };
 }
 
 /** Protected pods are not named: kube-scheduler may not have seen yet that they are terminating. */
@@ -77,19 +81,18 @@ export function awaitRoom(review: Review, reviews: readonly NodeReview[]): reado
   const timely = rooms.filter(({ endsAt, victims }) => endsAt <= overAt && mayWait(review, victims.node));
   const [first] = timely;
   if (first === undefined) return undefined;
-  const byNode = new Map(timely.map(({ victims }) => [victims.node, victims]));
+  const byNode = new Map(timely.map((room) => [room.victims.node, room]));
   return reviews.map(({ proposed }) => {
-    const victims = byNode.get(proposed.node);
-    return victims === undefined
-      ? takenAway(proposed.node, soonElsewhere(first.victims.node))
-      : waiting(victims, proposed);
+    const room = byNode.get(proposed.node);
+    return room === undefined ? takenAway(proposed.node, soonElsewhere(first.victims.node)) : waiting(room, proposed);
   });
 }
 
-function waiting(victims: ProposedVictims, proposed: ProposedVictims): NodeVerdict {
+function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): NodeVerdict {
   const { node, uids } = victims;
   const isProposed = uids.length === proposed.uids.length && uids.every((uid) => proposed.uids.includes(uid));
-  return isProposed ? { kind: 'kept', victims: proposed } : { kind: 'changed', victims, because: roomSoon(node) };
+  if (isProposed) return { kind: 'kept', victims: proposed };
+  return { kind: 'changed', victims, because: roomSoon(node), waitsUntil: failsAfter };
 }
 
 /** How long the preemption takes that kube-scheduler would choose; of several equal ones the fastest. */

@@ -14,6 +14,8 @@ export interface EndingPod {
   /** In the node's order of importance. */
   readonly index: number;
   readonly endsAt: Instant;
+  /** Where it is still there after that, it may never end. */
+  readonly hangsAfter: Instant;
 }
 
 /** A pod that should have terminated this long ago may never do so, so its room does not count. In milliseconds. */
@@ -43,7 +45,7 @@ export function endingSoon(snapshot: ClusterSnapshot, entry: NodeEntry, now: Ins
   const { terminating, pods } = sheetOf(entry);
   const evicted = evictedPods(snapshot, entry, now);
   if (terminating.length === 0 && evicted.length === 0) return NONE;
-  const ending = [...terminating, ...evicted].map((index) => ({ index, endsAt: endOf(pods[index] as PlacedPod, now) }));
+  const ending = [...terminating, ...evicted].map((index) => ({ index, ...endOf(pods[index] as PlacedPod, now) }));
   return ending.filter(({ endsAt }) => endsAt <= now + LONGEST_WAIT_MS);
 }
 
@@ -53,11 +55,14 @@ export function graceOf({ spec }: Pick<Pod, 'spec'>): number {
 }
 
 /** `Infinity` for a pod that is not to be waited for. An eviction has just begun; the pod's own grace period is ahead. */
-function endOf({ pod }: PlacedPod, now: Instant): Instant {
-  if (pod.deletion === undefined) return now + graceOf(pod);
-  const { at, gracePeriodSeconds = Infinity } = pod.deletion;
-  const latest = Math.min(at + FINISHING_MS, at - gracePeriodSeconds * 1_000 + LONGEST_WAIT_MS);
-  return at <= latest && now <= latest && endsOnce(pod.deletion, now) ? at : Infinity;
+function endOf({ pod }: PlacedPod, now: Instant): Omit<EndingPod, 'index'> {
+  const { at, gracePeriodSeconds = Infinity } = pod.deletion ?? {
+    at: now + graceOf(pod),
+    gracePeriodSeconds: graceOf(pod) / 1_000,
+  };
+  const hangsAfter = Math.min(at + FINISHING_MS, at - gracePeriodSeconds * 1_000 + LONGEST_WAIT_MS);
+  const isEnding = at <= hangsAfter && now <= hangsAfter && (pod.deletion === undefined || endsOnce(pod.deletion, now));
+  return { endsAt: isEnding ? at : Infinity, hangsAfter };
 }
 
 /** By a clock that is far behind, a hanging pod would end soon for as long: its grace period is the most that can be left. */

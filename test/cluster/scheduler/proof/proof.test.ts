@@ -147,6 +147,25 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     expect(await stage.here()).toEqual(['incoming', 'least', 'more']);
   }, 120_000);
 
+  test('a pod that was put off for a terminating pod which hangs may preempt some seconds later', async () => {
+    const running = [
+      { name: 'hanging', node: 'a', priority: 8, request: 4, graceSeconds: 1 },
+      { name: 'least', node: 'a', priority: 5, request: 4 },
+    ];
+    const stage = await build('hang', { nodes: [{ name: 'a', capacity: 8 }], running });
+    await delet('hang', 'hanging');
+    await becomes(stage, { terminating: ['hanging'] });
+    await stage.create({ name: 'incoming', priority: 1_000, request: 4 });
+    await becomes(stage, { nominated: { incoming: 'a' }, terminating: ['hanging'] });
+    await becomes(stage, { nominated: { incoming: 'a' }, terminating: ['hanging', 'least'] });
+    await stage.end('least');
+    await becomes(stage, { bound: { incoming: 'a' } });
+    expect(await stage.here()).toEqual(['hanging', 'incoming']);
+    expect(extender.log()).toMatch(
+      /"pod":"default\/hang-incoming","node":"hang-a-0","msg":"Voided nomination cleared"/,
+    );
+  }, 120_000);
+
   test('a nomination by hand ends after a minute, whatever changes in its pod', async () => {
     const nodes = [{ name: 'a', capacity: 8 }];
     const stage = await build('hand', { nodes, running: [] });

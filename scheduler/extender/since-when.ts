@@ -1,0 +1,42 @@
+import { putBounded } from '#shared/domain/model/put-bounded.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
+import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
+import type { ObservePod } from '#scheduler/preemptions/seen-pod.ts';
+
+/** Of more, the oldest are forgotten. */
+const MOST_REMEMBERED = 10_000;
+
+/** Remembers since when something is so of a pod and a node: 0 the first time, then milliseconds. */
+export function createSinceWhen(): WaitedFor {
+  const since = new Map<string, Instant>();
+  return (pod, node, now) => {
+    const key = `${podKey(pod)} ${node}`;
+    const first = since.get(key);
+    if (first !== undefined) return Math.max(0, now - first);
+    putBounded(since, MOST_REMEMBERED, [key, now]);
+    return 0;
+  };
+}
+
+/** Since when pods have been nominated to their nodes, as this process has seen it. */
+export interface Nominations {
+  /** Takes note of a nomination. */
+  readonly observe: ObservePod;
+  /** Begins with the first question for a nomination that was not seen. */
+  readonly idleFor: IdleFor;
+}
+
+/**
+ * Remembers when each pod was first nominated to a node. Neither another change of the pod, which its owner can make at
+ * any time, nor a nomination elsewhere and back begins anew.
+ */
+export function createNominations({ now }: { readonly now: () => Instant }): Nominations {
+  const nominatedFor = createSinceWhen();
+  const isNominated = (pod: Pod): boolean => (pod.spec.nodeName ?? '') === '' && placeOf(pod) !== '';
+  return {
+    observe: ({ pod }) => void (isNominated(pod) && nominatedFor(pod, placeOf(pod), now())),
+    idleFor: ({ pod }, at) => nominatedFor(pod, placeOf(pod), at),
+  };
+}
