@@ -18,8 +18,17 @@ export const REASONS = {
   ),
   metOnArrival: reason(
     'MetOnArrival',
-    (f: { readonly rule: string; readonly policy: string; readonly generation: number; readonly waiting: number }) =>
-      `${f.rule}${f.waiting === 1 ? '' : ` (and ${f.waiting - 1} more)`} was already met when policy ${f.policy} introduced it; it is reported but not enforced until it is relieved once, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"`,
+    (f: {
+      readonly rule: string;
+      readonly policy: string;
+      readonly generation: number;
+      readonly waiting: number;
+      /** For how long the rule must be unmet. */
+      readonly seconds: number;
+      /** The threshold that is in force instead. */
+      readonly kept: string | undefined;
+    }) =>
+      `${f.rule}${f.waiting === 1 ? '' : ` (and ${f.waiting - 1} more)`} was already met when policy ${f.policy} introduced it; it is reported but not enforced until it has not been met for ${f.seconds} s, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"${f.kept === undefined ? '' : `; until then ${f.kept} is in force`}`,
   ),
 
   // Why no pod is evicted now

@@ -17,7 +17,7 @@ import { decidingObservations } from './decide/snapshot/deciding-observations.ts
 import type { NodeView } from './decide/snapshot/node-view.ts';
 import { areProcessesShort } from './decide/measuring-depth.ts';
 import { restoreState } from './decide/restore-state.ts';
-import { restoreActivations } from './decide/shortage/rule-activation.ts';
+import { restoreActivations, withKeptThresholds } from './decide/shortage/rule-activation.ts';
 import { type AttemptPorts, createAttempts } from './attempts.ts';
 import { createPodMeasurements } from './pod-measurements.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
@@ -57,7 +57,8 @@ export function createPassRunner(ports: PassPorts): PassRunner {
   let headroomTrend = NO_HEADROOM_TREND;
   let isHistoryKnown = false;
   const measurements = createPodMeasurements(ports);
-  const attempts = createAttempts(ports, (eviction, outcome) => {
+  const inForce = { ...ports, policy: () => withKeptThresholds(ports.policy(), state) };
+  const attempts = createAttempts(inForce, (eviction, outcome) => {
     state = applyOutcome(state, { uid: eviction.pod.uid, mode: eviction.mode }, outcome, clock.monotonic());
   });
 

@@ -17,7 +17,7 @@ import { advanceTrend, isExhaustionImminent } from './shortage/fill-rate.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { reconcileState } from './reconcile-state.ts';
-import { advanceActivations } from './shortage/rule-activation.ts';
+import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';
 import { type PressureTrigger, type Shortage, findTriggers } from './shortage/pressure-trigger.ts';
 import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
 
@@ -46,8 +46,9 @@ const MODES: readonly Mode[] = ['Enforce', 'DryRun'];
  * arguments give the same result. Each mode decides on its own, so that a dry-run eviction never affects an enforced
  * one.
  */
-export function decide(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): Decision {
-  const state = advance(previous, snapshot, policy);
+export function decide(previous: AgentState, snapshot: NodeSnapshot, own: AgentPolicy): Decision {
+  const policy = withKeptThresholds(own, previous);
+  const state = advance(previous, snapshot, { policy, own });
   const input = { state, snapshot, policy };
   const triggers = findTriggers(state, snapshot, policy);
   const plans = MODES.flatMap((mode) => planFor(mode, triggers, input));
@@ -105,7 +106,13 @@ function openOne({ evictions }: AgentState, eviction: Eviction, snapshot: NodeSn
   );
 }
 
-function advance(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPolicy): AgentState {
+/** The policy as it is, and with the thresholds that stay in force while others wait for confirmation. */
+interface Policies {
+  readonly own: AgentPolicy;
+  readonly policy: AgentPolicy;
+}
+
+function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: Policies): AgentState {
   const reconciled = reconcileState(previous, snapshot);
   const thresholds = advanceThresholds(reconciled, decidingObservations(snapshot, policy), policy, snapshot.now);
   const { pressure } = thresholds;
@@ -121,16 +128,14 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, policy: AgentPoli
     isExhaustionImminent: isExhaustionImminent(trend),
   };
   const stalls = advanceStalls(reconciled.stalls, policy, { ratios, evidence, starts, now });
-  const met = { observations: pressure.observations, stalls };
+  const met = { observations: pressure.observations, stalls, now };
   return {
     ...reconciled,
     ...thresholds,
     stalls,
     stallStarts: starts,
     activations:
-      snapshot.closedGates.length > 0
-        ? reconciled.activations
-        : advanceActivations(reconciled.activations, policy, met),
+      snapshot.closedGates.length > 0 ? reconciled.activations : advanceActivations(reconciled.activations, own, met),
     breakers: assessRelief(reconciled.breakers, relief, snapshot.now),
     trend,
     figureGaps: advanceFigureGaps(reconciled.figureGaps, snapshot),

@@ -100,8 +100,8 @@ function policiesCondition({ snapshot }: PassResult, unreadable: Because | undef
 }
 
 /** A rule that was met when it came into force evicts no pod before it is confirmed. */
-function rulesCondition({ decision: { state } }: PassResult): PressureConditions[number] {
-  const waiting = unconfirmedRules(state.activations);
+function rulesCondition({ decision: { state }, policy }: PassResult): PressureConditions[number] {
+  const waiting = unconfirmedRules(state, policy);
   if (waiting !== undefined)
     return { type: 'RulesConfirmed', status: 'False', reason: waiting.code, message: waiting.text };
   const message = CONDITIONS.rulesConfirmed();

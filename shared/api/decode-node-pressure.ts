@@ -217,5 +217,6 @@ function decodeRule(entry: Fields): RuleEntry | undefined {
     confirmed: entry['confirmed'] === true,
     policy: textOf(entry['policy'], LONGEST.name),
     generation: integerOf(entry['generation']),
+    mode: choiceOf(entry['mode'], MODES),
   };
 }

@@ -86,6 +86,8 @@ export interface RuleEntry {
   readonly confirmed: boolean;
   readonly policy: string | undefined;
   readonly generation: number | undefined;
+  /** In which mode it acts once it is confirmed. */
+  readonly mode: 'DryRun' | 'Enforce' | undefined;
 }
 
 /**

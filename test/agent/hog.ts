@@ -1,14 +1,22 @@
-/** A process that fills memory at a steady rate until a signal or the end of its parent process: `node hog.ts BYTES_PER_SECOND MOST_BYTES`. */
+/**
+ * A process that fills memory at a steady rate until a signal or the end of its parent process; it does not catch up on
+ * time in which it did not run: `node hog.ts BYTES_PER_SECOND MOST_BYTES`.
+ */
 import { writeFileSync, writeSync } from 'node:fs';
 
 const [rate = 0, most = 0] = process.argv.slice(2).map(Number);
 const BLOCK = 4 * 1024 * 1024;
 const TICK_MS = 5;
+/** On a busy machine the agent stands still as long as this process does; a jump afterwards would outrun any agent. */
+const MAX_TICK_MS = 50;
 const held: Buffer[] = [];
-const startedAt = performance.now();
+let wanted = 0;
+let grownAt = performance.now();
 
 function grow(): void {
-  const wanted = Math.min(most, ((performance.now() - startedAt) / 1000) * rate);
+  const now = performance.now();
+  wanted = Math.min(most, wanted + (Math.min(now - grownAt, MAX_TICK_MS) / 1000) * rate);
+  grownAt = now;
   while (held.length * BLOCK < wanted) held.push(Buffer.alloc(BLOCK, 1));
   if (held.length * BLOCK >= most) clearInterval(growing);
 }

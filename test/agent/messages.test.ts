@@ -27,7 +27,14 @@ const SAMPLES: ReasonSamples = {
     evidence: 'memory.available',
     left: 0.08,
   },
-  metOnArrival: { rule: 'memory.available<5%', policy: 'batch-nodes', generation: 3, waiting: 2 },
+  metOnArrival: {
+    rule: 'memory.available<5%',
+    policy: 'batch-nodes',
+    generation: 3,
+    waiting: 2,
+    seconds: 300,
+    kept: 'memory.available<250Mi',
+  },
   warmingUp: { seconds: 20 },
   podsUnknown: {},
   policiesUnknown: {},
@@ -113,7 +120,7 @@ const EVENT_TEXTS: Samples<typeof EVENTS> = {
 const VARIANTS: Readonly<Record<string, string>> = {
   'a soft threshold': REASONS.thresholdMet({ ...SAMPLES.thresholdMet, isHard: false, kubeletAvailable: undefined })
     .text,
-  'one rule met on arrival': REASONS.metOnArrival({ ...SAMPLES.metOnArrival, waiting: 1 }).text,
+  'one rule met on arrival': REASONS.metOnArrival({ ...SAMPLES.metOnArrival, waiting: 1, kept: undefined }).text,
   'stuck pods, a kubelet that reports': REASONS.stuck({ ...SAMPLES.stuck, isKubeletSilent: false }).text,
   'one unreadable pod': CONDITIONS.podsUnread('cannot read pod "web"', 0),
 };

@@ -10,6 +10,10 @@ const MIB = 1024 * 1024;
 const WITHIN = 60_000;
 const TEST = { timeout: 180_000 };
 const reason = whyNoRealPods();
+const READ = expect.objectContaining({ type: 'PoliciesRead', status: 'True' }) as object;
+const POLICIES_READ = {
+  body: { status: expect.objectContaining({ conditions: expect.arrayContaining([READ]) as object }) as object },
+};
 
 describe.skipIf(reason !== undefined)(
   `real processes in real cgroups (${reason ?? 'below a group of all pods of their own, on this machine'})`,
@@ -68,6 +72,8 @@ describe.skipIf(reason !== undefined)(
         const flags = [`--path-kubepods=${kubepods}`, '--warm-up-ms=0', '--mode=Enforce'];
         agent = await startAgent([groupPod(hogUid, 0)], flags);
         const { api } = agent;
+        // The agent has started when it has read pods and policies: before that, nothing is evicted.
+        await eventually(() => expect(api.writes).toContainEqual(expect.objectContaining(POLICIES_READ)), WITHIN);
         const greedy = start(hogUid, hog(3000, 100));
         const exit = once(greedy, 'exit');
         api.onEvicted = () => void greedy.kill('SIGTERM');

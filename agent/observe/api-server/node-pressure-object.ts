@@ -54,8 +54,8 @@ function previousStatus({ conditions, signals, evictions, rules }: NodePressureS
   return { conditions, signals, evictions: evictions.map(evictionRecord), rules: rules?.map(previousRule) };
 }
 
-function previousRule({ rule, confirmed, policy = '', generation = 0 }: RuleEntry): PreviousRule {
-  return { rule, isConfirmed: confirmed, policy, generation };
+function previousRule({ rule, confirmed, policy = '', generation = 0, mode }: RuleEntry): PreviousRule {
+  return { rule, isConfirmed: confirmed, policy, generation, mode };
 }
 
 function evictionRecord({ pod, uid, owner, ...entry }: EvictionEntry): EvictionRecord {

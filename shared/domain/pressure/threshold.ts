@@ -1,6 +1,7 @@
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import type { KubeletSignal } from './signal.ts';
+import { isKubeletSignal, type KubeletSignal } from './signal.ts';
 
 /** An amount, or a share of the whole as a 32-bit float: 10 % is 0.10000000149011612. */
 export type ThresholdValue =
@@ -36,4 +37,24 @@ export function sameness(threshold: Omit<Threshold, 'id'>): string {
 function describeValue(value: ThresholdValue | undefined): string {
   if (value === undefined) return 'nothing';
   return value.kind === 'amount' ? canonicalQuantity(value.amount) : `${value.share} of the whole`;
+}
+
+const ID = /^(?<signal>\S+) < (?<value>.+) for (?<seconds>\d+) s reclaim (?<reclaim>.+)$/;
+const SHARE = /^(?<share>\S+) of the whole$/;
+
+/** The threshold that has this id, so that it outlives the policy it came from; `undefined` if the text is no id. */
+export function thresholdOfId(id: string): Threshold | undefined {
+  const { signal = '', value = '', seconds, reclaim = '' } = ID.exec(id)?.groups ?? {};
+  const least = readValue(value);
+  if (!isKubeletSignal(signal) || least === undefined) return undefined;
+  const minimumReclaim = readValue(reclaim);
+  const threshold = createThreshold({ signal, value: least, gracePeriodSeconds: Number(seconds), minimumReclaim });
+  return threshold.id === id ? threshold : undefined;
+}
+
+function readValue(text: string): ThresholdValue | undefined {
+  const share = SHARE.exec(text)?.groups?.['share'];
+  if (share !== undefined) return { kind: 'share', share: Number(share) };
+  const parsed = parseQuantity(text);
+  return parsed.ok ? { kind: 'amount', amount: parsed.quantity } : undefined;
 }

@@ -84,6 +84,7 @@ describe('nodePressureStatus', () => {
     expect(rules?.[0]).toEqual({
       rule: expect.any(String) as string,
       confirmed: true,
+      mode: 'Enforce',
       policy: 'default',
       generation: 0,
     });

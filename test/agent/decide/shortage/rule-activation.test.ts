@@ -47,17 +47,50 @@ describe('a threshold that is met when it comes into force', () => {
       policy: 'batch',
       generation: 2,
       waiting: 1,
+      seconds: 300,
+      kept: 'memory.available < 100Mi for 0 s reclaim nothing',
     };
-    expect(unconfirmedRules(state.activations)).toEqual(REASONS.metOnArrival(waiting, waiting));
+    expect(unconfirmedRules(state, tooHigh)).toEqual(REASONS.metOnArrival(waiting, waiting));
   });
 
-  test('is enforced once it has been relieved and is met again', () => {
-    expect(whoWent([calm, arrives, at(10, 950), at(15, 500)])).toEqual([[], ['hog (dry run)'], [], ['hog']]);
+  test('is enforced once it has not been met for the transition period, and by no shorter relief', () => {
+    const relieved = (...seconds: readonly number[]): readonly Moment[] => seconds.map((each) => at(each, 950));
+    expect(whoWent([calm, arrives, at(10, 950), at(15, 500)])).toEqual([[], ['hog (dry run)'], [], []]);
+    const twice = [...relieved(10, 200), at(210, 850), ...relieved(220, 400), at(515, 500)];
+    expect(whoWent([calm, arrives, ...twice]).flat()).toEqual(['hog (dry run)', 'hog (dry run)']);
+    expect(whoWent([calm, arrives, ...relieved(10, 200, 312), at(320, 500)]).at(-1)).toEqual(['hog']);
+  });
+
+  test('is not relieved while nothing is measured', () => {
+    const blind = [100, 200, 310].map((seconds) => ({ ...at(seconds, 0), availableMiB: undefined }));
+    const moments = [calm, arrives, at(10, 950), ...blind, at(320, 950), at(330, 500)];
+    expect(whoWent(moments).flat()).toEqual(['hog (dry run)', 'hog (dry run)']);
   });
 
   test('is enforced after a second change of its policy', () => {
     const again = at(10, 500, { policy: rules(3, '900Mi') });
     expect(whoWent([calm, arrives, again])).toEqual([[], ['hog (dry run)'], ['hog']]);
+  });
+
+  test('leaves the confirmed threshold before it in force', () => {
+    const { evicted } = episode([calm, arrives, at(10, 90)]);
+    expect(evicted).toEqual([[], ['hog (dry run)'], ['hog']]);
+    const second = at(10, 500, { policy: rules(2, '950Mi') });
+    expect(whoWent([calm, arrives, second, at(20, 90)]).at(-1)).toContain('hog');
+  });
+
+  test('leaves a confirmed threshold in force only as its policy used it', () => {
+    const dry = at(0, 500, { policy: rules(1, '400Mi', { mode: 'DryRun' }) });
+    expect(whoWent([dry, arrives, at(400, 300)])).toEqual([[], ['hog (dry run)'], ['hog (dry run)']]);
+    expect(whoWent([dry, arrives, at(400, 240)]).at(-1)).toContain('hog');
+  });
+
+  test('is not what a lower threshold is: whoever asks for less is heard at once', () => {
+    const eager = at(0, 950, { policy: rules(1, '900Mi') });
+    const lower = at(5, 300, { policy: rules(2, '400Mi') });
+    const lowest = at(5, 300, { policy: rules(2, '200Mi') });
+    expect(whoWent([eager, lower])).toEqual([[], ['hog']]);
+    expect(whoWent([eager, lowest, at(20, 300)]).at(-1)).toEqual([]);
   });
 
   test('is enforced once its generation is confirmed, and by no other number', () => {
@@ -87,7 +120,10 @@ describe('a threshold that is met when it comes into force', () => {
 
 describe('a restarted agent', () => {
   const predecessor = [
-    { rule: 'memory.available < 950Mi', isConfirmed: true, policy: 'batch', generation: 1 },
+    {
+      ...{ rule: 'memory.available < 100Mi for 0 s reclaim nothing', mode: 'Enforce' as const },
+      ...{ isConfirmed: true, policy: 'batch', generation: 1 },
+    },
     { rule: tooHigh.thresholds[0]?.id ?? '', isConfirmed: false, policy: 'batch', generation: 2 },
   ];
   const starting = (seconds: number, rules: AgentPolicy): Moment =>
@@ -100,11 +136,39 @@ describe('a restarted agent', () => {
     expect(episode(moments, tooHigh, from).evicted).toEqual([[], [], ['hog (dry run)']]);
   });
 
-  test('without a previous status takes all rules as confirmed', () => {
-    const defaults = policy({ mode: 'DryRun', thresholds: [] });
-    const moments = [starting(0, defaults), starting(5, tooHigh), at(10, 500)];
-    expect(whoWent(moments)).toEqual([[], [], ['hog']]);
+  test.each([
+    ['the threshold that the previous process had confirmed', 90, 200, predecessor],
+    ['the default one where the previous process recorded none', 240, 300, predecessor.slice(1)],
+    [
+      'the default one where what was recorded was no threshold',
+      240,
+      300,
+      [{ ...predecessor[0], rule: 'odd' }, ...predecessor.slice(1)],
+    ],
+  ])('keeps in force %s', (_, met, unmet, recorded) => {
+    const from = { ...FIRST_STATE, activations: restoreActivations(recorded as typeof predecessor) };
+    const after = (availableMiB: number): readonly string[] =>
+      episode([starting(0, tooHigh), at(10, availableMiB)], tooHigh, from).evicted.flat();
+    expect(after(met)).toContain('hog');
+    expect(after(unmet)).toEqual(['hog (dry run)']);
+  });
+
+  test('after a reboot waits although nothing is short at first', () => {
+    const from = { ...FIRST_STATE, activations: restoreActivations(predecessor) };
+    expect(episode([at(0, 950), at(60, 500)], tooHigh, from).evicted).toEqual([[], ['hog (dry run)']]);
+  });
+});
+
+describe('a node without a previous status', () => {
+  const starting = at(0, 500, { policy: tooHigh, snapshot: { closedGates: [because('WarmingUp')] } });
+
+  test('does not enforce a threshold that it meets while it is healthy', () => {
+    expect(whoWent([starting, at(10, 500), at(20, 240)])).toEqual([[], ['hog (dry run)'], ['hog']]);
     expect(restoreActivations(undefined)).toBeUndefined();
+  });
+
+  test('enforces all thresholds if it meets a default one too', () => {
+    expect(whoWent([starting, at(10, 240)])).toEqual([[], ['hog']]);
   });
 });
 
@@ -114,10 +178,6 @@ test('a threshold comes into force only when its signal is known', () => {
 });
 
 describe('what may act at once', () => {
-  test('a threshold that was in force when the agent started', () => {
-    expect(whoWent([arrives])).toEqual([['hog']]);
-  });
-
   test('a threshold that is not met when it comes into force', () => {
     expect(whoWent([calm, at(5, 950, { policy: tooHigh }), at(10, 500)])).toEqual([[], [], ['hog']]);
   });
@@ -144,5 +204,5 @@ test('a stall rule that is met when it comes into force is reported and not enfo
 });
 
 test('a state without activations has no waiting rules', () => {
-  expect(unconfirmedRules(FIRST_STATE.activations)).toBeUndefined();
+  expect(unconfirmedRules(FIRST_STATE, tooHigh)).toBeUndefined();
 });
