@@ -64,6 +64,7 @@ export async function startAgent(
   flags: readonly string[],
   policy?: object,
   { join: enter, userId }: Confinement = UNCONFINED,
+  stored: readonly (readonly [collection: string, object: StoredObject])[] = [],
 ): Promise<AgentProcess> {
   const api = await agentApi();
   const directory = mkdtempSync(join(tmpdir(), 'plimsoll-agent-'));
@@ -76,6 +77,7 @@ export async function startAgent(
     api.put('/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', { metadata: { name: 'n1' }, spec: policy });
   }
   for (const pod of pods) api.put('/api/v1/pods', pod);
+  for (const [collection, object] of stored) api.put(collection, object);
   const env = {
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE: COMPILE_CACHE,

@@ -104,20 +104,23 @@ export function advanceActivations(previous: RuleActivations, policy: AgentPolic
 }
 
 /** Without a measurement nothing is known about relief. */
-function waiting({ unmetSince: _, ...activation }: RuleActivation): RuleActivation {
-  return activation;
+function waiting(activation: RuleActivation): RuleActivation {
+  return { ...activation, unmetSince: undefined };
 }
 
 function activationOf(rule: Rule, previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivation {
-  const { isMet, mode } = rule;
+  const { mode } = rule;
+  const { name, generation } = policy;
   const before = previous?.get(rule.key);
   if (before?.isConfirmed === true) return { ...before, mode: before.mode === 'Enforce' ? 'Enforce' : mode };
-  const unmetSince = isMet ? undefined : (before?.unmetSince ?? seen.now);
-  const isRelieved = unmetSince !== undefined && seen.now - unmetSince >= policy.transitionPeriodMs;
-  const isConfirmed = isRelieved || isApproved(before, policy) || (before === undefined && mayBegin(rule, previous));
-  const { name, generation } = policy;
-  if (isConfirmed) return { isConfirmed, policy: name, generation, mode };
-  return { policy: name, generation, ...before, isConfirmed, mode, unmetSince };
+  const unmetSince = rule.isMet ? undefined : (before?.unmetSince ?? seen.now);
+  const mayAct = before === undefined ? mayBegin(rule, previous) : isRelieved(unmetSince, policy, seen);
+  if (mayAct || isApproved(before, policy)) return { isConfirmed: true, policy: name, generation, mode };
+  return { policy: name, generation, ...before, isConfirmed: false, mode, unmetSince };
+}
+
+function isRelieved(since: Instant | undefined, { transitionPeriodMs }: AgentPolicy, { now }: SeenRules): boolean {
+  return since !== undefined && now - since >= transitionPeriodMs;
 }
 
 /** Whether a rule acts from its first pass on. */
