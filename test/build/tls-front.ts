@@ -51,7 +51,8 @@ export async function startTlsFront(
   };
 }
 
-function tlsOf(authority: CertificatePair): { readonly cert: string; readonly key: string } {
+/** A certificate for loopback. */
+export function tlsOf(authority: CertificatePair): { readonly cert: string; readonly key: string } {
   const names = { dnsNames: [], ipAddresses: ['127.0.0.1'] };
   const { certPem: cert, keyPem: key } = issueServerCertificate(authority, { ...names, days: 1, now: Date.now() });
   return { cert, key };
