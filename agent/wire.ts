@@ -83,6 +83,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     userAgent: 'plimsoll-agent',
     clock,
     metrics,
+    log,
     onAnswer: contact.answered,
   });
   const kubelet = kubeletAddress(configuration, connection, ports);

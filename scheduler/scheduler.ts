@@ -34,11 +34,12 @@ export async function startScheduler(
   configuration: SchedulerConfiguration,
   surroundings: Surroundings,
 ): Promise<Scheduler> {
-  const { env, shutdown } = surroundings;
+  const { env, log, shutdown } = surroundings;
   const metrics = createMetrics('scheduler');
   const client = createClient(await connect(configuration.kubeconfig, env), {
     userAgent: 'plimsoll-scheduler',
     metrics,
+    log,
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };

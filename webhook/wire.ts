@@ -25,9 +25,10 @@ export async function wireWebhook(
   configuration: WebhookConfiguration,
   surroundings: Surroundings,
 ): Promise<WebhookParts> {
-  const { env, shutdown } = surroundings;
+  const { env, log, shutdown } = surroundings;
   const metrics = createMetrics('webhook');
-  const client = createClient(await connect(configuration.kubeconfig, env), { userAgent: 'plimsoll-webhook', metrics });
+  const connection = await connect(configuration.kubeconfig, env);
+  const client = createClient(connection, { userAgent: 'plimsoll-webhook', metrics, log });
   shutdown.onRelease('connections to the API server', () => client.close());
   const caches = createCaches({ ...surroundings, client, metrics });
   exportQuotas(caches.priorityQuotas, metrics);

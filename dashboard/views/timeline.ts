@@ -25,6 +25,13 @@ export const MOST_KEPT_OF_NAMESPACE = 100;
 const CLUSTER_NAMESPACES: readonly string[] = ['default', 'kube-system'];
 /** Of the Events of one namespace, whose users may write Events, while there are others to show. */
 const MOST_OF_NAMESPACE = 50;
+/** What only our processes report of nodes, and their names, which the API server keeps for their accounts (T-100). */
+const OUR_REASONS: ReadonlySet<string> = new Set([
+  EVENT_REASONS.evictionFailed,
+  EVENT_REASONS.evictionIneffective,
+  EVENT_REASONS.evictionLoop,
+]);
+const OURS: ReadonlySet<string> = new Set(Object.values(REPORTING_CONTROLLERS));
 const LONGEST_NAME = 253;
 const LONGEST_NOTE = 1_024;
 
@@ -36,13 +43,13 @@ export interface EventEntry extends TimelineEntry {
 /**
  * One Event (events.k8s.io/v1) as an entry, seen at `now` (milliseconds since 1970) and never later than that;
  * `undefined` for an Event about something else, and for one about a Node from a namespace of users: everything that an
- * Event says, its reporter included, is free text, and only its namespace is vouched for by the API server. Never throws.
+ * Event says is free text; the API server vouches for its namespace, and for a reporter of ours. Never throws.
  */
 export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
   const reason = textOf(event['reason'], LONGEST_NAME) ?? '';
   const kind = kindOf(reason);
   const regarding = fieldsOf(event['regarding']);
-  if (kind === undefined || !mayRegard(regarding, event.metadata.namespace)) return undefined;
+  if (kind === undefined || !mayRegard(regarding, event)) return undefined;
   const series = fieldsOf(event['series']);
   return {
     at: lastSeen(event, series, now),
@@ -51,16 +58,26 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
     ...aboutOf(regarding),
     reason,
     why: textOf(event['note'], LONGEST_NOTE)?.trim() ?? '',
-    from: textOf(event['reportingController'], LONGEST_NAME) ?? '',
+    from: reporterOf(event),
     count: integerOf(series['count']) ?? 1,
     writtenIn: textOf(event.metadata.namespace, LONGEST_NAME) ?? '',
   };
 }
 
 /** A Node has no namespace, so the namespace that the Event claims for it must be none. */
-function mayRegard({ kind, namespace }: Fields, writtenIn: string | undefined): boolean {
+function mayRegard({ kind, namespace }: Fields, event: KubeObject): boolean {
   if (kind !== 'Node') return true;
-  return (namespace === undefined || namespace === '') && CLUSTER_NAMESPACES.includes(writtenIn ?? '');
+  const isOfCluster = CLUSTER_NAMESPACES.includes(event.metadata.namespace ?? '');
+  return (namespace === undefined || namespace === '') && isOfCluster && isByReporter(event);
+}
+
+/** What only our processes report of nodes counts only under their names. */
+function isByReporter(event: KubeObject): boolean {
+  return !OUR_REASONS.has(textOf(event['reason'], LONGEST_NAME) ?? '') || OURS.has(reporterOf(event));
+}
+
+function reporterOf(event: KubeObject): string {
+  return textOf(event['reportingController'], LONGEST_NAME) ?? '';
 }
 
 /** A refusal by a kubelet is shown although nothing was removed: the pod has lost its place to another one (S0-20). */

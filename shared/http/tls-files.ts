@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
+import { FOLLOW_PERIOD_MS, readCertificates, readPem } from '#shared/runtime/certificate-file.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -14,21 +14,15 @@ export interface TlsFiles {
   readonly clientCaFile?: string | undefined;
 }
 
-interface Surroundings {
+/** What a server needs to follow its certificate files. */
+export interface TlsFollower {
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** What a server needs to follow its certificate files. */
-export interface TlsFollower extends Surroundings {
   readonly server: Pick<Server, 'setCertificate'>;
   readonly files: TlsFiles;
   /** What the server began with. */
   readonly first: TlsOptions;
 }
-
-/** The kubelet brings a changed Secret to its mount about once a minute. */
-const PERIOD_MS = 5_000;
 
 /** Reads the files. Throws an error that names the file and what to correct. */
 export function readTlsFiles({ certFile, keyFile, clientCaFile }: TlsFiles): TlsOptions | undefined {
@@ -46,17 +40,6 @@ export function readKeyPair(certFile: string, keyFile: string): TlsOptions {
     throw new Error(`cannot use certificate "${certFile}" with its key`, { cause: error });
   }
   return { certPem, keyPem };
-}
-
-/** Reads a file of CAs. Throws where it holds no certificate: TLS would treat it as a CA that has signed nothing. */
-export function readCertificates(file: string): string {
-  const pem = readPem(file);
-  try {
-    new X509Certificate(pem);
-  } catch (error) {
-    throw new Error(`cannot use CA file "${file}": it contains no certificate`, { cause: error });
-  }
-  return pem;
 }
 
 /**
@@ -78,39 +61,7 @@ export async function followTlsFiles(
     return Promise.resolve();
   };
   const onError = (error: unknown): void => log.error({ err: error }, 'Certificate not replaced');
-  await repeat({ task, periodMs: PERIOD_MS, deadlineMs: PERIOD_MS, onError, clock }, signal);
-}
-
-/**
- * What `readCertificates` finds in the file, read again by a call that comes five seconds after the last reading. A file
- * that cannot be used is logged, and the previous CAs stay in use. The first are read at once, which throws where there
- * are none, unless the caller has read them.
- */
-export function followCertificates(
-  file: string,
-  { clock, log }: Surroundings,
-  first = readCertificates(file),
-): () => string {
-  let pem = first;
-  let readAt = clock.monotonic();
-  return () => {
-    if (clock.monotonic() - readAt < PERIOD_MS) return pem;
-    readAt = clock.monotonic();
-    try {
-      pem = readCertificates(file);
-    } catch (error) {
-      log.error({ err: error }, 'CA not replaced');
-    }
-    return pem;
-  };
-}
-
-function readPem(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot read certificate file "${file}"`, { cause: error });
-  }
+  await repeat({ task, periodMs: FOLLOW_PERIOD_MS, deadlineMs: FOLLOW_PERIOD_MS, onError, clock }, signal);
 }
 
 function isSame(a: TlsOptions, b: TlsOptions): boolean {

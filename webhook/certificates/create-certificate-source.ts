@@ -1,5 +1,6 @@
 import { certificateValidity } from '#shared/http/certificates.ts';
-import { readCertificates, readKeyPair } from '#shared/http/tls-files.ts';
+import { readKeyPair } from '#shared/http/tls-files.ts';
+import { readCertificates } from '#shared/runtime/certificate-file.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { memoryAuthorityStore, secretAuthorityStore } from './authority-store.ts';

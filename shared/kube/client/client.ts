@@ -3,6 +3,7 @@ import { DeadlineError, withDeadline } from '#shared/runtime/deadline.ts';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
+import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterConnection } from './connection.ts';
 import type { KubeRequest } from './kube-request.ts';
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly metrics?: Metrics;
+  /** Says where the CA of the API server cannot be read again. */
+  readonly log?: Pick<Log, 'error'>;
   /** Called when the API server has answered a request; an error of its own (5xx) is no answer. */
   readonly onAnswer?: () => void;
 }
@@ -42,10 +45,11 @@ const NEVER = new AbortController().signal;
 
 /** A client on kept-alive connections; objects travel as raw JSON, but for streams that ask for another format. Throws when the connection itself is unusable. */
 export function createClient(connection: ClusterConnection, options: ClientOptions): KubeClient {
-  const transport = createTransport(connection, options.userAgent);
+  const clock = options.clock ?? systemClock;
+  const transport = createTransport(connection, options.userAgent, { clock, log: options.log });
   const context: Context = {
     transport,
-    clock: options.clock ?? systemClock,
+    clock,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     onAnswer: options.onAnswer,
     requests: options.metrics?.counter(

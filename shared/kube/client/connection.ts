@@ -6,7 +6,7 @@ export interface ClusterConnection {
   /** `https://host:port`; plain http is accepted for loopback only. */
   readonly server: string;
   readonly ca?: string;
-  /** Where the CA was read, if from a file of its own. */
+  /** Where the CA was read, if from a file of its own; clients follow it. */
   readonly caFile?: string;
   /** Asked before every request, because mounted tokens rotate. */
   readonly token?: () => Promise<string>;

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import type { ClusterConnection } from './connection.ts';
 
 /**
@@ -22,6 +22,7 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
     origin: { context: config.getCurrentContext(), cluster: cluster.name },
     token: () => bearerToken(config),
     ...pem('ca', options.ca),
+    ...authorityFile(cluster),
     ...pem('clientCertificate', options.cert),
     ...pem('clientKey', options.key),
     ...(options.servername === undefined ? {} : { serverName: options.servername }),
@@ -64,6 +65,11 @@ async function bearerToken(config: KubeConfig): Promise<string> {
   const { headers } = await authenticate(config);
   const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
   return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
+}
+
+/** The library prefers data in the kubeconfig itself. */
+function authorityFile({ caData, caFile }: Cluster): Pick<ClusterConnection, 'caFile'> {
+  return caFile === undefined || caData !== undefined ? {} : { caFile };
 }
 
 function pem(field: 'ca' | 'clientCertificate' | 'clientKey', value: unknown): Partial<ClusterConnection> {

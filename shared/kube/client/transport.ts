@@ -1,5 +1,7 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
+import { type FileFollower, followCertificates } from '#shared/runtime/certificate-file.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
 import type { ClusterConnection } from './connection.ts';
 import type { KubeRequest } from './kube-request.ts';
@@ -15,16 +17,22 @@ export interface Transport {
 const IDLE_MS = 60_000;
 
 /** The transport to one server. Throws when the address is no URL, or plain http that leaves this machine. */
-export function createTransport(connection: ClusterConnection, userAgent: string): Transport {
+export function createTransport(
+  connection: ClusterConnection,
+  userAgent: string,
+  follower: FileFollower = { clock: systemClock },
+): Transport {
   const base = serverUrl(connection.server);
   const secure = base.protocol === 'https:';
   const agent = secure ? secureAgent(connection) : new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
   const start = secure ? https.request : nodeHttp.request;
+  const authority = authorityOf(connection, follower);
 
   async function send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const body = encodeBody(request.body);
     const headers = await headersFor({ connection, userAgent, request, body });
-    const options: RequestOptions = { agent, method: request.method ?? 'GET', headers, signal };
+    const ca = secure ? authority() : undefined;
+    const options: https.RequestOptions = { agent, method: request.method ?? 'GET', headers, signal, ca };
     return exchange(() => start(targetUrl(base, request), options), body);
   }
   return { send, close: () => agent.destroy() };
@@ -38,11 +46,16 @@ function serverUrl(server: string): URL {
   throw new Error(`unusable API server address "${server}": expected https, or http on this machine only`);
 }
 
+/** The CA of new connections; that of a file is followed, as the cluster renews it while the process runs. */
+function authorityOf({ ca, caFile }: ClusterConnection, follower: FileFollower): () => string | undefined {
+  return ca === undefined || caFile === undefined ? () => ca : followCertificates(caFile, follower, ca);
+}
+
+/** Without the CA, which each request brings: options of the agent would override it. */
 function secureAgent(connection: ClusterConnection): https.Agent {
   return new https.Agent({
     keepAlive: true,
     timeout: IDLE_MS,
-    ca: connection.ca,
     cert: connection.clientCertificate,
     key: connection.clientKey,
     rejectUnauthorized: connection.skipTlsVerify !== true,

@@ -9,6 +9,7 @@ import { agentPolicies } from './parts/agent-policies.ts';
 import { namespaceLabels } from './parts/namespace-labels.ts';
 import { certManager } from './parts/cert-manager.ts';
 import { ownConfigurations } from './parts/own-configurations.ts';
+import { eventReporters } from './parts/event-reporters.ts';
 import { nodeMirrors } from './parts/node-mirrors.ts';
 import { auditedRequests } from './parts/audited-requests.ts';
 import { rulesOnly } from './parts/rules-only.ts';
@@ -42,5 +43,6 @@ describe.skipIf(why !== undefined)(`deploy/base on a real control plane${why ?? 
   agentPolicies(installed);
   nodeMirrors(installed);
   agentEvictions(installed);
+  eventReporters(installed);
   auditedRequests(installed);
 });

@@ -8,7 +8,7 @@ import { type Environment, goPrograms, type Programs } from '#test/cluster/suppo
 
 const MODULE = fileURLToPath(new URL('../go/policies/', import.meta.url));
 
-/** A create, or an update where there is an old object. */
+/** A create, or an update where there is an old object. Events are of the core API unless their group is named. */
 export interface AskedOfPolicies {
   readonly kind: string;
   readonly object: object;
@@ -17,6 +17,8 @@ export interface AskedOfPolicies {
   readonly namespaceLabels: Readonly<Record<string, string>>;
   readonly user: string;
   readonly groups: readonly string[];
+  /** Of the pod that the token of a service account is bound to. */
+  readonly node?: string;
 }
 
 /** What one policy makes of a request; costs are in units of CEL. */

@@ -18,18 +18,24 @@ export interface AskedExtender {
  * was nominated to it after them, because the API server reports pods in the order of their changes. That pod has a
  * scheduler that does not exist, and is gone, also for the extender, before this resolves.
  */
-export async function untilKnown({ admin, port }: AskedExtender, node: string): Promise<void> {
+export async function untilKnown(asked: AskedExtender, node: string): Promise<void> {
+  const path = await setAside(asked, node);
+  expect(await asked.admin.request({ method: 'DELETE', path })).toMatchObject({ kind: 'ok' });
+  await untilLeftOut(asked.port, node, false);
+}
+
+/** Nominates a pod, whose path it resolves with, to a node, and waits until the extender keeps its room for it. */
+export async function setAside({ admin, port }: AskedExtender, node: string, of: object = {}): Promise<string> {
   const name = `marker-${node}`;
   const path = `${PODS}/${name}`;
-  const spec = { schedulerName: 'none', containers: CONTAINERS, terminationGracePeriodSeconds: 0 };
+  const spec = { schedulerName: 'none', containers: CONTAINERS, terminationGracePeriodSeconds: 0, ...of };
   const send = async (request: Parameters<KubeClient['request']>[0]): Promise<void> =>
     expect(await admin.request(request)).toMatchObject({ kind: 'ok' });
   await send({ method: 'POST', path: PODS, body: pod(name, spec) });
   const body = { status: { nominatedNodeName: node } };
   await send({ method: 'PATCH', path: `${path}/status`, contentType: 'application/merge-patch+json', body });
   await untilLeftOut(port, node, true);
-  await send({ method: 'DELETE', path });
-  await untilLeftOut(port, node, false);
+  return path;
 }
 
 /** Waits until the extender keeps a pod off a node, or no longer. */

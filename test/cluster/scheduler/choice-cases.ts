@@ -9,6 +9,8 @@ export interface ChoiceCase {
   readonly budgeted?: readonly string[];
   /** Running pods that use more than they request, as the NodePressure of `node-1` says. */
   readonly overRequest?: readonly string[];
+  /** A node whose free room is set aside for a pod that another scheduler nominated. */
+  readonly setAside?: string;
   /** Where the pod comes to; `undefined` where it must wait. */
   readonly node?: string;
   /** Running pods that go, sorted. */
@@ -76,7 +78,9 @@ export const BY_DEFAULT: Readonly<Record<string, ChoiceCase>> = {
     gone: [],
   },
   'S0-5: a node that needs no victim is preferred': {
-    ...{ given: on([[running('low', 0, 10)], [running('equal', 10, 9)]], pending(1)), node: 'node-2', gone: [] },
+    // kube-scheduler alone would take the emptiest node, whose room is not to be had.
+    ...{ given: on([[running('low', 0, 10)], [running('equal', 10, 9)], []], pending(1)), setAside: 'node-3' },
+    ...{ node: 'node-2', gone: [] },
   },
   'S0-6: a node without a violated budget is preferred to lower victims': {
     given: besideSpared([[running('lowest', 1, 5)], [running('low', 9, 5)]], pending(5)),

@@ -9,10 +9,10 @@ import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { untilKnown, untilScores } from './ask-extender.ts';
+import { setAside, untilKnown, untilScores } from './ask-extender.ts';
 import { BY_DEFAULT, BY_OPTION, type ChoiceCase, PROTECTED } from './choice-cases.ts';
 import type { SeedPod } from '#test/shared/domain/preemption/seed-cluster.ts';
-import { needlessPreemptions, readPodHistory } from './preemption-history.ts';
+import { needlessPreemptions, podWritesOf, readPodHistory } from './preemption-history.ts';
 import { namedVictims, type RecordedQuestions, recordQuestions } from './recorded-questions.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from './seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -22,6 +22,8 @@ const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const PATIENCE_MS = 30_000;
 const OPTIONS = ['--budgets=Hard', '--tie-break=qos', '--usage-aware=true'];
+/** No pod of these cases outranks it. */
+const CRITICAL = { priorityClassName: 'system-cluster-critical' };
 const MARKER = { namespace: 'default', kind: 'ReplicaSet', name: 'marker' };
 const why = whyNoOwnCluster(process.env);
 
@@ -67,6 +69,8 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
     }
     for (const { name } of given.nodes) await untilKnown({ admin: own().admin, port }, stage.nodeName(name));
     if (more.overRequest !== undefined) await reportUsage(stage, more.overRequest);
+    const { setAside: kept } = more;
+    if (kept !== undefined) await setAside({ admin: own().admin, port }, stage.nodeName(kept), CRITICAL);
     return stage;
   }
 
@@ -156,6 +160,14 @@ describe.skipIf(why !== undefined)(`whom kube-scheduler with the extender preemp
       const history = readPodHistory(own().cluster.auditLog);
       expect(history.filter((each) => each.kind === 'removed' && each.isPreemption).length).toBeGreaterThan(0);
       expect(needlessPreemptions(await nodes(), history)).toEqual([]);
+    });
+
+    test('kube-scheduler removed each of the pods, the extender none (S0-4)', () => {
+      const removed = readPodHistory(own().cluster.auditLog).filter((each) => each.kind === 'removed');
+      const byOthers = removed.filter(({ pod, isPreemption }) => !isPreemption && !pod.startsWith('default/marker-'));
+      expect(byOthers).toEqual([]);
+      const writes = podWritesOf(own().cluster.auditLog, 'plimsoll-scheduler');
+      expect(writes.filter((each) => each !== 'patch status')).toEqual([]);
     });
   });
 });

@@ -6,6 +6,7 @@ import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, pod } from '#test/contract/harness.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { untilScores } from './ask-extender.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITION = fileURLToPath(new URL('../../../deploy/crds/plimsoll.dev_nodepressures.yaml', import.meta.url));
@@ -13,6 +14,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const TYPE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure' };
 const PATIENCE_MS = 30_000;
+const UNTIL = '2999-01-01T00:00:00Z';
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(
@@ -98,6 +100,56 @@ describe.skipIf(why !== undefined)(
     test('without pressure pods are spread', async () => {
       expect(new Set(await place(4))).toEqual(new Set(['node-0', 'node-1']));
     });
+
+    /** Keeps the owner off the node, and waits until the extender does. */
+    async function forbid(owner: string, node: string): Promise<void> {
+      const ref = { kind: 'ReplicaSet', name: owner };
+      const avoid = [{ owner: { namespace: 'default', ...ref }, until: UNTIL, cause: 'by hand', hard: true }];
+      const contentType = 'application/merge-patch+json';
+      const patch = { method: 'PATCH', path: `${PRESSURES}/${node}`, contentType, body: { spec: { avoid } } } as const;
+      expect(await own().admin.request(patch)).toMatchObject({ kind: 'ok' });
+      const owners = [{ apiVersion: 'apps/v1', ...ref, uid: 'u', controller: true }];
+      await untilScores(port, { 'node-0': 0, 'node-1': 10 }, owners);
+    }
+
+    /** The nodes of the pods of a new ReplicaSet. */
+    async function placeOwned(name: string, replicas: number): Promise<readonly string[]> {
+      const labels = { app: name };
+      const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: '500m' } } }];
+      const spec = {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      };
+      const path = '/apis/apps/v1/namespaces/default/replicasets';
+      const made = await own().admin.request({ method: 'POST', path, body: { metadata: { name }, spec } });
+      expect(made).toMatchObject({ kind: 'ok' });
+      return eventually(async () => {
+        const found = await own().admin.request({ path: PODS, query: { labelSelector: `app=${name}` } });
+        const nodes = (at(found, 'object.items') as readonly unknown[]).map((each) => at(each, 'spec.nodeName'));
+        expect([nodes.length, nodes.includes(undefined)]).toEqual([replicas, false]);
+        return nodes.map(String);
+      }, PATIENCE_MS);
+    }
+
+    test('a hard entry forbids the node to its owner while another one is left, and not where none is (S3-30)', async () => {
+      await forbid('web', 'node-0');
+      expect(new Set(await placeOwned('web', 3))).toEqual(new Set(['node-1']));
+      expect(await extender.metrics()).toMatch(
+        /plimsoll_extender_forbidden_nodes_total\{reason="OwnerAvoided"\} [1-9]/,
+      );
+      await forbid('db', 'node-0');
+      await cordon('node-1', true);
+      expect(await placeOwned('db', 1)).toEqual(['node-0']);
+      await cordon('node-1', false);
+    });
+
+    async function cordon(node: string, unschedulable: boolean): Promise<void> {
+      const contentType = 'application/merge-patch+json';
+      const body = { spec: { unschedulable } };
+      const patch = { method: 'PATCH', path: `/api/v1/nodes/${node}`, contentType, body } as const;
+      expect(await own().admin.request(patch)).toMatchObject({ kind: 'ok' });
+    }
 
     test('a soft threshold makes a node the last choice, although it has more room', async () => {
       await setPressure('node-0', 'Soft', { 'node-0': 0, 'node-1': 10 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, compareQuantities, quantityFromInteger, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
@@ -35,13 +35,34 @@ function carryOut(pods: Map<string, Pod>, event: PodEvent): void {
   if (pod !== undefined) pods.set(event.pod, { ...pod, spec: { ...pod.spec, nodeName: event.node } });
 }
 
+/** By the sums of requests alone: what these clusters are short of is resources. */
 function isNeeded(nodes: readonly Node[], pods: readonly Pod[], victim: Pod): boolean {
-  const snapshot = createSnapshot({ nodes, pods });
   const isHigher = ({ spec }: Pod) => spec.nodeName === undefined && (spec.priority ?? 0) > (victim.spec.priority ?? 0);
   return pods.filter(isHigher).some((pod) => {
-    const plan = planPreemption(snapshot, pod);
-    return plan.kind === 'preempt' && plan.candidates.some(({ node }) => node === victim.spec.nodeName);
+    const rest = pods.filter(({ spec }) => (spec.priority ?? 0) >= (pod.spec.priority ?? 0));
+    const open = nodes.filter(({ labels }) =>
+      Array.from(pod.spec.scheduling.nodeSelector).every(([key, value]) => labels.get(key) === value),
+    );
+    const fitsNowhere = !open.some((node) => fits(node, pods, pod));
+    return fitsNowhere && open.some((node) => node.name === victim.spec.nodeName && fits(node, rest, pod));
   });
+}
+
+function fits({ name, allocatable }: Node, pods: readonly Pod[], pod: Pod): boolean {
+  const here = [...pods.filter(({ spec }) => spec.nodeName === name), pod];
+  const slots = allocatable.get('pods');
+  const hasSlot = slots === undefined || compareQuantities(slots, quantityFromInteger(here.length, 'DecimalSI')) >= 0;
+  const isEnough = Array.from(requestsOf(pod)).every(([resource, amount]) => {
+    if (compareQuantities(amount, ZERO) === 0) return true;
+    const sum = here.reduce((total, each) => addQuantities(total, requestsOf(each).get(resource) ?? ZERO), ZERO);
+    return compareQuantities(allocatable.get(resource) ?? ZERO, sum) >= 0;
+  });
+  return hasSlot && isEnough;
+}
+
+/** These pods have one container each. */
+function requestsOf({ spec: { containers } }: Pod): Amounts {
+  return containers[0]?.resources.requests ?? NO_AMOUNTS;
 }
 
 const SCHEDULER = 'system:kube-scheduler';
@@ -59,7 +80,7 @@ function podEvent(entry: unknown): PodEvent | undefined {
   const isAccepted = Number(at(entry, 'responseStatus.code')) < 300;
   if (at(entry, 'objectRef.resource') !== 'pods' || !isAccepted) return undefined;
   const pod = `${String(at(entry, 'objectRef.namespace'))}/${String(at(entry, 'objectRef.name'))}`;
-  switch ([at(entry, 'verb'), at(entry, 'objectRef.subresource')].filter(Boolean).join(' ')) {
+  switch (verbOf(entry)) {
     case 'create':
       return { kind: 'created', pod: decodeWith(decodePod)(at(entry, 'responseObject')) };
     case 'create binding':
@@ -69,4 +90,24 @@ function podEvent(entry: unknown): PodEvent | undefined {
     default:
       return undefined;
   }
+}
+
+/** The verb, with the subresource if there is one. */
+function verbOf(entry: unknown): string {
+  return [at(entry, 'verb'), at(entry, 'objectRef.subresource')].filter(Boolean).join(' ');
+}
+
+const READS = ['get', 'list', 'watch'];
+
+/** The writes about pods of a process, by the name that it gives itself. */
+export function podWritesOf(auditLog: string, userAgent: string): readonly string[] {
+  const entries = readFileSync(auditLog, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as unknown);
+  return entries.flatMap((entry) => {
+    const isPodWrite = at(entry, 'objectRef.resource') === 'pods' && !READS.includes(String(at(entry, 'verb')));
+    if (!isPodWrite || at(entry, 'userAgent') !== userAgent) return [];
+    return [verbOf(entry)];
+  });
 }

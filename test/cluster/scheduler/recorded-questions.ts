@@ -7,14 +7,16 @@ import { at } from '#test/contract/harness.ts';
 export interface Question {
   readonly verb: string;
   readonly pod: string;
+  /** The nodes that were asked about, sorted. */
+  readonly nodes: readonly string[];
   readonly answer: unknown;
 }
 
 export interface RecordedQuestions {
   /** Where kube-scheduler asks. */
   readonly port: number;
-  /** About a pod, by its name, in the order in which they were answered. */
-  readonly about: (verb: 'preempt' | 'filter', pod: string) => readonly Question[];
+  /** About a pod, by its name or by a pattern of it, in the order in which they were answered. */
+  readonly about: (verb: 'preempt' | 'filter', pod: string | RegExp) => readonly Question[];
   readonly stop: () => Promise<void>;
 }
 
@@ -25,8 +27,8 @@ export async function recordQuestions(extenderPort: number): Promise<RecordedQue
     const body = await text(request);
     const answer = await fetch(`http://127.0.0.1:${extenderPort}${request.url ?? ''}`, { method: 'POST', body });
     const answered = await answer.text();
-    const pod = String(at(JSON.parse(body), 'Pod.metadata.name'));
-    asked.push({ verb: (request.url ?? '').slice(1), pod, answer: JSON.parse(answered) });
+    const verb = (request.url ?? '').slice(1);
+    asked.push({ verb, ...aboutWhat(JSON.parse(body)), answer: JSON.parse(answered) });
     return answered;
   };
   const server = createServer((request, response) => {
@@ -38,12 +40,21 @@ export async function recordQuestions(extenderPort: number): Promise<RecordedQue
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    about: (verb, pod) => asked.filter((each) => each.verb === verb && each.pod === pod),
+    about: (verb, pod) => {
+      const isAbout = (name: string): boolean => (typeof pod === 'string' ? name === pod : pod.test(name));
+      return asked.filter((each) => each.verb === verb && isAbout(each.pod));
+    },
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function aboutWhat(args: unknown): Pick<Question, 'pod' | 'nodes'> {
+  const named = at(args, 'NodeNames') as readonly string[] | undefined;
+  const proposed = at(args, 'NodeNameToMetaVictims') as object | undefined;
+  return { pod: String(at(args, 'Pod.metadata.name')), nodes: (named ?? Object.keys(proposed ?? {})).toSorted() };
 }
 
 /** The UIDs that an answer to `preempt` names, by node. */

@@ -90,6 +90,19 @@ describe('the timeline', () => {
     expect(found !== undefined).toBe(isShown);
   });
 
+  test.each([
+    ['EvictionFailed', 'tenant.example/app', false],
+    ['EvictionFailed', 'plimsoll.dev/agent', true],
+    ['EvictionThresholdMet', 'kubelet', true],
+    ['EvictionLoopDetected', 'plimsoll.dev/scheduler', true],
+    ['EvictionLoopDetected', 'kubelet', false],
+    ['SystemOOM', 'kubelet', true],
+  ])('%s about a Node from %s, in the namespace of such Events', (reason, reportingController, isShown) => {
+    const metadata = { name: 'e', namespace: 'default' };
+    const found = event(reason, { metadata, regarding: { kind: 'Node', name: 'node-1' }, reportingController });
+    expect(found !== undefined).toBe(isShown);
+  });
+
   test('Events of one namespace leave room for others, whatever they are about', () => {
     const eventsOf = (namespace: string, count: number, eventTime: string) =>
       Array.from({ length: count }, (_, index) =>

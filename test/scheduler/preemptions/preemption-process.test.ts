@@ -5,14 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
+import { type RecordedRequests, recordRequests } from '#test/build/recorded-requests.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { at, pod } from '#test/contract/harness.ts';
-import { eventually } from '#test/build/waiting.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const TIMEOUT_MS = 60_000;
+/** By then anything that the process does because of the last change would have been asked. */
+const LATE_MS = 1_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
@@ -25,6 +28,7 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
   let port = 0;
   let client: KubeClient;
+  let requests: RecordedRequests;
   let scheduler: SchedulerProcess;
 
   beforeAll(async () => {
@@ -32,7 +36,8 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
     client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
     await installPlimsoll(client);
     const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
+    requests = await recordRequests({ server: url, ca });
+    writeFileSync(kubeconfig, buildKubeconfig({ server: requests.url, ca: requests.caPem }, { token }));
     [port = 0] = await freePorts(1);
     const off = ['--nodes-avoidance=Off', '--nodes-taints=Off'];
     scheduler = await startSchedulerProcess(kubeconfig, port, ['--preemption-loops-mode=Enforce', ...off]);
@@ -49,6 +54,7 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
   afterAll(async () => {
     client.close();
     await scheduler.stop();
+    await requests.stop();
     rmSync(folder, { recursive: true });
   });
 
@@ -129,13 +135,54 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
     expect(scheduler.log()).toMatch(/"pod":"default\/db-0","node":"n0","budgets":\["default\/db"\]/);
   });
 
+  test('what a victim uses up of a budget is debited before its status says so (S1-17)', async () => {
+    const labels = { app: 'web' };
+    const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const names = ['web-0', 'web-1', 'web-2'];
+    for (const name of names) {
+      await create(name, { nodeName: 'n0', priorityClassName: 'p1' }, { labels });
+      await patchStatus(name, ready);
+    }
+    const spec = { minAvailable: 2, selector: { matchLabels: labels } };
+    await send('POST', BUDGETS, { metadata: { name: 'web' }, spec });
+    await eventually(async () => {
+      expect(at(await client.request({ path: `${BUDGETS}/web` }), 'object.status.disruptionsAllowed')).toBe(1);
+    }, TIMEOUT_MS);
+    const [kept, breached] = [await preempted('Kept'), await preempted('Breached')];
+    // Both stay ready, so nothing but the debit tells them apart.
+    for (const name of names.slice(0, 2)) await patchStatus(name, { conditions: [...ready.conditions, BY_SCHEDULER] });
+    await eventually(async () => {
+      expect([await preempted('Kept'), await preempted('Breached')]).toEqual([kept + 1, breached + 1]);
+    }, TIMEOUT_MS);
+    expect(scheduler.log()).toMatch(/"pod":"default\/web-1","node":"n0","budgets":\["default\/web"\]/);
+    expect(scheduler.log()).not.toMatch(/"pod":"default\/web-0","node":"n0","budgets"/);
+  });
+
+  async function preempted(budget: string): Promise<number> {
+    const counted = new RegExp(`plimsoll_extender_preempted_pods_total\\{budget="${budget}"\\} (\\d+)`);
+    return Number(counted.exec(await scheduler.metrics())?.[1]);
+  }
+
   test('a pod that a kubelet refuses because another scheduler was faster is counted and logged, and no other pod goes (S0-20)', async () => {
     await create('faster', { nodeName: 'n0', priorityClassName: 'p1' });
     await create('late', { nodeName: 'n0', priorityClassName: 'p2' });
     await patchStatus('late', { phase: 'Failed', reason: 'OutOfcpu' });
     await counts('plimsoll_extender_refused_pods_total{reason="OutOfcpu"} 1');
     expect(scheduler.log()).toMatch(/"pod":"default\/late","node":"n0","reason":"OutOfcpu"/);
-    const faster = await client.request({ path: `${PODS}/faster` });
-    expect([at(faster, 'kind'), at(faster, 'object.metadata.deletionTimestamp')]).toEqual(['ok', undefined]);
+    // What it did because of the first it has done before it counts the second.
+    await create('later', { nodeName: 'n0', priorityClassName: 'p2' });
+    await patchStatus('later', { phase: 'Failed', reason: 'OutOfcpu' });
+    await counts('plimsoll_extender_refused_pods_total{reason="OutOfcpu"} 2');
+    for (const name of ['faster', 'late', 'db-0']) {
+      const found = await client.request({ path: `${PODS}/${name}` });
+      expect([at(found, 'kind'), at(found, 'object.metadata.deletionTimestamp')]).toEqual(['ok', undefined]);
+    }
+  });
+
+  test('in all of that the process deleted and evicted no pod (S0-4, S0-20)', async () => {
+    await letTimePass(LATE_MS, 'unseen');
+    const written = requests.writes();
+    expect(written.length).toBeGreaterThan(0);
+    expect(written.filter((each) => /^DELETE|\/(?:eviction|binding)\b/.test(each))).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import type { TlsOptions } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { followCertificates, followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
+import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
+import { followCertificates } from '#shared/runtime/certificate-file.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 let folder = '';

@@ -10,11 +10,13 @@ import (
 	"io"
 	"log"
 	"os"
+	"path"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +37,8 @@ type input struct {
 	NamespaceLabels map[string]string `json:"namespaceLabels"`
 	User            string            `json:"user"`
 	Groups          []string          `json:"groups"`
+	// Node is that of the token of a service account.
+	Node string `json:"node"`
 }
 
 // answer is undecodable where the API server would not have taken the object to admission at all.
@@ -52,6 +56,8 @@ var resources = map[string]schema.GroupVersionResource{
 	"ReplicaSet":            appsv1.SchemeGroupVersion.WithResource("replicasets"),
 	"Job":                   batchv1.SchemeGroupVersion.WithResource("jobs"),
 	"CronJob":               batchv1.SchemeGroupVersion.WithResource("cronjobs"),
+	"Event":                 corev1.SchemeGroupVersion.WithResource("events"),
+	"events.k8s.io/Event":   eventsv1.SchemeGroupVersion.WithResource("events"),
 }
 
 func emptyObject(kind string) runtime.Object {
@@ -72,6 +78,10 @@ func emptyObject(kind string) runtime.Object {
 		return &batchv1.Job{}
 	case "CronJob":
 		return &batchv1.CronJob{}
+	case "Event":
+		return &corev1.Event{}
+	case "events.k8s.io/Event":
+		return &eventsv1.Event{}
 	}
 	return nil
 }
@@ -170,6 +180,9 @@ func decode(in input) (*admission.VersionedAttributes, *corev1.Namespace, error)
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
 	by := &user.DefaultInfo{Name: in.User, Groups: in.Groups}
+	if in.Node != "" {
+		by.Extra = map[string][]string{"authentication.kubernetes.io/node-name": {in.Node}}
+	}
 	record := admission.NewAttributesRecord(
 		object, old, kind, in.Namespace, "", resources[in.Kind], "", operation, nil, false, by)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: in.Namespace, Labels: in.NamespaceLabels}}
@@ -186,6 +199,6 @@ func decodeObject(kind string, raw json.RawMessage) (runtime.Object, error) {
 	if err := json.Unmarshal(raw, object); err != nil {
 		return nil, err
 	}
-	object.GetObjectKind().SetGroupVersionKind(resources[kind].GroupVersion().WithKind(kind))
+	object.GetObjectKind().SetGroupVersionKind(resources[kind].GroupVersion().WithKind(path.Base(kind)))
 	return object, nil
 }

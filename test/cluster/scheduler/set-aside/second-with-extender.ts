@@ -5,6 +5,7 @@ import type { Component } from '#test/cluster/support/control-plane/component.ts
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startSecondScheduler } from '#test/cluster/support/control-plane/second-scheduler.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { type RecordedQuestions, recordQuestions } from '#test/cluster/scheduler/recorded-questions.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 /** The scheduler that asks the extender. */
@@ -14,6 +15,8 @@ export const OURS = 'plimsoll';
 export interface SecondWithExtender {
   readonly extender: SchedulerProcess;
   readonly port: number;
+  /** What kube-scheduler asked the extender. */
+  readonly questions: RecordedQuestions;
   /** What Prometheus would read from kube-scheduler. */
   readonly metrics: () => Promise<string>;
 }
@@ -27,11 +30,14 @@ export function secondWithExtender(own: () => OwnCluster): () => SecondWithExten
     const { kubeconfig } = cluster;
     const [port = 0, securePort = 0] = await freePorts(2);
     const extender = await startSchedulerProcess(kubeconfig, port);
-    running = { extender, port, metrics: () => readMetrics(securePort) };
-    second = startSecondScheduler(cluster, { kubeconfig, configuration: configurationOf(port), securePort });
+    const questions = await recordQuestions(port);
+    running = { extender, port, questions, metrics: () => readMetrics(securePort) };
+    const configuration = configurationOf(questions.port);
+    second = startSecondScheduler(cluster, { kubeconfig, configuration, securePort });
   }, 120_000);
   afterAll(async () => {
     await second?.stop('SIGKILL');
+    await running?.questions.stop();
     await running?.extender.stop();
   });
   return () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
+import { namedVictims } from '#test/cluster/scheduler/recorded-questions.ts';
 import { classOf, CLASSES, type Moment, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -144,15 +145,17 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
   }, 180_000);
 
   test('S2-4: the preemption of a DaemonSet pod looks only at its own node', async () => {
-    const nodes = [
-      { name: 'full', capacity: 10 },
-      { name: 'half', capacity: 20 },
-    ];
+    await createClass(3, { 'plimsoll.dev/allow-preemption': 'false' });
+    const nodes = ['full', 'half'].map((name) => ({ name, capacity: 20 }));
+    const shared = { request: 8, graceSeconds: 3_600 };
     const running = [
-      { name: 'important', node: 'full', priority: 50, request: 8, graceSeconds: 3_600 },
-      { name: 'cheap', node: 'half', priority: 1, request: 8, graceSeconds: 3_600 },
+      // kube-scheduler alone would preempt it, as its priority is lower.
+      { name: 'spared', node: 'full', priority: 3, ...shared },
+      { name: 'important', node: 'full', priority: 50, ...shared },
+      { name: 'cheap', node: 'half', priority: 1, ...shared },
     ];
     const { ours } = await build('s2-4', { nodes, running });
+    const important = await ours.uidOf('important');
     await createDaemonSet('s2-4', { priority: 100, cpu: 8 });
     await becomes(ours, {
       bound: { daemon: 'half' },
@@ -160,5 +163,8 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
       terminating: ['important'],
       pending: ['daemon'],
     });
+    const asked = second().questions.about('preempt', /^s2-4-daemon-/);
+    expect(asked.map(({ nodes: proposed }) => proposed)).toEqual(asked.map(() => ['s2-4-full-0']));
+    expect(asked.map(namedVictims)).toContainEqual({ 's2-4-full-0': [important] });
   }, 180_000);
 });
