@@ -45,7 +45,7 @@ export const REASONS = {
   ),
   backoff: reason(
     'Backoff',
-    ({ seconds }: Seconds) => `the last attempt was refused; the next attempt is in ${seconds} s`,
+    ({ seconds }: Seconds) => `no eviction is confirmed by the last attempt; the next attempt is in ${seconds} s`,
   ),
   kubeletActs: reason('KubeletActs', () => 'the kubelet has just evicted a pod from this node'),
   outstanding: reason(

@@ -13,6 +13,7 @@ import {
   isExpectedToEnd,
   isOutstanding,
   isUncounted,
+  type Pace,
   type Stage,
 } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
@@ -29,6 +30,7 @@ export interface GateQuery {
   readonly evictions: EvictionState;
   readonly snapshot: Pick<NodeSnapshot, 'now'>;
   readonly limits: EvictionLimits;
+  readonly pace: Pace;
 }
 
 function attemptGate({ trigger: { stage }, evictions, snapshot: { now } }: GateQuery): Because | undefined {
@@ -56,9 +58,9 @@ function doubtGate(signal: PressureTrigger['signal'], { doubts }: NodeSnapshot):
 }
 
 /** Evictions that occupy a slot: in the severe stage those for another resource do not. */
-function outstanding({ trigger: { signal, stage }, evictions, snapshot: { now } }: GateQuery): number {
-  const counted = evictions.inflight.filter((each) => stage === 'mild' || isFor(signal, each));
-  return counted.filter((each) => isOutstanding(each, stage, now)).length;
+function outstanding({ trigger: { signal }, evictions, snapshot: { now }, pace }: GateQuery): number {
+  const counted = evictions.inflight.filter((each) => pace === 'mild' || isFor(signal, each));
+  return counted.filter((each) => isOutstanding(each, pace, now)).length;
 }
 
 /** Whether an eviction is for the resource that the signal measures. */
@@ -89,15 +91,18 @@ function limitGate(query: GateQuery): Because | undefined {
  * What terminating pods will free, in the signal's unit. Of this agent's evictions, those for the same resource count
  * and any whose memory is falling; of pods that others terminate, those expected to end in time.
  */
-export function alreadyFreed({ trigger, evictions }: GateQuery, state: AgentState, snapshot: NodeSnapshot): number {
-  const { signal, stage } = trigger;
+export function alreadyFreed(
+  { trigger: { signal }, evictions, pace }: GateQuery,
+  state: AgentState,
+  snapshot: NodeSnapshot,
+): number {
   const isFreeing = (each: InflightEviction): boolean =>
-    (isFor(signal, each) && isExpectedToEnd(each, stage, snapshot.now)) ||
-    (stage === 'severe' && isFalling(state.terminating.get(each.uid), snapshot.now));
+    (isFor(signal, each) && isExpectedToEnd(each, pace, snapshot.now)) ||
+    (pace !== 'mild' && isFalling(state.terminating.get(each.uid), snapshot.now));
   const leaving = new Set(evictions.inflight.filter(isFreeing).map(({ uid }) => uid));
   const own = new Set(evictions.inflight.map(({ uid }) => uid));
   for (const [uid, pod] of state.terminating)
-    if (!own.has(uid) && countsAsFreed(pod, stage, snapshot.now)) leaving.add(uid);
+    if (!own.has(uid) && countsAsFreed(pod, pace, snapshot.now)) leaving.add(uid);
   let sum = 0;
   for (const uid of leaving) sum += figureFor(signal, snapshot.usage.get(uid)) ?? 0;
   return sum;

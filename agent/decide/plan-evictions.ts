@@ -41,7 +41,9 @@ export interface PlanInput {
 export function planEvictions(trigger: PressureTrigger, given: PlanInput): EvictionPlan {
   const input = { ...given, policy: withUrgency(trigger, given) };
   const { state, snapshot, policy } = input;
-  const query = { trigger, evictions: evictionsFor(trigger.mode, state.evictions), snapshot, limits: policy.limits };
+  const pace = urgencyOf(trigger, state.trend) === 'LastChance' ? 'lastChance' : trigger.stage;
+  const evictions = evictionsFor(trigger.mode, state.evictions);
+  const query = { trigger, evictions, snapshot, limits: policy.limits, pace } as const;
   const shortened = shortenings(query, input);
   const left = { ...query, evictions: shortenAll(query.evictions, shortened) };
   const gap = gapOf(left, input);
@@ -117,10 +119,9 @@ function chooseWith(
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
   const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
-  const isLastChance = urgencyOf(trigger, state.trend) === 'LastChance';
   const tooOften = ownerRule(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
-    isLastChance,
+    query.pace === 'lastChance',
   );
   const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
   const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;

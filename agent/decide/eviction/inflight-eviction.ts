@@ -47,8 +47,14 @@ export interface InflightEviction {
   readonly isShortened: boolean;
 }
 
-/** Time after the grace period for cleaning up volumes and containers; less in the severe stage. */
-const CLEAN_UP_MS: Readonly<Record<Stage, Instant>> = { mild: 10_000, severe: 5000 };
+/** How much time there is for a victim to terminate; `lastChance`: memory is gone before a second one could follow. */
+export type Pace = Stage | 'lastChance';
+
+/**
+ * Time after the grace period for cleaning up volumes and containers. In the last chance a process that outlives SIGKILL
+ * must not keep the agent from the pod that takes the memory (decision 0059).
+ */
+const CLEAN_UP_MS: Readonly<Record<Pace, Instant>> = { mild: 10_000, severe: 5000, lastChance: 2000 };
 /** The longest wait for a pod, however long its grace period. */
 const LONGEST_WAIT_MS = 600_000;
 /** A dry run reports the same pod at most this often. */
@@ -63,10 +69,10 @@ const LEAST_AGE_MS = 1000;
 /**
  * Whether a pod asked to terminate at `since` still counts as freed: during its grace period and the time to clean up.
  */
-export function isExpected({ since, graceMs }: Termination, stage: Stage, now: Instant): boolean {
-  const dueMs = Math.min(graceMs + CLEAN_UP_MS[stage], LONGEST_WAIT_MS);
+export function isExpected({ since, graceMs }: Termination, pace: Pace, now: Instant): boolean {
+  const dueMs = Math.min(graceMs + CLEAN_UP_MS[pace], LONGEST_WAIT_MS);
   const isInTime = now - since <= dueMs;
-  return stage === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
+  return pace === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
 }
 
 /** Since when a pod terminates, and its grace period. */
@@ -80,17 +86,17 @@ function terminationOf({ requestedAt, graceSeconds }: InflightEviction): Termina
 }
 
 /** Whether its pod counts as freed: requested recently enough, and not stuck. */
-export function isExpectedToEnd(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
+export function isExpectedToEnd(eviction: InflightEviction, pace: Pace, now: Instant): boolean {
   if (eviction.releasedAt !== undefined || eviction.phase === 'stuck') return false;
-  return eviction.phase === 'pretended' || isExpected(terminationOf(eviction), stage, now);
+  return eviction.phase === 'pretended' || isExpected(terminationOf(eviction), pace, now);
 }
 
 /**
  * Whether it occupies one of the policy's slots for concurrent evictions. In the severe stage an eviction that will
  * take long occupies none, even while it is requested again: terminating pods never block that stage.
  */
-export function isOutstanding(eviction: InflightEviction, stage: Stage, now: Instant): boolean {
-  const isInTime = stage === 'mild' || isExpected(terminationOf(eviction), stage, now);
+export function isOutstanding(eviction: InflightEviction, pace: Pace, now: Instant): boolean {
+  const isInTime = pace === 'mild' || isExpected(terminationOf(eviction), pace, now);
   switch (eviction.phase) {
     case 'asking':
     case 'unknown':

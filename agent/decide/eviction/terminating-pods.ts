@@ -1,6 +1,6 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { type Termination, isExpected, type Stage } from './inflight-eviction.ts';
+import { type Termination, isExpected, type Pace } from './inflight-eviction.ts';
 
 /** A terminating pod, whatever deleted it: since when, its grace period, and whether its memory is already falling. */
 export interface TerminatingPod extends Termination {
@@ -56,6 +56,6 @@ export function isFalling(pod: TerminatingPod | undefined, now: Instant): boolea
 /**
  * Whether its usage counts as freed: in the severe stage only if it terminates within seconds or its memory is falling.
  */
-export function countsAsFreed(pod: TerminatingPod, stage: Stage, now: Instant): boolean {
-  return isExpected(pod, stage, now) || (stage === 'severe' && isFalling(pod, now));
+export function countsAsFreed(pod: TerminatingPod, pace: Pace, now: Instant): boolean {
+  return isExpected(pod, pace, now) || (pace !== 'mild' && isFalling(pod, now));
 }

@@ -6,7 +6,7 @@ import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.t
 import { decide } from '#agent/decide/decide.ts';
 import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
-import { isOutstanding, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { isOutstanding, type Pace } from '#agent/decide/eviction/inflight-eviction.ts';
 import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -85,11 +85,15 @@ function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly L
   ];
 }
 
-function outstanding({ evictions }: AgentState, stage: Stage, resource: StarvedResource, now: number): number {
-  const counted = evictions.Enforce.inflight.filter(
-    ({ signal }) => stage === 'mild' || resourceOf(signal) === resource,
-  );
-  return counted.filter((each) => isOutstanding(each, stage, now)).length;
+function outstanding({ evictions }: AgentState, pace: Pace, resource: StarvedResource, now: number): number {
+  const counted = evictions.Enforce.inflight.filter(({ signal }) => pace === 'mild' || resourceOf(signal) === resource);
+  return counted.filter((each) => isOutstanding(each, pace, now)).length;
+}
+
+/** Once memory will be gone within four seconds, a victim that does not end keeps its slot for less long. */
+function paceOf({ stage, signal }: Evicted, { trend }: AgentState): Pace {
+  const isNearlyGone = trend !== undefined && trend.fillRate * 4000 > trend.available;
+  return stage === 'severe' && resourceOf(signal) === 'memory' && isNearlyGone ? 'lastChance' : stage;
 }
 
 function isNew({ mode, isShortening }: Evicted): boolean {
@@ -99,10 +103,11 @@ function isNew({ mode, isShortening }: Evicted): boolean {
 function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
   const isBlind = seen.readings.memory === undefined || seen.closedGates.length > 0 || seen.doubts.size > 0;
   const memory = decision.evictions.filter(({ signal }) => resourceOf(signal) === 'memory');
-  const places = decision.evictions.filter(isNew).map(({ stage, signal }) => {
-    const resource = resourceOf(signal);
-    const allowed = Math.max(policy.limits.concurrent, outstanding(state, stage, resource, seen.now));
-    return outstanding(decision.state, stage, resource, seen.now) <= allowed;
+  const places = decision.evictions.filter(isNew).map((eviction) => {
+    const resource = resourceOf(eviction.signal);
+    const pace = paceOf(eviction, decision.state);
+    const allowed = Math.max(policy.limits.concurrent, outstanding(state, pace, resource, seen.now));
+    return outstanding(decision.state, pace, resource, seen.now) <= allowed;
   });
   const stuck = decision.state.evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length;
   return [

@@ -85,13 +85,20 @@ export class LawAgent {
       },
       namespaces: () => namespaces,
       policy: () => policy,
-      requested: () => void (this.#node.pending += 1),
-      answered: ({ outcome }) => void (this.#node.pending -= isUnclear(outcome) ? 0 : 1),
+      requested: ({ pod: { uid } }) => this.#requested(uid),
+      answered: ({ eviction: { pod }, outcome }) => {
+        if (!isUnclear(outcome)) this.#node.pending.delete(pod.uid);
+      },
       readFresh: readFresh(client),
       attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
       readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
       clock,
     };
+  }
+
+  #requested(uid: string): void {
+    this.#node.pending.add(uid);
+    this.#node.attemptedAtMs.set(uid, this.#node.nowMs);
   }
 
   #ofKind<K extends KnownPod['kind']>(kind: K): readonly Extract<KnownPod, { readonly kind: K }>[] {

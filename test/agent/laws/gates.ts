@@ -1,7 +1,7 @@
 import type { PassResult } from '#agent/decide/pass-result.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { isAbove, isUntouchable, type LawNode, type LivePod } from './node.ts';
+import { isAbove, isInside, isUntouchable, type LawNode, type LivePod } from './node.ts';
 
 /** The longest that any message about the past may look back, besides the windows of the limits. */
 const RECENT_MS = 60_000;
@@ -13,16 +13,16 @@ type IsTrue = (node: LawNode, because: Because) => boolean;
 
 /** What each gate claims, held against the node; a gate without a line here is a breach. */
 const CLAIMS: Readonly<Record<string, IsTrue>> = {
-  Outstanding: (node) => leaving(node).length + node.pending >= Math.min(1, node.scenario.policy.concurrent),
+  Outstanding: (node) => unended(node).length + node.pending.size >= Math.min(1, node.scenario.policy.concurrent),
   OwnerLimit: (node) => hasWitness(node, 'OwnerLimit'),
   NodeLimit: (node) => areWindowsUsed(node),
-  Backoff: (node) => node.refusedAtMs !== undefined && node.nowMs - node.refusedAtMs <= RECENT_MS,
+  Backoff: (node) => isRecent(node.refusedAtMs, node) || node.pods.some((pod) => isUnconfirmed(pod, node)),
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
   Stuck: (node) => leaving(node).some((pod) => pod.usedMiB > 0),
-  AwaitingAnswer: (node) => node.pending > 0,
+  AwaitingAnswer: (node) => node.pending.size > 0,
   NoCandidate: (node) =>
-    node.pending > 0 ||
-    node.scenario.api.some(({ kind }) => kind === 'watchStalls') ||
+    node.pending.size > 0 ||
+    isWatchStalling(node) ||
     node.present().every((pod) => isLeaving(pod) || pod.usedMiB === 0 || pod.spec.fault === 'unreadable'),
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
@@ -45,14 +45,15 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
   Changed: (pod, node) => pod.deletion !== undefined || node.scenario.api.length > 0 || pod.bornMs > 0,
   OwnerLimit: ({ spec }, node) => ownerLosses(node, spec.name) >= node.scenario.policy.perOwnerPerHour,
   LessThanLimitedOwner: () => true,
+  // A request without an answer counts, as it may take effect.
   NamespaceLimit: ({ spec }, node) =>
-    asked(node, TEN_MINUTES_MS).filter((each) => each.spec.namespace === spec.namespace).length >=
+    node.pods.filter((each) => each.spec.namespace === spec.namespace && isCounted(each, node)).length >=
     node.scenario.policy.perNamespace,
-  AboveRequestFirst: isAbove,
+  AboveRequestFirst: mayBeAbove,
   // Of a pod that cannot be read its priority is unknown, too.
   AboveRequestHeld: (pod) =>
     pod.spec.fault === 'unreadable' ||
-    (!isUntouchable(pod.spec) && (isAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured)),
+    (!isUntouchable(pod.spec) && (mayBeAbove(pod) || isLeaving(pod) || !pod.spec.isMeasured)),
   TooSmall: () => true,
 };
 
@@ -111,6 +112,34 @@ function isLeaving({ deletion, isEvictedByKubelet }: LivePod): boolean {
   return deletion !== undefined || isEvictedByKubelet;
 }
 
+/** The agent compares without a margin, and what it measured a moment ago. */
+function mayBeAbove(pod: LivePod): boolean {
+  return !isInside(pod);
+}
+
+function isWatchStalling({ scenario }: LawNode): boolean {
+  return scenario.api.some(({ kind }) => kind === 'watchStalls');
+}
+
+/** Victims whose end the agent has not seen: while the watch stalls it sees none. */
+function unended(node: LawNode): readonly LivePod[] {
+  return isWatchStalling(node) ? asked(node, Infinity) : leaving(node);
+}
+
+function isRecent(atMs: number | undefined, { nowMs }: LawNode): boolean {
+  return atMs !== undefined && nowMs - atMs <= RECENT_MS;
+}
+
+/** Whether an attempt ended before an eviction was accepted: the pod had changed, or a request had no answer. */
+function isUnconfirmed({ uid, acceptedAtMs }: LivePod, node: LawNode): boolean {
+  const attemptedAtMs = node.attemptedAtMs.get(uid);
+  return isRecent(attemptedAtMs, node) && acceptedAtMs === undefined;
+}
+
+function isCounted(pod: LivePod, node: LawNode): boolean {
+  return node.pending.has(pod.uid) || asked(node, TEN_MINUTES_MS).includes(pod);
+}
+
 function leaving(node: LawNode): readonly LivePod[] {
   return node.pods.filter((pod) => pod.askedAtMs !== undefined && node.find(pod.uid) !== undefined);
 }
@@ -127,7 +156,7 @@ function areWindowsUsed(node: LawNode): boolean {
   const { perMinute, perTenMinutes } = node.scenario.policy;
   const { pending } = node;
   return (
-    asked(node, RECENT_MS).length + pending >= perMinute ||
-    asked(node, TEN_MINUTES_MS).length + pending >= perTenMinutes
+    asked(node, RECENT_MS).length + pending.size >= perMinute ||
+    asked(node, TEN_MINUTES_MS).length + pending.size >= perTenMinutes
   );
 }

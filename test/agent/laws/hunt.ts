@@ -60,7 +60,7 @@ function note(findings: Map<string, Finding>, scenario: Scenario, breach: Breach
 }
 
 /** By which breaches are grouped. */
-export function keyOf({ law, cause }: Breach): string {
+function keyOf({ law, cause }: Breach): string {
   return `${law}: ${cause}`;
 }
 

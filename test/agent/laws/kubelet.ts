@@ -1,4 +1,4 @@
-import { isInside, isUntouchable, type LawNode, type LivePod } from './node.ts';
+import { isUntouchable, type LawNode, type LivePod } from './node.ts';
 
 const PERIOD_MS = 10_000;
 /** After an eviction it waits for the pod's clean-up, at most this long, and looks once a second. */
@@ -51,7 +51,7 @@ export class LawKubelet {
     const { graceSeconds } = victim.spec;
     const { mostGraceSeconds } = this.#node.scenario.kubelet;
     this.#node.note('kubelet', victim);
-    if (isInside(victim)) this.#node.innocents += 1;
+    this.#node.lose(victim);
     victim.isEvictedByKubelet = true;
     this.#node.version += 1;
     this.#node.end(victim, isHard ? HARD_GRACE_SECONDS : Math.min(mostGraceSeconds, graceSeconds));

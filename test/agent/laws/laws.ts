@@ -34,6 +34,8 @@ export interface Outcome {
 const MEASURED_MS = 1200;
 /** The agent has this long from its hard threshold until nothing is left; and one pass to see it. */
 const TIME_LEFT_MS = 2300;
+/** How long the agent waits for a victim when memory is nearly gone: a second of grace, two to clean up (decision 0059). */
+const VICTIM_MS = 3000;
 /** So long after the last request, and after the hard threshold was met, a reason must be given. */
 const IDLE_MS = 1500;
 /** The kubelet looks this often: what the agent relieved just before, it sees one look later. */
@@ -98,7 +100,10 @@ class LawWatch implements Witness {
   }
 
   #killed(node: LawNode): void {
-    const sinceMs = this.#belowSinceMs ?? node.nowMs;
+    // A victim that does not end is known as such only after its grace period and the time to clean up.
+    const accepted = node.pods.filter(({ endsAtMs }) => endsAtMs >= node.nowMs);
+    const awaitedUntilMs = Math.max(...accepted.map(({ acceptedAtMs = -Infinity }) => acceptedAtMs + VICTIM_MS));
+    const sinceMs = Math.max(this.#belowSinceMs ?? node.nowMs, awaitedUntilMs);
     this.#belowSinceMs = undefined;
     if (this.#kills > 0 || node.nowMs - sinceMs < TIME_LEFT_MS || !couldAct(node, sinceMs)) return;
     const culprit = this.#culprit(node, node.nowMs - sinceMs);
@@ -185,7 +190,8 @@ function hasOptedOut({ wish, priority }: LawPod, { optOutCeiling }: PolicyChoice
 
 /**
  * What is worse with the agent. Episodes that the kernel ends are not compared, nor those in which the agent evicted at
- * the operator's threshold while no pod was above its request: that is what the operator asked for.
+ * the operator's threshold while no pod was above its request, which is what the operator asked for, nor those in which a
+ * victim does not end.
  */
 function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[] {
   const worse = (law: Law, without: number, withAgent: number, tolerated = 0): readonly Breach[] =>
@@ -200,12 +206,40 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
           },
         ];
   if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
-  if (asked > 0 || alone.oomKills >= MOST_KILLS) return [];
+  const isComparable = asked === 0 && alone.oomKills < MOST_KILLS && !node.pods.some(outlivesSigkill);
+  if (!isComparable || !isWorse(alone, node)) return [];
+  // What the agent frees moves the shortage against the kubelet's looks: it is compared with the kubelet at every phase.
+  const phases = [alone, ...otherPhases(node.scenario)];
+  const most = (figure: (each: LawNode) => number): number => Math.max(...phases.map(figure));
   return [
-    ...worse('innocents', alone.innocents, node.innocents),
-    ...worse('oom', alone.oomKills, node.oomKills),
-    ...worse('short', alone.shortMs, node.shortMs, KUBELET_PERIOD_MS),
+    ...worse('innocents', most(innocentsOf), node.innocents),
+    ...worse('oom', most(killsOf), node.oomKills),
+    ...worse('short', most(shortOf), node.shortMs, KUBELET_PERIOD_MS),
   ];
+}
+
+/** Where the kernel kills for ever, it comes to the pods inside their requests too, only later. */
+const innocentsOf = ({ innocents, oomKills }: LawNode): number => (oomKills < MOST_KILLS ? innocents : Infinity);
+const killsOf = ({ oomKills }: LawNode): number => oomKills;
+const shortOf = ({ shortMs }: LawNode): number => shortMs;
+
+function isWorse(alone: LawNode, node: LawNode): boolean {
+  const isMore = (figure: (each: LawNode) => number): boolean => figure(node) > figure(alone);
+  return node.innocents > alone.innocents || isMore(killsOf) || isMore(shortOf);
+}
+
+/** Whether the agent evicted it and its processes outlive SIGKILL, which frees nothing and which nothing foretells. */
+function outlivesSigkill({ spec, acceptedAtMs, deletion }: LivePod): boolean {
+  if (acceptedAtMs === undefined || deletion === undefined) return false;
+  return spec.hangsMs > 0 && spec.shutdownMs > deletion.graceSeconds * 1000;
+}
+
+/** The kubelet alone, had it looked at another second; it has one look more, as the agent ends pods sooner. */
+function otherPhases(scenario: Scenario): readonly LawNode[] {
+  const lengthMs = scenario.lengthMs + KUBELET_PERIOD_MS;
+  return Array.from({ length: KUBELET_PERIOD_MS / 1000 }, (_, second) =>
+    runAlone({ ...scenario, lengthMs, kubelet: { ...scenario.kubelet, phaseMs: second * 1000 } }),
+  );
 }
 
 /** What makes the agent's node harder than the kubelet's alone; groups the breaches of a comparison. */

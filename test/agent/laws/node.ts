@@ -59,14 +59,16 @@ export class LawNode {
   pods: readonly LivePod[];
   readonly events: NodeEvent[] = [];
   oomKills = 0;
-  /** Pods inside their requests that the kubelet evicted or the kernel killed. */
-  innocents = 0;
+  /** Pods inside their requests that the kubelet evicted or the kernel killed, however often, by name. */
+  readonly #innocents = new Set<string>();
   shortMs = 0;
   /** Changes whenever an object in the API server does. */
   version = 0;
   taintedUntilMs = -1;
-  /** Evictions that the agent decided and that have no answer yet. */
-  pending = 0;
+  /** Evictions that the agent decided and that have no answer yet, by UID. */
+  readonly pending = new Set<string>();
+  /** When the agent began its last attempt on each pod. */
+  readonly attemptedAtMs = new Map<string, number>();
   /** When the API server last refused or failed a request. */
   refusedAtMs: number | undefined;
   #outsideMiB: number;
@@ -86,6 +88,15 @@ export class LawNode {
     let used = this.#outsideMiB;
     for (const pod of this.pods) used += pod.usedMiB;
     return this.scenario.capacityMiB - used;
+  }
+
+  get innocents(): number {
+    return this.#innocents.size;
+  }
+
+  /** Counts a pod that the kubelet evicts or the kernel kills. */
+  lose(pod: LivePod): void {
+    if (isInside(pod)) this.#innocents.add(pod.spec.name);
   }
 
   /** Pods whose objects the API server has. */
@@ -179,9 +190,11 @@ export class LawNode {
     this.oomKills = victim === undefined ? MOST_KILLS : this.oomKills + 1;
     if (victim === undefined) return;
     this.note('kernel', victim);
-    if (isInside(victim)) this.innocents += 1;
+    this.lose(victim);
     victim.usedMiB = 0;
     victim.bornMs = this.nowMs;
+    victim.aboveSinceMs = undefined;
+    victim.insideSinceMs = undefined;
     // A container that terminates is not started again.
     if (victim.endsAtMs !== Infinity) victim.endsAtMs = this.nowMs;
   }

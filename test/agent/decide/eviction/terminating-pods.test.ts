@@ -112,6 +112,21 @@ describe('pods that this agent terminates', () => {
   const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 30 } };
   const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
 
+  test.each([
+    ['while memory lasts, for five seconds after it', 49, [3001, 6000, 6001]],
+    ['when memory is gone within seconds, for two seconds after it', 20, [2000, 3000, 3001]],
+  ])('count as freed and keep their slot after a grace period of a second: %s', (_, availableMiB, times) => {
+    const ending = terminating(hog, 1);
+    const later = times.map((now, index) => at(now, availableMiB - index, ending, small));
+    expect(whoWent([at(0, SEVERE, hog, small), at(1000, SEVERE - 1, ending, small), ...later], rules)).toEqual([
+      ['hog'],
+      [],
+      [],
+      [],
+      ['small'],
+    ]);
+  });
+
   test('with a long grace period are requested again in the severe stage and not waited for', () => {
     const severe = at(32_000, SEVERE, terminating(hog, 30), small, third);
     const { steps } = runEpisode([...began, at(31_000, MILD, terminating(hog, 30), small, third), severe], rules);
