@@ -36,7 +36,9 @@ export function createNominations({ now }: { readonly now: () => Instant }): Nom
   const nominatedFor = createSinceWhen();
   const isNominated = (pod: Pod): boolean => (pod.spec.nodeName ?? '') === '' && placeOf(pod) !== '';
   return {
-    observe: ({ pod }) => void (isNominated(pod) && nominatedFor(pod, placeOf(pod), now())),
+    observe: ({ pod }) => {
+      if (isNominated(pod)) nominatedFor(pod, placeOf(pod), now());
+    },
     idleFor: ({ pod }, at) => nominatedFor(pod, placeOf(pod), at),
   };
 }

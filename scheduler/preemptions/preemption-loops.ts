@@ -22,6 +22,7 @@ import {
   NO_ROUNDS,
   type PreemptionRounds,
 } from '#shared/domain/preemption/loop/preemption-rounds.ts';
+import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LoopsConfiguration } from './loops-configuration.ts';
 
@@ -88,7 +89,8 @@ export function createPreemptionLoops(configuration: LoopsConfiguration, clock: 
     between,
     refusal: (victim, preemptor) => {
       const because = between(victim, preemptor);
-      return because && isRefused(rounds, sidesOf(victim, preemptor), action) ? because : undefined;
+      const attempt = { ...sidesOf(victim, preemptor), priority: priorityOf(preemptor) };
+      return because && isRefused(rounds, attempt, action) ? because : undefined;
     },
     toLeave: (preemptor) => nodesToLeave(isAny() ? flatten(records()) : [], preemptor, clock.now()),
   };

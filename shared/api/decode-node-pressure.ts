@@ -84,7 +84,8 @@ function decodeLoop(entry: Fields): LoopRecord | undefined {
   if (preemptor === undefined || victim === undefined || last === undefined || until === undefined) return undefined;
   if (until > last + LONGEST_WINDOW_MS) return undefined;
   const preemptorUid = textOf(entry['preemptorUid'], LONGEST.name);
-  return { preemptor, victim, preemptorUid, rounds, until, action: choiceOf(entry['action'], LOOP_ACTIONS) };
+  const priority = integerOf(entry['priority']);
+  return { preemptor, victim, preemptorUid, priority, rounds, until, action: choiceOf(entry['action'], LOOP_ACTIONS) };
 }
 
 function timesOf(value: unknown, most: number): readonly Instant[] {

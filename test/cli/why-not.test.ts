@@ -121,7 +121,7 @@ describe('plimsoll why-not', () => {
             preemptor: party('reports', 'nightly-0'),
             victim: party('payments', 'checkout-0'),
             rounds: ['2026-01-01T11:10:00Z', '2026-01-01T11:20:00Z', '2026-01-01T11:30:00Z'],
-            ...{ until: '2026-01-01T12:10:00Z', action: 'Refuse', ...fields },
+            ...{ until: '2026-01-01T12:10:00Z', priority: 1_000_000, action: 'Refuse', ...fields },
           },
         ],
       },
@@ -149,6 +149,7 @@ describe('plimsoll why-not', () => {
       ['that an avoid entry breaks', { action: 'Avoid' }],
       ['with too few rounds', { action: undefined }],
       ['with rounds in the future', { rounds: ['2026-01-01T12:02:00Z'], until: '2026-01-01T13:02:00Z' }],
+      ['of pods of lower priority', { priority: 1 }],
       ['between others', { victim: party('payments', 'other') }],
     ])('a loop %s refuses nothing', async (_, fields) => {
       expect(await because(loop(fields))).toBe(await because(loop({ victim: undefined })));

@@ -89,13 +89,13 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
   }
 
   test('the fourth preemption in turn by two pods is refused, and an Event names both (S0-21)', async () => {
-    const a = pod('a', { priority: 4 }, { namespace: 'default', uid: 'u' });
+    const a = pod('a', { priority: 2 }, { namespace: 'default', uid: 'u' });
     for (const round of [1, 2]) await preempt(round);
-    const early = await create('b', { nodeName: 'n0', priorityClassName: 'p3' });
+    const early = await create('b', { nodeName: 'n0', priorityClassName: 'p1' });
     await eventually(async () => expect(await nodesLeft(a, early)).toEqual(['n0']), TIMEOUT_MS);
     await remove('b');
     await preempt(3);
-    const b = await create('b', { nodeName: 'n0', priorityClassName: 'p3' });
+    const b = await create('b', { nodeName: 'n0', priorityClassName: 'p1' });
     // A node is taken away also while a victim is unknown.
     const other = pod('other', { priority: 4 }, { namespace: 'default', uid: 'v' });
     await eventually(async () => expect(await nodesLeft(other, b)).toEqual(['n0']), TIMEOUT_MS);
@@ -111,6 +111,8 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
         },
       ]);
     }, TIMEOUT_MS);
+    const higher = pod('a', { priority: 3 }, { namespace: 'default', uid: 'w' });
+    expect(await nodesLeft(higher, b), 'a pod of higher priority than the first round had').toEqual(['n0']);
   });
 
   test('the NodePressure of the node records the loop of the two pods', async () => {
@@ -118,7 +120,9 @@ describe('the scheduler process while others preempt', { timeout: TIMEOUT_MS }, 
     await eventually(async () => {
       const spec = at(await client.request({ path: `${PRESSURES}/n0` }), 'object.spec');
       expect(spec).toMatchObject({
-        preemptionLoops: [{ preemptor: party('b'), victim: party('a'), rounds: { length: 3 }, action: 'Refuse' }],
+        preemptionLoops: [
+          { preemptor: party('b'), victim: party('a'), rounds: { length: 3 }, priority: 2, action: 'Refuse' },
+        ],
       });
     }, TIMEOUT_MS);
   });

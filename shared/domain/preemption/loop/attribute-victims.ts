@@ -49,5 +49,5 @@ function displacementOf(victim: PreemptedPod, nominated: readonly NominatedPod[]
   const preemptor = nominated.findLast(({ priority }) => priority > victim.priority);
   if (preemptor === undefined) return undefined;
   const { pod, node, at } = victim;
-  return { at, node, preemptor: contenderOf(preemptor.pod), victim: contenderOf(pod) };
+  return { at, node, preemptor: contenderOf(preemptor.pod), priority: preemptor.priority, victim: contenderOf(pod) };
 }

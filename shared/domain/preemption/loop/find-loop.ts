@@ -1,6 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { ownerKeyOf } from './displacement.ts';
 import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
 
 /** The two sides of a preemption: owners, or pods without one. */
@@ -58,7 +60,11 @@ interface Counted {
 }
 
 /** The loop of two parties in words. */
-export function whyLoop({ preemptor, victim }: Sides, { node, count, windowMs }: Counted): Because {
+export function whyLoop(sides: Sides, { node, count, windowMs }: Counted): Because {
+  const [preemptor, victim] = [sides.preemptor, sides.victim].map((party) => ownerText(ownerKeyOf(party))) as [
+    string,
+    string,
+  ];
   const often = `${count} times within ${Math.round(windowMs / 60_000)} min`;
   const text = `pods of ${preemptor} and ${victim} displace each other: ${often}, last on node ${node}`;
   return { code: 'PreemptionLoop', text, facts: { preemptor, victim, rounds: count, node } };

@@ -1,5 +1,6 @@
-import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { ownerKeyOf, partyOf } from './displacement.ts';
 import { isInForce, recentRounds, type Sides } from './find-loop.ts';
 import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
 
@@ -14,6 +15,8 @@ export interface LoopRecord {
   readonly victim: OwnerKey;
   /** UID of the pod for which the latest round made room. */
   readonly preemptorUid: string | undefined;
+  /** The lowest of all rounds: a pod of higher priority is not refused for them. */
+  readonly priority: number | undefined;
   /** Times of the rounds (wall time), the earliest first; at least one. */
   readonly rounds: readonly Instant[];
   /** When the record has no effect any more. */
@@ -68,6 +71,7 @@ function recordOf(pair: string, recent: readonly Round[], last: Round, { policy,
     preemptor: ownerKeyOf(last.by),
     victim,
     preemptorUid: last.preemptorUid === '' ? undefined : last.preemptorUid,
+    priority: lowestOf(recent),
     rounds: recent.map(({ at }) => at),
     until: first.at + policy.windowMs,
     action: isLoop ? actionAgainst(victim, isOneSided(recent, last.by) ? 'Report' : action) : undefined,
@@ -79,25 +83,41 @@ function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
   return action === 'Avoid' && BOUND_KINDS.includes(kind) ? 'Refuse' : action;
 }
 
+/** The two sides of a preemption, and the priority of the pod that it would make room for. */
+export interface Attempt extends Sides {
+  readonly priority: number;
+}
+
 /**
  * Whether the loop of two parties is one whose preemptions are refused. A party that alone has displaced the other is not
- * held: it has made the same room again, because the other one took it.
+ * held: it has made the same room again, because the other one took it. Nor is a pod of higher priority held for what
+ * pods of lower ones did.
  */
-export function isRefused(rounds: PreemptionRounds, { preemptor, victim }: Sides, action: LoopAction): boolean {
+export function isRefused(
+  rounds: PreemptionRounds,
+  { preemptor, victim, priority }: Attempt,
+  action: LoopAction,
+): boolean {
   const own = rounds.get(pairOf(preemptor, victim)) ?? [];
-  if (isOneSided(own, preemptor)) return false;
+  if (isOneSided(own, preemptor) || !holdsBack({ priority: lowestOf(own) }, priority)) return false;
   const last = own.at(-1);
   const latestVictim = last?.by === victim ? preemptor : victim;
   return actionAgainst(ownerKeyOf(latestVictim), action) === 'Refuse';
 }
 
-function isOneSided(rounds: readonly Round[], party: string): boolean {
-  return rounds.every(({ by }) => by === party);
+/** Whether a loop with these rounds holds back a preemptor of this priority. */
+export function holdsBack({ priority: lowest }: Pick<LoopRecord, 'priority'>, priority: number): boolean {
+  return lowest !== undefined && priority <= lowest;
 }
 
-function ownerKeyOf(party: string): OwnerKey {
-  const [namespace = '', kind = '', name = ''] = party.split('/');
-  return { namespace, kind, name, uid: undefined };
+/** `undefined` where that of a round is not known. */
+function lowestOf(rounds: readonly Round[]): number | undefined {
+  const lowest = Math.min(...rounds.map(({ priority }) => priority));
+  return Number.isFinite(lowest) ? lowest : undefined;
+}
+
+function isOneSided(rounds: readonly Round[], party: string): boolean {
+  return rounds.every(({ by }) => by === party);
 }
 
 /** What a process takes from the records of one node. */
@@ -130,7 +150,7 @@ interface RecordedPair extends Pick<RecordedRounds, 'node' | 'before'> {
 
 /** The rounds of one pair, where the record knows a later one than the process from before it started. */
 function laterRounds(rounds: PreemptionRounds, { node, record, before }: RecordedPair): readonly PairRounds[] {
-  const [by, other] = [ownerText(record.preemptor), ownerText(record.victim)];
+  const [by, other] = [partyOf(record.preemptor), partyOf(record.victim)];
   const pair = pairOf(by, other);
   const [earlier, seen] = split(rounds.get(pair) ?? [], before);
   const recorded = record.rounds
@@ -140,6 +160,7 @@ function laterRounds(rounds: PreemptionRounds, { node, record, before }: Recorde
       node,
       by: isMutual(record) && (length - index) % 2 === 0 ? other : by,
       preemptorUid: record.preemptorUid ?? '',
+      priority: record.priority ?? -Infinity,
     }));
   const isLater = (recorded.at(-1)?.at ?? -Infinity) > (earlier.at(-1)?.at ?? -Infinity);
   return isLater && by !== other ? [[pair, [...recorded, ...seen]]] : [];

@@ -14,6 +14,8 @@ export interface Round {
   readonly node: string;
   readonly by: string;
   readonly preemptorUid: string;
+  /** The highest of the pods that displaced in it. */
+  readonly priority: number;
 }
 
 /** Rounds by pair of parties, in the order of the latest one; of each pair no more than the policy allows. */
@@ -36,19 +38,24 @@ export function addDisplacement(
   displaced: Displacement,
   policy: LoopPolicy,
 ): PreemptionRounds {
-  const { preemptor, victim, at, node } = displaced;
+  const { preemptor, priority, victim, at, node } = displaced;
   const lasting = dropEnded(rounds, at - policy.windowMs);
   if (preemptor.party === victim.party) return lasting;
   const pair = pairOf(preemptor.party, victim.party);
   const before = lasting.get(pair) ?? [];
-  const round = { at, node, by: preemptor.party, preemptorUid: preemptor.uid };
-  const others = isNewRound(before.at(-1), round) ? before : before.slice(0, -1);
+  const round = { at, node, by: preemptor.party, preemptorUid: preemptor.uid, priority };
   const entries = Array.from(lasting).filter(([key]) => key !== pair);
-  return new Map([...entries, [pair, [...others, round].slice(-policy.rounds)] as const].slice(-MOST_PAIRS));
+  return new Map([...entries, [pair, withRound(before, round).slice(-policy.rounds)] as const].slice(-MOST_PAIRS));
 }
 
-function isNewRound(last: Round | undefined, round: Round): boolean {
-  if (last === undefined || last.by !== round.by) return true;
+function withRound(before: readonly Round[], round: Round): readonly Round[] {
+  const last = before.at(-1);
+  if (last === undefined || isNewRound(last, round)) return [...before, round];
+  return [...before.slice(0, -1), { ...round, priority: Math.max(last.priority, round.priority) }];
+}
+
+function isNewRound(last: Round, round: Round): boolean {
+  if (last.by !== round.by) return true;
   const isSamePlace = last.preemptorUid === round.preemptorUid && last.node === round.node;
   return isSamePlace && round.at - last.at > ONE_ROUND_MS;
 }

@@ -1,12 +1,12 @@
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
+import { isSameOwner, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { contenderOf } from './displacement.ts';
+import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import { contenderOf, ownerKeyOf, partyOf } from './displacement.ts';
 import { type Sides, whyLoop } from './find-loop.ts';
-import type { LoopAction, LoopRecord } from './loop-record.ts';
-import { pairOf } from './preemption-rounds.ts';
+import { holdsBack, type LoopAction, type LoopRecord } from './loop-record.ts';
 
 /** A record, and the node whose NodePressure holds it. */
 export interface RecordOnNode extends LoopRecord {
@@ -22,10 +22,11 @@ export function nodesToLeave(
   now: Instant,
 ): ReadonlyMap<string, Because> {
   const { party } = contenderOf(preemptor);
-  const own = records.filter((record) => isInForce(record, 'Avoid', now) && ownerText(record.victim) === party);
+  const owner = ownerKeyOf(party);
+  const own = records.filter((record) => isInForce(record, 'Avoid', now) && isSameOwner(record.victim, owner));
   if (own.length === 0 || hasCriticalPriority(preemptor)) return NO_NODES;
   return new Map(
-    own.map((record) => [record.node, whyRecorded(record, { preemptor: party, victim: ownerText(record.preemptor) })]),
+    own.map((record) => [record.node, whyRecorded(record, { preemptor: party, victim: partyOf(record.preemptor) })]),
   );
 }
 
@@ -37,8 +38,10 @@ export function refusalByRecord(
 ): Because | undefined {
   if (records.length === 0 || hasCriticalPriority(preemptor)) return undefined;
   const sides = { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
+  const owners = [ownerKeyOf(sides.preemptor), ownerKeyOf(sides.victim)] as const;
   const found = records.find(
-    (record) => isInForce(record, 'Refuse', now) && pairIn(record) === pairOf(sides.preemptor, sides.victim),
+    (record) =>
+      isInForce(record, 'Refuse', now) && isBetween(record, owners) && holdsBack(record, priorityOf(preemptor)),
   );
   return found && whyRecorded(found, sides);
 }
@@ -52,6 +55,7 @@ function isInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, no
   return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
 }
 
-function pairIn({ preemptor, victim }: LoopRecord): string {
-  return pairOf(ownerText(preemptor), ownerText(victim));
+function isBetween({ preemptor, victim }: LoopRecord, [left, right]: readonly [OwnerKey, OwnerKey]): boolean {
+  const isInTurn = isSameOwner(preemptor, left) && isSameOwner(victim, right);
+  return isInTurn || (isSameOwner(preemptor, right) && isSameOwner(victim, left));
 }

@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
 
   const stage = () => seedStage(own(), 's0-21', GIVEN);
   const isPlaced = (name: string) => eventually(async () => expect(await stage().here()).toEqual([name]), PATIENCE_MS);
-  /** Each asks for the whole node, with a higher priority than the one before. */
+  /** Each asks for the whole node. Of `b` some pods have a higher and some a lower priority than those of `a`. */
   const create = (name: string, priority: number) => stage().create({ name, priority, request: 10, graceSeconds: 1 });
 
   async function loops(): Promise<readonly unknown[]> {
@@ -60,19 +60,21 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
   test('three rounds within an hour are allowed, the fourth is refused, and both are named (S0-21)', async () => {
     await stage().build();
     await eventually(async () => expect(await countReadyNodes(own().admin)).toBe(1), PATIENCE_MS);
-    await create('a', 1);
+    await create('a', 50);
     await isPlaced('a');
-    for (const [name, priority] of [
-      ['b', 2],
-      ['a', 3],
-      ['b', 4],
-    ] as const) {
-      await create(name, priority);
-      await isPlaced(name);
+    for (const round of [1, 3]) {
+      await create('b', 100);
+      await isPlaced('b');
+      await stage().end('b');
+      await create('b', 1);
+      await isPlaced('b');
+      if (round === 3) break;
+      await create('a', 50);
+      await isPlaced('a');
     }
     await untilKnown({ admin: own().admin, port }, stage().nodeName('node-1'));
     expect(await loops()).toEqual([]);
-    await create('a', 5);
+    await create('a', 50);
     await eventually(async () => {
       expect(await loops()).toMatchObject([{ regarding: { name: 's0-21-a' }, related: { name: 's0-21-b' } }]);
     }, PATIENCE_MS);
@@ -80,15 +82,21 @@ describe.skipIf(why !== undefined)(`two pods that preempt each other on kube-sch
     expect(await stage().here()).toEqual(['b']);
   }, 180_000);
 
+  test('a pod of higher priority is not refused for what lower ones did', async () => {
+    await stage().end('a');
+    await create('a', 51);
+    await isPlaced('a');
+  }, 60_000);
+
   test('any other pod still preempts', async () => {
-    await create('c', 6);
+    await create('c', 60);
     await isPlaced('c');
   }, 60_000);
 
   test('every preemption was counted, and one of a pod whose budget has nothing left is counted as a breach (S1-17)', async () => {
-    expect(await preempted()).toEqual({ Kept: 4, Breached: 0 });
-    await create('d', 7);
+    expect(await preempted()).toEqual({ Kept: 5, Breached: 0 });
+    await create('d', 70);
     await isPlaced('d');
-    expect(await preempted()).toEqual({ Kept: 4, Breached: 1 });
+    expect(await preempted()).toEqual({ Kept: 5, Breached: 1 });
   }, 60_000);
 });

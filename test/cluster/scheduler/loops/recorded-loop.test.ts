@@ -64,7 +64,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
 
   /** Two owners `a` and `b`, whose pods ask for a whole node each. */
   async function play(id: string) {
-    const filler = { name: 'c', node: 'node-2', priority: 50, request: 10, graceSeconds: 1 };
+    const filler = { name: 'c', node: 'node-2', priority: 55, request: 10, graceSeconds: 1 };
     const stage = seedStage(own(), id, { nodes: NODES, running: [filler] });
     await stage.build();
     const nodes = NODES.map(({ name }) => stage.nodeName(name));
@@ -81,15 +81,16 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
       stage.create({ name, priority, request: 10, graceSeconds: 1 }, [owners.get(name) ?? {}]);
     const isPlaced = (name: string, node: string) =>
       eventually(async () => expect((await stage.seen()).bound).toMatchObject({ [name]: node }), PATIENCE_MS);
-    await start('a', 1);
-    await isPlaced('a', 'node-1');
-    for (const [name, priority] of [
-      ['b', 2],
-      ['a', 3],
-      ['b', 4],
-    ] as const) {
+    const place = async (name: string, priority: number) => {
       await start(name, priority);
       await isPlaced(name, 'node-1');
+    };
+    await place('a', 50);
+    for (const round of [1, 3]) {
+      await place('b', 100);
+      await stage.end('b');
+      await place('b', 1);
+      if (round === 1) await place('a', 50);
     }
     await untilKnown({ admin: own().admin, port }, stage.nodeName('node-1'));
     return { stage, start, isPlaced };
@@ -108,6 +109,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
             preemptor: { namespace: 'default', kind: 'ConfigMap', name: 'refuse-b' },
             victim: { namespace: 'default', kind: 'ConfigMap', name: 'refuse-a' },
             rounds: [expect.any(String), expect.any(String), expect.any(String)],
+            priority: 50,
             action: 'Refuse',
           },
         ],
@@ -116,7 +118,7 @@ describe.skipIf(why !== undefined)(`a recorded loop of preemptions on kube-sched
     const before = await specOf(node);
     await run();
     await untilKnown({ admin: own().admin, port }, node);
-    await start('a', 5);
+    await start('a', 50);
     await eventually(
       async () => expect(await scheduler?.metrics()).toMatch(/preemption_loops_total\{mode="Enforce"\} [1-9]/),
       PATIENCE_MS,

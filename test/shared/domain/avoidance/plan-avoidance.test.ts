@@ -34,6 +34,7 @@ const LOOPING: LoopRecord = {
   preemptor: owner('api'),
   victim: WEB,
   preemptorUid: 'u',
+  priority: 10,
   rounds: [NOW - 20 * MINUTE, NOW - 10 * MINUTE, NOW - MINUTE],
   until: NOW + 40 * MINUTE,
   action: 'Avoid',

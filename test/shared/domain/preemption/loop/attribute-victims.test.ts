@@ -22,6 +22,7 @@ describe('attributeVictims', () => {
         at: NOW,
         node: 'n1',
         preemptor: { uid: 'uid-last', party: 'default/Pod/last' },
+        priority: 8,
         victim: { uid: 'uid-low', party: 'default/Pod/low' },
       },
     ]);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { contenderOf } from '#shared/domain/preemption/loop/displacement.ts';
 import { loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
 import { adoptRecords, isRefused, type LoopRecord, planRecords } from '#shared/domain/preemption/loop/loop-record.ts';
+import { refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
+import { buildPod } from '#test/build/cluster.ts';
 import {
   addDisplacement,
   type LoopPolicy,
@@ -21,11 +25,17 @@ function rounds(count: number, node = 'node-1', [first, second] = [B, A]): Preem
     const at = minute * MINUTE;
     all = addDisplacement(
       all,
-      { at, node, preemptor: { uid: `u${minute}`, party: by }, victim: { uid: 'v', party: of } },
+      { at, node, preemptor: { uid: `u${minute}`, party: by }, priority: 10 * minute, victim: { uid: 'v', party: of } },
       POLICY,
     );
   }
   return all;
+}
+
+function podOf(party: string, priority: number, uid = ''): Pod {
+  const [namespace = '', kind = '', name = ''] = party.split('/');
+  const owners = [{ apiVersion: 'apps/v1', kind, name, uid, isController: true }];
+  return { ...buildPod({ name: 'p', namespace, priority }), owners };
 }
 
 const owner = (name: string) => ({ namespace: 'team', kind: 'ReplicaSet', name, uid: undefined });
@@ -40,7 +50,7 @@ describe('planRecords', () => {
           'node-1',
           [
             {
-              ...{ preemptor: owner('b'), victim: owner('a'), preemptorUid: 'u3' },
+              ...{ preemptor: owner('b'), victim: owner('a'), preemptorUid: 'u3', priority: 10 },
               rounds: [MINUTE, 2 * MINUTE, 3 * MINUTE],
               ...{ until: 61 * MINUTE, action: 'Refuse' },
             },
@@ -88,7 +98,7 @@ describe('adoptRecords', () => {
 
   test('after a restart a loop goes on, and a count as well', () => {
     expect(loopIn(adopt(recorded(rounds(3))))).toMatchObject({ facts: { rounds: 3, node: 'node-1' } });
-    const third = { preemptor: { uid: 'u3', party: B }, victim: { uid: 'v', party: A } };
+    const third = { preemptor: { uid: 'u3', party: B }, priority: 10, victim: { uid: 'v', party: A } };
     const known = adopt(recorded(rounds(2)));
     expect(loopIn(known)).toBeUndefined();
     expect(loopIn(addDisplacement(known, { at: 5 * MINUTE, node: 'node-1', ...third }, POLICY))).toBeDefined();
@@ -120,20 +130,68 @@ describe('adoptRecords', () => {
 });
 
 describe('isRefused', () => {
-  const sides = { preemptor: 'n/ReplicaSet/a', victim: 'n/ReplicaSet/b' };
+  const sides = { preemptor: 'n/ReplicaSet/a', victim: 'n/ReplicaSet/b', priority: 10 };
 
   test.each(['ReplicaSet', 'StatefulSet', 'Job'])('with the action Avoid a %s is kept away instead', (kind) => {
     const party = `n/${kind}/b`;
     const all = rounds(3, 'node-1', ['n/ReplicaSet/a', party]);
-    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a' }, 'Avoid')).toBe(false);
-    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a' }, 'Refuse')).toBe(true);
+    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a', priority: 10 }, 'Avoid')).toBe(false);
+    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a', priority: 10 }, 'Refuse')).toBe(true);
   });
 
   test.each(['Pod', 'DaemonSet'])('a %s, which no avoid entry leads elsewhere, is refused all the same', (kind) => {
     const party = `n/${kind}/b`;
     const all = rounds(3, 'node-1', ['n/ReplicaSet/a', party]);
-    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a' }, 'Avoid')).toBe(true);
+    expect(isRefused(all, { preemptor: party, victim: 'n/ReplicaSet/a', priority: 10 }, 'Avoid')).toBe(true);
     expect(planRecords(all, POLICY, 'Avoid', 5 * MINUTE).get('node-1')).toMatchObject([{ action: 'Refuse' }]);
+  });
+
+  test.each<[string, readonly number[], number, boolean]>([
+    ['what its equals did', [10, 10, 10], 10, true],
+    ['what its equals and higher ones did', [20, 10, 30], 10, true],
+    ['what a lower one did in one round', [20, 9, 30], 10, false],
+    ['what lower ones did in all rounds', [1, 2, 3], 10, false],
+  ])('a pod is held for %s: %j', (_, priorities, priority, expected) => {
+    const all = new Map(
+      Array.from(rounds(3), ([pair, own]) => [
+        pair,
+        own.map((round, index) => ({ ...round, priority: priorities[index] ?? 0 })),
+      ]),
+    );
+    expect(isRefused(all, { preemptor: A, victim: B, priority }, 'Refuse')).toBe(expected);
+    const [{ preemptor, victim, ...record }] = recorded(all) as [LoopRecord];
+    const [a, b] = [A, B].map((party) => podOf(party, priority)) as [Pod, Pod];
+    const onNode = [{ preemptor, victim, ...record, node: 'node-1' }];
+    expect(refusalByRecord(onNode, { preemptor: a, victim: b }, 5 * MINUTE) !== undefined).toBe(expected);
+    const known = adoptRecords(NO_ROUNDS, { node: 'node-1', records: onNode, before: 4 * MINUTE }, POLICY);
+    expect(isRefused(known, { preemptor: A, victim: B, priority }, 'Refuse')).toBe(expected);
+  });
+
+  test('a record that does not say how high its pods were holds none', () => {
+    const [record] = recorded(rounds(3)) as [LoopRecord];
+    const known = adoptRecords(
+      NO_ROUNDS,
+      { node: 'node-1', records: [{ ...record, priority: undefined }], before: 4 * MINUTE },
+      POLICY,
+    );
+    expect(isRefused(known, { preemptor: A, victim: B, priority: 0 }, 'Refuse')).toBe(false);
+    expect(recorded(known)).toMatchObject([{ priority: undefined }]);
+  });
+
+  test('another controller of the same name is another side', () => {
+    const [old, anew] = ['old', 'new'].map((uid) => podOf(A, 10, uid)) as [Pod, Pod];
+    const victim = podOf(B, 0);
+    const all = rounds(3, 'node-1', [B, contenderOf(old).party]);
+    const refused = (preemptor: Pod): boolean => {
+      const attempt = { preemptor: contenderOf(preemptor).party, victim: B, priority: 10 };
+      const records = recorded(all).map((record) => ({ ...record, node: 'node-1' }));
+      expect(refusalByRecord(records, { preemptor, victim }, 5 * MINUTE) !== undefined).toBe(
+        isRefused(all, attempt, 'Refuse'),
+      );
+      return isRefused(all, attempt, 'Refuse');
+    };
+    expect([refused(old), refused(anew)]).toEqual([true, false]);
+    expect(recorded(all)).toMatchObject([{ victim: { uid: 'old', name: 'a' } }]);
   });
 
   test('a dry run refuses nothing', () => {

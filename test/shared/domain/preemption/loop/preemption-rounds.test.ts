@@ -20,10 +20,13 @@ interface Preempting {
   readonly of: string;
   readonly uid?: string;
   readonly node?: string;
+  readonly priority?: number;
 }
 
-function displaced({ minute, by, of, uid = `${by}-${minute}`, node = 'node-1' }: Preempting): Displacement {
-  return { at: minute * MINUTE, node, preemptor: { uid, party: by }, victim: { uid: `${of}-${minute}`, party: of } };
+function displaced(preempting: Preempting): Displacement {
+  const { minute, by, of, uid = `${by}-${minute}`, node = 'node-1', priority = 10 } = preempting;
+  const victim = { uid: `${of}-${minute}`, party: of };
+  return { at: minute * MINUTE, node, preemptor: { uid, party: by }, priority, victim };
 }
 
 function after(preemptions: readonly Preempting[], policy = POLICY): PreemptionRounds {
@@ -81,6 +84,11 @@ describe('addDisplacement', () => {
     ['of one preemption', [1, 1.2, 1.4].map((minute) => ({ minute, by: A, of: B, uid: 'same' }))],
   ])('victims of one pod %s are one round', (_, preemptions) => {
     expect(loopAt(4, preemptions)).toBeUndefined();
+  });
+
+  test('a round is of the highest priority that displaced in it', () => {
+    const growing = [5, 9, 7].map((priority, minute) => ({ minute, by: A, of: B, priority }));
+    expect([...after(growing).values()]).toMatchObject([[{ priority: 9 }]]);
   });
 
   test('pods of one owner that displace each other are no pair', () => {
