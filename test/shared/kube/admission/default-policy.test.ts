@@ -55,13 +55,14 @@ interface Scene {
 interface PodFields {
   readonly schedulerName: string | undefined;
   readonly nodeName: string | undefined;
-  readonly managers: 'none' | 'naming' | 'silent' | 'many';
+  /** How many have written to the pod. */
+  readonly managers: number;
 }
 
 const podFields: fc.Arbitrary<PodFields> = fc.record({
   schedulerName: fc.constantFrom(undefined, DEFAULT, 'own'),
   nodeName: fc.constantFrom(undefined, undefined, 'node'),
-  managers: fc.constantFrom('none', 'naming', 'silent', 'many'),
+  managers: fc.constantFrom(0, 1, 3),
 });
 const scene: fc.Arbitrary<Scene> = fc.record({
   specs: fc.array(
@@ -73,38 +74,35 @@ const scene: fc.Arbitrary<Scene> = fc.record({
   ),
   globalDefault: fc.option(fc.constantFrom(...RULE_CLASSES.map(({ name }) => name)), { nil: undefined }),
   written: fc.array(
-    fc.tuple(writtenArbitrary(['Pod'], namespaceName), podFields).map(([written, fields]) => ({ ...written, ...fields })),
+    fc
+      .tuple(writtenArbitrary(['Pod'], namespaceName), podFields)
+      .map(([written, fields]) => ({ ...written, ...fields })),
     { minLength: 4, maxLength: 4 },
   ),
 });
 
-/** Of a pod that the Priority plugin has been asked about, as it reaches the API server's policies. */
-function podOf(
-  { podSpec, schedulerName, nodeName, managers }: Scene['written'][number],
-  globalDefault: string | undefined,
-) {
-  const className = podSpec.priorityClassName ?? globalDefault;
-  const found = RULE_CLASSES.find(({ name }) => name === className);
-  const isNamed = podSpec.priorityClassName !== undefined;
-  const entry = {
-    manager: 'm',
-    fieldsV1: { 'f:spec': isNamed ? { 'f:priorityClassName': {} } : { 'f:containers': {} } },
-  };
-  const counts = { none: 0, naming: 1, silent: 1, many: 3 };
+/** A pod that the Priority plugin has been asked about, as it reaches the API server's policies. */
+function podOf({ podSpec, managers, ...fields }: Scene['written'][number], globalDefault: string | undefined) {
+  const { priorityClassName = globalDefault } = podSpec;
+  const { value, preemptionPolicy } = CLASSES.get(priorityClassName ?? '') ?? NO_CLASS;
+  const spec = { ...podSpec, ...defined({ priorityClassName }), priority: value, preemptionPolicy };
+  const { schedulerName, nodeName } = fields;
   return {
-    metadata: {
-      name: 'web',
-      ...(managers !== 'none' && { managedFields: Array.from({ length: counts[managers] }, () => entry) }),
-    },
-    spec: {
-      ...podSpec,
-      ...(className !== undefined && { priorityClassName: className }),
-      priority: found?.value ?? 0,
-      preemptionPolicy: found?.preemptionPolicy ?? 'PreemptLowerPriority',
-      ...(schedulerName !== undefined && { schedulerName }),
-      ...(nodeName !== undefined && { nodeName }),
-    },
+    metadata: { name: 'web', managedFields: managedFields(managers, podSpec.priorityClassName !== undefined) },
+    spec: { ...spec, ...defined({ schedulerName, nodeName }) },
   };
+}
+
+const CLASSES = new Map(RULE_CLASSES.map((each) => [each.name, each]));
+const NO_CLASS = { value: 0, preemptionPolicy: 'PreemptLowerPriority' };
+
+function managedFields(managers: number, isNamed: boolean): readonly object[] {
+  const entry = { manager: 'm', fieldsV1: { 'f:spec': isNamed ? { 'f:priorityClassName': {} } : {} } };
+  return Array.from({ length: managers }, () => entry);
+}
+
+function defined(fields: Readonly<Record<string, string | undefined>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function worldOf({ specs, globalDefault }: Scene) {
