@@ -3,6 +3,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type {
   LabelTest,
   PriorityRule,
+  Receivers,
   RuleIndex,
   RuleSet,
   RuleSubjects,
@@ -14,7 +15,7 @@ import type { UnplacedRule } from '#shared/domain/priority-rules/rule-of-policy.
 const DRY_RUN_PREFIX = '(dry run) ';
 
 /** The `spec` of a PriorityRules object: what the expressions of admission-policies.ts read. */
-export function encodePriorityRules({ rules, byLabel, everywhere, classes, ...set }: RuleSet): object {
+export function encodePriorityRules({ rules, byLabel, everywhere, classes, receivers, ...set }: RuleSet): object {
   const globalDefault = classes.find(({ isGlobalDefault }) => isGlobalDefault);
   return {
     rules: rules.map(encodeRule),
@@ -26,7 +27,12 @@ export function encodePriorityRules({ rules, byLabel, everywhere, classes, ...se
     globalDefault: globalDefault?.name ?? '',
     checkQosClass: set.checksQosClass,
     messagePrefix: set.isDryRun ? DRY_RUN_PREFIX : '',
+    ...(receivers !== undefined && { receivers: encodeReceivers(receivers) }),
   };
+}
+
+function encodeReceivers({ classNames, schedulers }: Receivers): object {
+  return { priorityClassNames: presence([...classNames]), schedulers };
 }
 
 /** How many bytes a rule takes in storage, where the API server writes some characters as six. */
@@ -55,6 +61,7 @@ function encodeRule(rule: PriorityRule): object {
     ...(rule.counted !== undefined && encodeCounted(rule.counted)),
     substitutePriorityClassNames: Object.fromEntries(substitutes),
     ...(defaultRank !== undefined && { defaultRank }),
+    ...(rule.schedulerName !== undefined && { schedulerName: rule.schedulerName }),
     messagePrefix: rule.isDryRun ? DRY_RUN_PREFIX : '',
   };
 }

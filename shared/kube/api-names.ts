@@ -53,8 +53,14 @@ export const WEBHOOK_ENTRIES = {
   deletions: 'deletions.plimsoll.dev',
 } as const;
 
-/** The PriorityRules objects that the API server enforces: those that refuse, and those that warn. */
-export const PRIORITY_RULES_NAMES = { refusing: 'plimsoll', warning: 'plimsoll-warnings' } as const;
+/** The PriorityRules objects that the API server reads: those that refuse, those that warn, and what pods are given. */
+export const PRIORITY_RULES_NAMES = {
+  refusing: 'plimsoll',
+  warning: 'plimsoll-warnings',
+  giving: 'plimsoll-defaults',
+} as const;
+/** The MutatingAdmissionPolicy that gives pods their class in the API server, and its binding. */
+export const DEFAULT_POLICY = 'defaults.plimsoll.dev';
 
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';

@@ -54,6 +54,16 @@ export const ADMISSION_POLICY_BINDINGS = clusterScoped(
   'validatingadmissionpolicybindings',
   'ValidatingAdmissionPolicyBinding',
 );
+export const MUTATING_POLICIES = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'mutatingadmissionpolicies',
+  'MutatingAdmissionPolicy',
+);
+export const MUTATING_POLICY_BINDINGS = clusterScoped(
+  'admissionregistration.k8s.io/v1',
+  'mutatingadmissionpolicybindings',
+  'MutatingAdmissionPolicyBinding',
+);
 export const CUSTOM_RESOURCE_DEFINITIONS = clusterScoped(
   'apiextensions.k8s.io/v1',
   'customresourcedefinitions',

@@ -3,16 +3,17 @@ import { format, resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 
-const MANIFEST = fileURLToPath(new URL('../../deploy/base/webhook/admission-policies.yaml', import.meta.url));
-const HEADING =
-  '# From shared/kube/admission/admission-policies.ts; made anew by: npx vitest run --project quick test/deploy -u\n';
+const MANIFESTS = [
+  ['base/webhook/admission-policies.yaml', 'admission-policies.ts', rulePolicies()],
+  ['components/api-server-defaults/mutating-policy.yaml', 'default-policy.ts', defaultPolicy()],
+] as const;
 
-test('deploy/base/webhook/admission-policies.yaml is what the builder gives', async () => {
-  const texts = rulePolicies().map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }));
-  const formatted = await format(HEADING + texts.join('---\n'), {
-    ...(await resolveConfig(MANIFEST)),
-    filepath: MANIFEST,
-  });
-  await expect(formatted).toMatchFileSnapshot(MANIFEST);
+test.each(MANIFESTS)('deploy/%s is what the builder of %s gives', async (manifest, builder, objects) => {
+  const file = fileURLToPath(new URL(`../../deploy/${manifest}`, import.meta.url));
+  const heading = `# From shared/kube/admission/${builder}; made anew by: npx vitest run --project quick test/deploy -u\n`;
+  const texts = objects.map((object) => stringify(object, { aliasDuplicateObjects: false, lineWidth: 0 }));
+  const formatted = await format(heading + texts.join('---\n'), { ...(await resolveConfig(file)), filepath: file });
+  await expect(formatted).toMatchFileSnapshot(file);
 });

@@ -23,6 +23,8 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
 
 /** The same for components that add objects and change none. */
 export const COMPONENT_CONDITIONS: Readonly<Record<string, string>> = {
+  'components/api-server-defaults':
+    'and .Values.apiServerDefaults.enabled (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy")',
   'components/network-policies': '.Values.networkPolicies.enabled',
   'components/flow-schema': '.Values.flowSchema.enabled',
   'components/pod-monitors': '.Values.podMonitors.enabled',

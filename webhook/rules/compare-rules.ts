@@ -26,6 +26,7 @@ export async function compareRules(
   const wanted = [
     { name: PRIORITY_RULES_NAMES.refusing, set: compiled.refusing },
     { name: PRIORITY_RULES_NAMES.warning, set: compiled.warning },
+    { name: PRIORITY_RULES_NAMES.giving, set: compiled.giving },
   ].toSorted((a, b) => absence(a.set) - absence(b.set));
   const objects = await Promise.all(
     wanted.map(async ({ name, set }) => ({

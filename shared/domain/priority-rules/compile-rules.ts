@@ -5,8 +5,16 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { fitRules, type PlacedRule, type RuleDraft, type RuleLimit, type RuleLimits } from './fit-rules.ts';
 import { placeEverywhere } from './place-rule.ts';
-import type { LabelTest, PriorityRule, RuleIndex, RuleSet } from './priority-rules.ts';
-import { givesClasses, givingRule, judges, judgingRule, labelRule, type UnplacedRule } from './rule-of-policy.ts';
+import type { LabelTest, PriorityRule, Receivers, RuleIndex, RuleSet } from './priority-rules.ts';
+import {
+  defaultingRule,
+  givesClasses,
+  givingRule,
+  judges,
+  judgingRule,
+  labelRule,
+  type UnplacedRule,
+} from './rule-of-policy.ts';
 
 export interface RuleSources {
   readonly policies: readonly PriorityPolicy[];
@@ -23,6 +31,8 @@ export interface RuleSources {
 export interface CompiledRules {
   readonly refusing: RuleSet | undefined;
   readonly warning: RuleSet | undefined;
+  /** Which class and scheduler pods get, in every mode; `undefined` where no policy gives any. */
+  readonly giving: RuleSet | undefined;
   /** Policies and quotas that are left to the webhook alone, and the limit that they would exceed. */
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
@@ -37,10 +47,12 @@ export function compileRules(sources: RuleSources): CompiledRules {
     mode === 'DryRun' || policies.some((policy) => warns(policy) && judges(policy))
       ? buildSet(warns, sources, mode === 'DryRun')
       : undefined;
+  const giving = buildGiving(sources);
   return {
     refusing: refusing?.set,
     warning: warning?.set,
-    leftOut: new Map([...(refusing?.leftOut ?? []), ...(warning?.leftOut ?? [])]),
+    giving: giving?.set,
+    leftOut: new Map([refusing, warning, giving].flatMap((built) => [...(built?.leftOut ?? [])])),
   };
 }
 
@@ -69,6 +81,41 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
   const { placed, leftOut } = fitRules([...ofPolicies, ...ofQuotas], ranked.length * BYTES_OF_CLASS, limits);
   return { set: { ...indexRules(placed), classes: ranked, checksQosClass: isMain, isDryRun }, leftOut };
+}
+
+/** What policies give, whatever a violation of them means: a class is given in dry run, too. */
+function buildGiving(sources: RuleSources): BuiltSet | undefined {
+  const { classes, limits } = sources;
+  const givers = sources.policies.filter((policy) => givesClasses(policy) || policy.schedulerName !== undefined);
+  if (givers.length === 0) return undefined;
+  const named = new Set(givers.flatMap(classesNamed));
+  const ranked = rankClasses(classes).filter(({ name, isGlobalDefault }) => named.has(name) || isGlobalDefault);
+  const drafts = givers.flatMap((policy) => draft(policy, defaultingRule(policy, ranked), sources));
+  const { placed, leftOut } = fitRules(drafts, ranked.length * BYTES_OF_CLASS, limits);
+  const rules = indexRules(placed);
+  const set = {
+    ...rules,
+    classes: ranked,
+    checksQosClass: false,
+    isDryRun: false,
+    receivers: receiversOf(rules.rules),
+  };
+  return { set, leftOut };
+}
+
+function classesNamed({ defaultClassName, substitutes }: PriorityPolicy): readonly string[] {
+  return [
+    ...(defaultClassName === undefined ? [] : [defaultClassName]),
+    ...substitutes.keys(),
+    ...substitutes.values(),
+  ];
+}
+
+function receiversOf(rules: readonly PriorityRule[]): Receivers {
+  return {
+    classNames: new Set(rules.flatMap(({ substitutes }) => [...substitutes.keys()]).sort()),
+    schedulers: rules.some(({ schedulerName }) => schedulerName !== undefined),
+  };
 }
 
 /** Twice its name, which has at most 253 characters, its value and its policy. */

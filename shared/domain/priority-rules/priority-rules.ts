@@ -45,6 +45,8 @@ export interface PriorityRule {
   readonly substitutes: ReadonlyMap<string, string>;
   /** Its default class, as the number in `classes`; of several rules' the lowest counts. */
   readonly defaultRank: number | undefined;
+  /** Given to pods that name no scheduler; only in the set that gives. */
+  readonly schedulerName: string | undefined;
   /** It would refuse, and warns because the webhook is in dry run. */
   readonly isDryRun: boolean;
 }
@@ -52,13 +54,23 @@ export interface PriorityRule {
 /** Numbers of rules by a label that a namespace has, by key and value. */
 export type RuleIndex = ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
 
-/** All rules that refuse, or all that warn. Every rule is found either by one label or everywhere. */
+/** Which pods a set has something for, so that the API server need not evaluate it for the others. */
+export interface Receivers {
+  /** Classes that a rule replaces. */
+  readonly classNames: ReadonlySet<string>;
+  /** Whether a rule gives a scheduler, so that pods of every class may get one. */
+  readonly schedulers: boolean;
+}
+
+/** All rules that refuse, all that warn, or all that give. Every rule is found either by one label or everywhere. */
 export interface RuleSet {
   readonly rules: readonly PriorityRule[];
   readonly byLabel: RuleIndex;
   readonly everywhere: readonly number[];
-  /** In order of value and name; none where no rule is personal, for only those judge templates. */
+  /** In order of value and name: all of them where a rule is personal, for only those judge templates, else none. */
   readonly classes: readonly PriorityClass[];
   readonly checksQosClass: boolean;
   readonly isDryRun: boolean;
+  /** Only of the set that gives; its `classes` are those that its rules name. */
+  readonly receivers?: Receivers;
 }

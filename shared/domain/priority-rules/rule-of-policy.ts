@@ -53,6 +53,11 @@ export function givingRule(policy: PriorityPolicy, ranked: readonly PriorityClas
   };
 }
 
+/** What a policy gives to the pods that it applies to; ranked are the classes that policies name. */
+export function defaultingRule(policy: PriorityPolicy, ranked: readonly PriorityClass[]): UnplacedRule {
+  return { ...givingRule(policy, ranked), schedulerName: policy.schedulerName };
+}
+
 function silentRule(policy: string): UnplacedRule {
   return {
     policy,
@@ -66,6 +71,7 @@ function silentRule(policy: string): UnplacedRule {
     counted: undefined,
     substitutes: new Map(),
     defaultRank: undefined,
+    schedulerName: undefined,
     isDryRun: false,
   };
 }

@@ -75,7 +75,7 @@ function rulePolicy({ name, rules, matchConditions, variables, validations }: Po
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicy',
-    metadata: { name, labels: LABELS },
+    metadata: { name, labels: POLICY_LABELS },
     spec: {
       failurePolicy: 'Ignore',
       paramKind: { apiVersion: API_VERSION, kind: 'PriorityRules' },
@@ -95,12 +95,13 @@ function binding(name: string, policyName: string, action: 'Deny' | 'Warn', rule
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name, labels: LABELS },
+    metadata: { name, labels: POLICY_LABELS },
     spec: { policyName, validationActions: [action], paramRef: { name: rules, parameterNotFoundAction: 'Allow' } },
   };
 }
 
-const LABELS = {
+/** Of every admission policy and binding. */
+export const POLICY_LABELS = {
   'app.kubernetes.io/name': 'plimsoll',
   'app.kubernetes.io/component': 'webhook',
   'app.kubernetes.io/part-of': 'plimsoll',

@@ -14,7 +14,7 @@ import { celVariable, NUMBERS, ROW, type CelVariable } from './cel-variable.ts';
 const MOST_GROUPS = ROW * ROW;
 
 /** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
-function heldRules(account: string): readonly CelVariable[] {
+export function heldRules(account: string): readonly CelVariable[] {
   return [
     celVariable('labels', 'namespaceObject.?metadata.?labels.orValue({})'),
     celVariable('username', "request.userInfo.?username.orValue('')"),
@@ -110,7 +110,7 @@ const IS_COUNTED = [
 ].join(' || ');
 
 /** Of the rules in a variable that with the lowest number, as a list of one. */
-function first(rules: string): string {
+export function first(rules: string): string {
   return `variables.${rules}.filter(rule, variables.${rules}.all(other, rule.order <= other.order))`;
 }
 
@@ -151,6 +151,42 @@ function sentence(judging: Judging): string {
 const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`);
 const NOT_GIVEN = PHRASES.defaultNotGiven();
 
+/**
+ * The class that a pod gets whose user names the class `named`: that one, else the lowest default, else the global
+ * default; or its substitute. Rules for persons count where the user is known who creates the pod itself.
+ */
+export function chosenClass(withoutPersonal: boolean): readonly CelVariable[] {
+  const lasting = withoutPersonal ? '!rule.isPersonal && ' : '';
+  return [
+    celVariable(
+      'ranks',
+      'variables.held.map(rules, rules',
+      `  .filter(rule, ${lasting}has(rule.defaultRank) && rule.defaultRank < size(params.spec.classNames))`,
+      '  .map(rule, rule.defaultRank)',
+      ').filter(ranks, size(ranks) > 0).map(ranks, ranks.min())',
+    ),
+    celVariable(
+      'chosen',
+      "variables.named != '' ? variables.named :",
+      'size(variables.ranks) > 0 ? params.spec.classNames[variables.ranks.min()] : params.spec.globalDefault',
+    ),
+    celVariable(
+      'substituting',
+      'variables.held.map(rules, rules.filter(rule,',
+      `  ${lasting}variables.chosen in rule.substitutePriorityClassNames &&`,
+      '  rule.substitutePriorityClassNames[variables.chosen] in params.spec.classes &&',
+      "  params.spec.classes[rule.substitutePriorityClassNames[variables.chosen]].preemptionPolicy == 'Never'",
+      ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
+    ),
+    celVariable(
+      'className',
+      'variables.chosen in params.spec.classes &&',
+      "params.spec.classes[variables.chosen].preemptionPolicy != 'Never' && size(variables.substituting) > 0 ?",
+      `${first('substituting')}[0].substitutePriorityClassNames[variables.chosen] : variables.chosen`,
+    ),
+  ];
+}
+
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
@@ -171,32 +207,7 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
   ),
   ...heldRules("variables.podSpec.?serviceAccountName.orValue('default')"),
   celVariable('named', "variables.podSpec.?priorityClassName.orValue('')"),
-  celVariable(
-    'ranks',
-    'variables.held.map(rules, rules',
-    '  .filter(rule, !rule.isPersonal && has(rule.defaultRank) && rule.defaultRank < size(params.spec.classNames))',
-    '  .map(rule, rule.defaultRank)',
-    ').filter(ranks, size(ranks) > 0).map(ranks, ranks.min())',
-  ),
-  celVariable(
-    'chosen',
-    "variables.named != '' ? variables.named :",
-    'size(variables.ranks) > 0 ? params.spec.classNames[variables.ranks.min()] : params.spec.globalDefault',
-  ),
-  celVariable(
-    'substituting',
-    'variables.held.map(rules, rules.filter(rule,',
-    '  !rule.isPersonal && variables.chosen in rule.substitutePriorityClassNames &&',
-    '  rule.substitutePriorityClassNames[variables.chosen] in params.spec.classes &&',
-    "  params.spec.classes[rule.substitutePriorityClassNames[variables.chosen]].preemptionPolicy == 'Never'",
-    ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
-  ),
-  celVariable(
-    'className',
-    'variables.chosen in params.spec.classes &&',
-    "params.spec.classes[variables.chosen].preemptionPolicy != 'Never' && size(variables.substituting) > 0 ?",
-    `${first('substituting')}[0].substitutePriorityClassNames[variables.chosen] : variables.chosen`,
-  ),
+  ...chosenClass(true),
   celVariable('isKnown', "variables.className == '' || variables.className in params.spec.classes"),
   celVariable(
     'priority',

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
@@ -37,6 +38,10 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
       await kubectl('get', 'daemonset', 'plimsoll-agent', '-n', 'plimsoll-node', '-o', 'json'),
     );
     expect(at(daemonSet, 'spec.template.spec.containers.0.args')).not.toContain('--mode=Enforce');
+    const policies = await kubectl('get', 'mutatingadmissionpolicies', '-o', 'name', '--ignore-not-found').catch(
+      () => '',
+    );
+    expect(policies.includes('/defaults.plimsoll.dev')).toBe(servesMutatingPolicies(process.env));
     const notes = await helm(['get', 'notes', ...RELEASE, '--kubeconfig', own().cluster.kubeconfig]);
     expect(notes.stdout).toContain('evict no pod until a NodePressurePolicy says Enforce');
   });

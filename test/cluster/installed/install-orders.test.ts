@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { POLICIES, RULES } from '#test/cluster/admission/support/cluster-objects.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
@@ -56,7 +57,12 @@ describe.skipIf(why !== undefined)(`in whatever order Plimsoll comes and goes${w
 
   const files: Readonly<Record<Exclude<Part, 'webhook'>, readonly string[]>> = {
     definitions: ['-k', `${DEPLOY}crds`],
-    policies: ['-f', `${DEPLOY}base/webhook/admission-policies.yaml`],
+    policies: [
+      ...['-f', `${DEPLOY}base/webhook/admission-policies.yaml`],
+      ...(servesMutatingPolicies(process.env)
+        ? ['-f', `${DEPLOY}components/api-server-defaults/mutating-policy.yaml`]
+        : []),
+    ],
   };
 
   function startWebhook(): Promise<WebhookProcess> {

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
 import { type PodCreates, startPodCreates } from './support/pod-creates.ts';
@@ -85,6 +86,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with ku
   test.each([
     ...['enforce', 'high-availability', 'rules-only', 'second-scheduler', 'control-plane-extender'],
     ...['dashboard', 'without-agent'],
+    ...(servesMutatingPolicies(process.env) ? ['api-server-defaults'] : []),
   ])('the API server takes deploy/overlays/%s, every field of it', { timeout: WITHIN_MS }, async (overlay) => {
     await kubectl(...APPLY, '--dry-run=server', '-k', `${DEPLOY}overlays/${overlay}`);
   });

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
@@ -14,10 +16,11 @@ import {
   writtenArbitrary,
   type WrittenPolicy,
 } from '#test/build/rule-cases.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { valueOf } from '#test/build/value-of.ts';
-import { contractHarness } from '#test/contract/harness.ts';
+import { at, contractHarness } from '#test/contract/harness.ts';
 import { WORKLOAD_KINDS, workloadKind } from '#test/webhook/support/workloads.ts';
 import type { AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
@@ -25,6 +28,8 @@ import { ruleArena, verdictOf } from './rule-arena.ts';
 
 const SETS = 25;
 const WRITTEN_PER_SET = 40;
+const SETS_THAT_GIVE = 6;
+const PODS_PER_SET = 50;
 const SETS_WITH_A_DEATH = 3;
 const WRITTEN_AROUND_A_DEATH = 120;
 const POLICIES_PER_SET = 6;
@@ -34,7 +39,10 @@ const CLASSES = new Map(RULE_CLASSES.map((each) => [each.name, each]));
 
 describe.skipIf(!hasCluster())('the rules in the API server and the webhook', () => {
   const api = contractHarness(clusterTarget());
-  const webhooks = registeredWebhooks(api);
+  const givesDefaults = servesMutatingPolicies(process.env);
+  const webhooks = registeredWebhooks(api, {
+    policies: [...rulePolicies(), ...(givesDefaults ? defaultPolicy() : [])],
+  });
   const arena = ruleArena(api);
 
   function sample(sets: number, perSet: number, seed: number) {
@@ -67,6 +75,34 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
       expect(Math.min(...Object.values(counts))).toBeGreaterThan((SETS * WRITTEN_PER_SET) / 20);
     },
   );
+
+  test.skipIf(!givesDefaults)(
+    `and the policy that gives defaults: each alone and together store the same of ${SETS_THAT_GIVE * PODS_PER_SET} random pods, or refuse them alike (seed ${SEED + 2})`,
+    { timeout: 600_000 },
+    async () => {
+      const counts = { kept: 0, given: 0, refused: 0 };
+      for (const { policies, written } of sample(SETS_THAT_GIVE, 2 * PODS_PER_SET, SEED + 2)) {
+        await arena.enforce(policies);
+        const pods = written.filter(({ kind }) => kind === 'Pod').slice(0, PODS_PER_SET);
+        const asks = (['both', 'defaults', 'everything'] as const).map((judge) =>
+          inFlight(AT_ONCE, pods, async (each) => storedOrRefused(await arena.ask(each, judge), policies)),
+        );
+        const [byWebhook = [], byPolicy, byAll] = await Promise.all(asks);
+        expect([byPolicy, byAll]).toEqual([byWebhook, byWebhook]);
+        for (const [index, stored] of byWebhook.entries()) {
+          const isKept = Array.isArray(stored) && stored[0] === pods[index]?.podSpec.priorityClassName;
+          counts[isKept ? 'kept' : Array.isArray(stored) ? 'given' : 'refused'] += 1;
+        }
+      }
+      expect(Math.min(...Object.values(counts))).toBeGreaterThan((SETS_THAT_GIVE * PODS_PER_SET) / 50);
+    },
+  );
+
+  /** The three fields, or the policies' own words. */
+  function storedOrRefused(answer: AnswerOfUser, policies: readonly WrittenPolicy[]): unknown {
+    if (answer.status !== 201) return verdictOf(answer, 'policies', policies).refusal;
+    return ['priorityClassName', 'priority', 'preemptionPolicy'].map((field) => at(answer.body, `spec.${field}`));
+  }
 
   test(
     `together let nothing forbidden in while the webhook is killed under ${SETS_WITH_A_DEATH * WRITTEN_AROUND_A_DEATH} requests (seed ${SEED + 1})`,

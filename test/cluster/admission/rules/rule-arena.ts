@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { at, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
-import { ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import { DEFAULT_POLICY } from '#shared/kube/api-names.ts';
+import { ADMISSION_POLICY_BINDINGS, MUTATING_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import {
   NAMESPACE_LABELS,
@@ -15,8 +17,11 @@ import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-us
 import { clusterObjects, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { eventually } from '#test/build/waiting.ts';
 
-/** What is enforced in a namespace: only the API server's policies, only the webhook's validating entries, or both. */
-export const JUDGES = ['policies', 'webhook', 'both'] as const;
+/**
+ * What is in force in a namespace: only the API server's validating policies, only the webhook's validating entries, both
+ * with the webhook's mutating entry, the API server's policies including that which gives defaults, or everything.
+ */
+export const JUDGES = ['policies', 'webhook', 'both', 'defaults', 'everything'] as const;
 export type JudgeName = (typeof JUDGES)[number];
 
 const LABEL = 'judged-by';
@@ -135,13 +140,21 @@ async function removePolicies(api: Harness): Promise<void> {
 /** The mutating entry is used only together with the policies: its changes would hide what the others check. */
 async function keepApart(api: Harness): Promise<void> {
   const bindings = rulePolicies().filter(({ kind }) => kind === ADMISSION_POLICY_BINDINGS.kind);
-  for (const { metadata } of bindings) {
-    const matchResources = { namespaceSelector: { matchExpressions: [except('webhook')] } };
-    const path = `${ADMISSION}/${ADMISSION_POLICY_BINDINGS.plural}/${metadata.name}`;
-    expect((await api.patch(path, { spec: { matchResources } }, 'merge')).status).toBe(200);
-  }
-  await narrow(api, 'mutating', except('policies', 'webhook'));
-  await narrow(api, 'validating', except('policies'));
+  for (const { metadata } of bindings)
+    await narrowBinding(api, `${ADMISSION_POLICY_BINDINGS.plural}/${metadata.name}`, except('webhook'));
+  if (servesMutatingPolicies(process.env))
+    await narrowBinding(
+      api,
+      `${MUTATING_POLICY_BINDINGS.plural}/${DEFAULT_POLICY}`,
+      except('policies', 'webhook', 'both'),
+    );
+  await narrow(api, 'mutating', except('policies', 'webhook', 'defaults'));
+  await narrow(api, 'validating', except('policies', 'defaults'));
+}
+
+async function narrowBinding(api: Harness, name: string, requirement: object): Promise<void> {
+  const matchResources = { namespaceSelector: { matchExpressions: [requirement] } };
+  expect((await api.patch(`${ADMISSION}/${name}`, { spec: { matchResources } }, 'merge')).status).toBe(200);
 }
 
 function except(...values: readonly JudgeName[]): object {
@@ -160,7 +173,7 @@ async function narrow(api: Harness, kind: 'mutating' | 'validating', requirement
 }
 
 /** The prefix of each variant's message. */
-const SPOKEN: Readonly<Record<Exclude<JudgeName, 'both'>, readonly [refusal: RegExp, warning: RegExp]>> = {
+const SPOKEN: Readonly<Record<'policies' | 'webhook', readonly [refusal: RegExp, warning: RegExp]>> = {
   policies: [
     /^.* is forbidden: ValidatingAdmissionPolicy '\S+' with binding '\S+' denied request: /,
     /^Validation failed for ValidatingAdmissionPolicy '\S+' with binding '\S+': /,
@@ -171,7 +184,7 @@ const SPOKEN: Readonly<Record<Exclude<JudgeName, 'both'>, readonly [refusal: Reg
 /** The verdict of a variant because of these policies, without the API server's prefix; any other refusal unchanged. */
 export function verdictOf(
   { status, headers, body }: AnswerOfUser,
-  judge: Exclude<JudgeName, 'both'>,
+  judge: 'policies' | 'webhook',
   policies: readonly WrittenPolicy[],
 ): RuleVerdict {
   const [refusing, warning] = SPOKEN[judge];

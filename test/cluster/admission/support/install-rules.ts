@@ -3,7 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import {
+  ADMISSION_POLICIES,
+  ADMISSION_POLICY_BINDINGS,
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+} from '#shared/kube/resource.ts';
 import { PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { at, type Harness } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
@@ -13,13 +19,18 @@ import { eventually } from '#test/build/waiting.ts';
 const CRDS = fileURLToPath(new URL('../../../../deploy/crds/', import.meta.url));
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
+const RESOURCES = [ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS, MUTATING_POLICIES, MUTATING_POLICY_BINDINGS];
+
 /**
  * Installs our kinds and the policies with which the API server itself enforces rules. Returns how to remove the
  * policies and the compiled rules, which would affect later tests; the kinds stay.
  */
-export async function installRules(api: Harness): Promise<() => Promise<void>> {
+export async function installRules(
+  api: Harness,
+  objects: readonly KubeObject[] = rulePolicies(),
+): Promise<() => Promise<void>> {
   await applyDefinitions(api);
-  const policies = rulePolicies().map((object) => ({ object, path: pathOf(object) }));
+  const policies = objects.map((object) => ({ object, path: pathOf(object) }));
   for (const { path, object } of policies) await apply(api, path, object);
   const rules = Object.values(PRIORITY_RULES_NAMES).map((name) => `${RULES}/${name}`);
   return async () => {
@@ -27,8 +38,8 @@ export async function installRules(api: Harness): Promise<() => Promise<void>> {
   };
 }
 
-function pathOf({ kind, metadata: { name = '' } }: ReturnType<typeof rulePolicies>[number]): string {
-  const { plural } = kind === ADMISSION_POLICIES.kind ? ADMISSION_POLICIES : ADMISSION_POLICY_BINDINGS;
+function pathOf({ kind, metadata: { name = '' } }: KubeObject): string {
+  const plural = RESOURCES.find((each) => each.kind === kind)?.plural ?? '';
   return `${ADMISSION}/${plural}/${name}`;
 }
 

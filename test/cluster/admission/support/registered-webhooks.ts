@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject } from 'vitest';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { type Answer, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
@@ -26,6 +27,8 @@ export interface RegisteredWebhooksOptions {
   readonly replicas?: number;
   /** Of the validating entries; `Ignore` unless said otherwise. */
   readonly failurePolicy?: 'Ignore' | 'Fail';
+  /** The admission policies of the API server; those of deploy/base unless said otherwise. */
+  readonly policies?: readonly KubeObject[];
   /** A kubeconfig for the webhooks, derived from the given one. */
   readonly toApiServer?: (kubeconfig: string) => Promise<string>;
   /** Fields of the WebhookConfiguration, in addition to the Secret in which they share the authority. */
@@ -40,7 +43,7 @@ export interface RegisteredWebhooksOptions {
  * the API server reaches, start the webhooks as they are shipped, and remove all of it but the CRDs.
  */
 export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOptions = {}): RegisteredWebhooks {
-  const { replicas = 1, failurePolicy = 'Ignore', settings = {}, toApiServer } = options;
+  const { replicas = 1, failurePolicy = 'Ignore', settings = {}, policies, toApiServer } = options;
   const processes: WebhookProcess[] = [];
   let front: Awaited<ReturnType<typeof spread>>;
   let removeRules = (): Promise<void> => Promise.resolve();
@@ -65,7 +68,7 @@ export function registeredWebhooks(api: Harness, options: RegisteredWebhooksOpti
   }
 
   beforeAll(async () => {
-    removeRules = await installRules(api);
+    removeRules = await installRules(api, policies);
     front = await spread();
     const target = { kind: 'url', url: `https://127.0.0.1:${front.port}` } as const;
     await registerFully(api.client, { target, failurePolicy, gatedCallers: [] });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, inject } from 'vitest';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Harness } from '#test/contract/harness.ts';
 import { installRules } from './install-rules.ts';
 import { untilRulesInForce } from './rules-in-force.ts';
@@ -8,12 +9,12 @@ import { untilRulesInForce } from './rules-in-force.ts';
  * Registers hooks of the present `describe` that install the policies of the API server and start a webhook that
  * compiles the rules and is registered nowhere: what is refused, the API server refuses by itself.
  */
-export function rulesAlone(api: Harness): void {
+export function rulesAlone(api: Harness, policies?: readonly KubeObject[]): void {
   let removeRules = (): Promise<void> => Promise.resolve();
   let compiler: WebhookProcess | undefined;
 
   beforeAll(async () => {
-    removeRules = await installRules(api);
+    removeRules = await installRules(api, policies);
     const place = { folder: inject('runFolder'), kubeconfig: inject('kubeconfig') };
     compiler = await startWebhookProcess(place, {
       registration: { mode: 'None' },

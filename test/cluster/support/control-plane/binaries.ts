@@ -29,6 +29,11 @@ export function kubernetesVersion(env: Environment): string {
   return releaseOf(env).version;
 }
 
+/** Whether the version under test serves MutatingAdmissionPolicy as v1, as Kubernetes does from 1.36 on. */
+export function servesMutatingPolicies(env: Environment): boolean {
+  return Number(releaseOf(env).version.split('.')[1]) >= 36;
+}
+
 function releaseOf(env: Environment): Release {
   const minor = env['PLIMSOLL_KUBERNETES'] ?? NEWEST;
   const release = RELEASES[minor];

@@ -23,6 +23,7 @@ describe('compileRules', () => {
     expect(compile([])).toEqual({
       refusing: { rules: [], byLabel: new Map(), everywhere: [], classes: [], checksQosClass: true, isDryRun: false },
       warning: undefined,
+      giving: undefined,
       leftOut: new Map(),
     });
   });
@@ -89,6 +90,31 @@ describe('compileRules', () => {
     ];
     const [rule] = compile(policies).refusing?.rules ?? [];
     expect(rule).toMatchObject({ policy: 'never', maxPriority: undefined, preemption: 'Allow', substitutes });
+  });
+
+  test('what policies give is a set of its own in every mode, with the classes that it names', () => {
+    const substitutes = new Map([['high', 'missing']]);
+    const policies = [
+      buildPolicy('forbids', { maxPriority: 1 }),
+      buildPolicy('gives', { defaultClassName: 'low', onViolation: 'Warn' }),
+      buildPolicy('replaces', { ...FOR_ALICE, preemption: 'Never', substitutes }),
+      buildPolicy('schedules', { schedulerName: 'other' }),
+    ];
+    for (const mode of ['Enforce', 'DryRun'] as const) {
+      const { giving } = compile(policies, { mode });
+      expect(policiesIn(giving)).toEqual(['gives', 'replaces', 'schedules']);
+      expect(giving).toMatchObject({
+        classes: [{ name: 'low' }, { name: 'high' }],
+        receivers: { classNames: new Set(['high']), schedulers: true },
+        checksQosClass: false,
+      });
+      expect(giving?.rules.map(({ defaultRank, schedulerName }) => [defaultRank, schedulerName])).toEqual([
+        [0, undefined],
+        [undefined, undefined],
+        [undefined, 'other'],
+      ]);
+    }
+    expect(compile(policies.slice(0, 1)).giving).toBeUndefined();
   });
 
   test('a selector that the API server would refuse selects nothing, so there is no rule', () => {
