@@ -6,6 +6,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
+import { withoutLargePod } from './large-pod.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: an object for JSON, or what it cannot read of the request. */
@@ -17,6 +18,8 @@ export interface Asked {
   readonly raw: unknown;
   /** More requests are open than are decided. */
   readonly isOverloaded: boolean;
+  /** The pod is so large that only its names and its priority were read. */
+  readonly isPodLeftOut: boolean;
   /** What the request has used up; `undefined` while it may still be decided. */
   readonly exhausted: () => Exhausted | undefined;
 }
@@ -48,6 +51,11 @@ const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>
   tooLarge: failure(413, 'Request body is too large'),
   overloaded: failure(503, 'Too many large requests at once'),
 };
+/**
+ * After an error kube-scheduler goes on as if there were no extender, and would preempt protected pods
+ * (`pkg/scheduler/framework/preemption/preemption.go` callExtenders). So what cannot be read is allowed no preemption.
+ */
+const NO_PREEMPTION: Answer = { code: 200, value: { NodeNameToMetaVictims: {} } };
 const NO_JSON = failure(400, 'Request body is not valid JSON');
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
@@ -58,6 +66,7 @@ const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
 /** A request whose verb is known. */
 interface Open {
   readonly verb: Verb;
+  readonly isPreemption: boolean;
   readonly response: ServerResponse;
   readonly isOverloaded: () => boolean;
   readonly duration: HistogramSeries | undefined;
@@ -65,7 +74,7 @@ interface Open {
 
 /** The listener of the extender port. It has no router: reading and answering cost more than the decision itself. */
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
-  const { verbs, bodyLimitBytes, maxRequests, clock } = options;
+  const { verbs, bodyLimitBytes, maxRequests, clock, log } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
   const workClock = { processorMs, ...options, monotonic: () => clock.monotonic() };
   const turns = new WorkTurns(LIMITS, workClock);
@@ -81,12 +90,18 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
     }
     requests += 1;
     response.once('close', () => (requests -= 1));
-    const open = { verb, response, isOverloaded, duration: durations.get(path) };
+    const isPreemption = path === '/preempt';
+    const open = { verb, isPreemption, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
       if (body.kind === 'body') answerInTurns(options, { turns, allowance: limits.allowance }, open, body.bytes);
-      else if (body.kind !== 'aborted') send(response, UNREAD[body.kind]);
+      else if (body.kind !== 'aborted') send(response, isPreemption ? notPossible(body.kind, log) : UNREAD[body.kind]);
     });
   };
+}
+
+function notPossible(kind: keyof typeof UNREAD, log: Log): Answer {
+  log.warn({ reason: kind }, 'Preemption refused unread');
+  return NO_PREEMPTION;
 }
 
 /** A body that waits for its turn counts as held until it is answered. */
@@ -99,11 +114,11 @@ function answerInTurns(
   const { clock } = options;
   const size = bytes.length;
   allowance.take(size);
-  const { verb, response, duration } = open;
+  const { response, duration } = open;
   const startedAt = clock.monotonic();
   const isOverloaded = open.isOverloaded();
   turns.run(
-    (exhausted) => answer(verb, bytes, { isOverloaded, exhausted }),
+    (exhausted) => answer(open, bytes, { isOverloaded, exhausted }),
     (result) => {
       allowance.giveBack(size);
       send(response, result.ok ? result.value : failed(options, result.error));
@@ -127,11 +142,17 @@ function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer(verb: Verb, bytes: Buffer, asked: Omit<Asked, 'raw'>): Steps<Answer> {
-  const json = parse(bytes);
+function* answer(
+  { verb, isPreemption }: Open,
+  bytes: Buffer,
+  asked: Pick<Asked, 'isOverloaded' | 'exhausted'>,
+): Steps<Answer> {
+  const reduced = isPreemption ? withoutLargePod(bytes) : undefined;
+  yield;
+  const json = parse(reduced ?? bytes);
   if (!json.ok) return NO_JSON;
   yield;
-  const answered = yield* verb({ ...asked, raw: json.value });
+  const answered = yield* verb({ ...asked, raw: json.value, isPodLeftOut: reduced !== undefined });
   return answered.ok ? { code: 200, value: answered.value } : { code: 400, value: { error: answered.error } };
 }
 
