@@ -37,7 +37,7 @@ export const schedulerSchema = z.strictObject({
     .min(1_024)
     .max(256 * MIB)
     .default(16 * MIB)
-    .describe('Largest request body in bytes; a larger one is answered with 413'),
+    .describe('Largest request body in bytes; a larger one is allowed no preemption, or answered with 413'),
   tls: z
     .strictObject({
       ...keyPairFiles('extender'),

@@ -7,6 +7,7 @@ import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
+import { withoutLargePod } from './large-pod.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: a text in JSON, or what it cannot read of the request. */
@@ -18,6 +19,8 @@ export interface Asked {
   readonly text: string;
   /** More requests are open than are decided. */
   readonly isOverloaded: boolean;
+  /** The pod is so large that only its names and its priority were read. */
+  readonly isPodLeftOut: boolean;
   /** What the request has used up; `undefined` while it may still be decided. */
   readonly exhausted: () => Exhausted | undefined;
 }
@@ -54,6 +57,11 @@ const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>
   tooLarge: failure(413, 'Request body is too large'),
   overloaded: failure(503, 'Too many large requests at once'),
 };
+/**
+ * After an error kube-scheduler goes on as if there were no extender, and would preempt protected pods
+ * (`pkg/scheduler/framework/preemption/preemption.go` callExtenders). So what cannot be read is allowed no preemption.
+ */
+const NO_PREEMPTION: Answer = { code: 200, json: '{"NodeNameToMetaVictims":{}}' };
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
 
@@ -63,6 +71,7 @@ const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
 /** A request whose verb is known. */
 interface Open {
   readonly verb: Verb;
+  readonly isPreemption: boolean;
   readonly response: ServerResponse;
   readonly isOverloaded: () => boolean;
   readonly duration: HistogramSeries | undefined;
@@ -70,7 +79,7 @@ interface Open {
 
 /** The listener of the extender port. It has no router: reading and answering cost more than the decision itself. */
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
-  const { verbs, bodyLimitBytes, maxRequests, clock } = options;
+  const { verbs, bodyLimitBytes, maxRequests, clock, log } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
   const workClock = { processorMs, ...options, monotonic: () => clock.monotonic() };
   const turns = new WorkTurns(LIMITS, workClock);
@@ -86,12 +95,18 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
     }
     requests += 1;
     response.once('close', () => (requests -= 1));
-    const open = { verb, response, isOverloaded, duration: durations.get(path) };
+    const isPreemption = path === '/preempt';
+    const open = { verb, isPreemption, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
       if (body.kind === 'body') answerInTurns(options, { turns, allowance: limits.allowance }, open, body.bytes);
-      else if (body.kind !== 'aborted') send(response, UNREAD[body.kind]);
+      else if (body.kind !== 'aborted') send(response, isPreemption ? notPossible(body.kind, log) : UNREAD[body.kind]);
     });
   };
+}
+
+function notPossible(kind: keyof typeof UNREAD, log: Log): Answer {
+  log.warn({ reason: kind }, 'Preemption refused unread');
+  return NO_PREEMPTION;
 }
 
 /** A body that waits for its turn counts as held until it is answered. */
@@ -104,11 +119,11 @@ function answerInTurns(
   const { clock } = options;
   const size = bytes.length;
   allowance.take(size);
-  const { verb, response, duration } = open;
+  const { response, duration } = open;
   const startedAt = clock.monotonic();
   const isOverloaded = open.isOverloaded();
   turns.run(
-    (exhausted) => answer(verb, bytes, { isOverloaded, exhausted }),
+    (exhausted) => answer(open, bytes, { isOverloaded, exhausted }),
     (result) => {
       allowance.giveBack(size);
       send(response, result.ok ? result.value : failed(options, result.error));
@@ -132,8 +147,15 @@ function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer(verb: Verb, bytes: Buffer, asked: Omit<Asked, 'text'>): Steps<Answer> {
-  const answered = yield* verb({ ...asked, text: bytes.toString('utf8') });
+function* answer(
+  { verb, isPreemption }: Open,
+  bytes: Buffer,
+  asked: Pick<Asked, 'isOverloaded' | 'exhausted'>,
+): Steps<Answer> {
+  const reduced = isPreemption ? withoutLargePod(bytes) : undefined;
+  yield;
+  const text = (reduced ?? bytes).toString('utf8');
+  const answered = yield* verb({ ...asked, text, isPodLeftOut: reduced !== undefined });
   if (answered.ok) return { code: 200, json: answered.json };
   return { code: 400, json: JSON.stringify({ error: answered.error }) };
 }

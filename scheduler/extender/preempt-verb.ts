@@ -28,7 +28,7 @@ export interface PreemptOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Looks at each proposal that is reviewed. */
-  readonly reportLoops: (proposed: PreemptionArgs) => void;
+  readonly reportLoops: (proposed: PreemptionArgs) => Steps<void>;
   readonly voided: Pick<VoidedNominations, 'note'>;
 }
 
@@ -60,7 +60,7 @@ function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): S
   if ('undecided' in outcome && outcome.undecided === 'Unsynced') return asProposed(args);
   const reviewed = 'decided' in outcome ? outcome.decided : yield* reviewByProtection(snapshot, proposal, rules);
   report(log, args, reviewed);
-  reportLoops(args);
+  yield* reportLoops(args);
   return reviewed;
 }
 

@@ -49,9 +49,10 @@ export function decideOrCount(view: ViewState, metrics: Metrics): DecideOr {
 }
 
 /** By a stale view of pods nodes are still judged: by NodePressures, which carry their own times. */
-function reasonFor(verb: VerbName, { isOverloaded }: Asked, { missing, isStale }: ViewState): Undecided | undefined {
+function reasonFor(verb: VerbName, asked: Asked, { missing, isStale }: ViewState): Undecided | undefined {
   if (missing().length > 0) return 'Unsynced';
-  if (isOverloaded) return 'Overloaded';
+  if (asked.isOverloaded) return 'Overloaded';
+  if (asked.isPodLeftOut) return 'TooMuchWork';
   return verb === 'preempt' && isStale() ? 'Stale' : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Proposal } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -17,6 +18,9 @@ export interface ReportOptions {
   readonly metrics: Metrics;
 }
 
+/** Of one proposal: nobody reads more of its Events. */
+const MOST_REPORTED = 10;
+
 interface FoundLoop {
   readonly victim: Pod;
   readonly because: Because;
@@ -26,7 +30,7 @@ interface FoundLoop {
  * Reports each loop that a proposed preemption would continue: an Event on the pending pod that names both sides, a log
  * line, and a count. Only the replica that kube-scheduler asks does so.
  */
-export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, 'pod' | 'proposal'>) => void {
+export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, 'pod' | 'proposal'>) => Steps<void> {
   const { loops, events, log, metrics } = options;
   const counter = metrics.counter(
     'plimsoll_extender_preemption_loops_total',
@@ -34,9 +38,9 @@ export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, '
     ['mode'],
   );
   counter.add({ mode: loops.mode }, 0);
-  return (proposed) => {
+  return function* (proposed) {
     if (!loops.isAny()) return;
-    for (const { victim, because } of loopsIn(proposed, options)) {
+    for (const { victim, because } of yield* loopsIn(proposed, options)) {
       counter.add({ mode: loops.mode });
       log.warn({ ...because.facts, code: because.code, mode: loops.mode }, 'Loop of preemptions');
       events.record(eventOf(proposed.pod, { victim, because }, loops.mode));
@@ -44,15 +48,22 @@ export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, '
   };
 }
 
-/** One for each owner of victims, on whichever nodes these are. */
-function loopsIn({ pod, proposal }: Pick<Proposal, 'pod' | 'proposal'>, options: ReportOptions): Iterable<FoundLoop> {
+/** One for each owner of victims, on whichever nodes these are; of very many some. */
+function* loopsIn(
+  { pod, proposal }: Pick<Proposal, 'pod' | 'proposal'>,
+  options: ReportOptions,
+): Steps<readonly FoundLoop[]> {
   const found = new Map<string, FoundLoop>();
-  for (const uid of proposal.flatMap(({ uids }) => uids)) {
-    const victim = options.snapshot.placedPods.get(uid)?.pod;
-    const because = victim && options.loops.between(victim, pod);
-    if (victim !== undefined && because !== undefined) found.set(because.text, { victim, because });
+  for (const { uids } of proposal) {
+    for (const uid of uids) {
+      const victim = options.snapshot.placedPods.get(uid)?.pod;
+      const because = victim && options.loops.between(victim, pod);
+      if (victim !== undefined && because !== undefined) found.set(because.text, { victim, because });
+    }
+    if (found.size >= MOST_REPORTED) break;
+    yield;
   }
-  return found.values();
+  return [...found.values()].slice(0, MOST_REPORTED);
 }
 
 function eventOf(preemptor: Pod, { victim, because }: FoundLoop, mode: PreemptionLoops['mode']) {

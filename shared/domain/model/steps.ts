@@ -1,6 +1,6 @@
 /**
  * Work that is done piece by piece: it yields after each piece, so that the caller can do something else in between,
- * and returns the result. A piece should take well below a millisecond.
+ * and returns the result. A piece should take less than a millisecond, and at most some milliseconds of the largest input.
  */
 export type Steps<T> = Generator<undefined, T>;
 

@@ -12,6 +12,8 @@ import { buildPod } from '#test/build/cluster.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ask, type Asking, NOW, Pod, proposal, start } from './asked-extender.ts';
 
+const TOO_MUCH = JSON.stringify({ Pod: 'x'.repeat(2000) });
+
 describe('POST /preempt', () => {
   const args = JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: proposal });
 
@@ -92,7 +94,7 @@ describe('POST /preempt', () => {
       return held;
     });
     await eventually(async () => {
-      expect((await fetch(`${url}/preempt`, { method: 'POST', body: 'x'.repeat(900) })).status).toBe(503);
+      expect((await fetch(`${url}/filter`, { method: 'POST', body: 'x'.repeat(900) })).status).toBe(503);
     }, 5_000);
     for (const held of holders) held.destroy();
   });
@@ -129,9 +131,14 @@ describe('POST /preempt', () => {
 
   test.each<[string, string, number]>([
     ['no JSON', '{', 400],
-    ['too much', JSON.stringify({ Pod: 'x'.repeat(2000) }), 413],
+    ['too much', TOO_MUCH, 413],
   ])('%s is refused', async (_, body, status) => {
-    expect((await ask(body, { bodyLimitBytes: 1000 })).status).toBe(status);
+    expect((await ask(body, { bodyLimitBytes: 1000, path: '/filter' })).status).toBe(status);
+  });
+
+  test('too much allows no preemption: after an error kube-scheduler would preempt protected pods', async () => {
+    const { status, body } = await ask(TOO_MUCH, { bodyLimitBytes: 1000 });
+    expect([status, body]).toEqual([200, { NodeNameToMetaVictims: {} }]);
   });
 
   test('another path is not found', async () => {

@@ -53,6 +53,15 @@ describe('a tenant whose pods take much work to judge (T-99)', () => {
     expect(metrics).toContain('plimsoll_extender_duration_seconds_count{verb="preempt"} 1');
   });
 
+  test('a preemptor that is too large to be parsed in a few milliseconds is answered by protection alone', async () => {
+    const containers = [{ name: 'main', image: 'i', args: ['\u0001"NodeNameToVictims":null'.repeat(20_000)] }];
+    const large = { ...Pod, spec: { ...Pod.spec, containers } };
+    const question = { Pod: large, NodeNameToVictims: null, NodeNameToMetaVictims: proposal };
+    const { body, metrics } = await ask(JSON.stringify(question), { bodyLimitBytes });
+    expect(body).toEqual(n0);
+    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="TooMuchWork"} 1');
+  });
+
   test('a process that waits for its processor decides all the same', async () => {
     const monotonic = steppingClock();
     const { body, metrics } = await ask(JSON.stringify({ Pod, NodeNameToMetaVictims: proposal }), {

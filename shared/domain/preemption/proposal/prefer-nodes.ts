@@ -1,8 +1,11 @@
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
 import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/victims-cost.ts';
 import { takenAway, type NodeVerdict, type ProposedVictims } from './proposal.ts';
+
+const NODES_PER_STEP = 16;
 
 interface Contender {
   readonly node: string;
@@ -16,14 +19,17 @@ interface Contender {
  * a threshold is met, and of these the ones with most victims that use more than they request. Other nodes stay as they
  * are: kube-scheduler prefers the best ones anyway.
  */
-export function preferNodes(
+export function* preferNodes(
   verdicts: readonly NodeVerdict[],
   snapshot: ClusterSnapshot,
   now: Instant,
-): readonly NodeVerdict[] {
-  const contenders = verdicts.flatMap((verdict) =>
-    verdict.kind === 'takenAway' ? [] : [contender(snapshot, verdict.victims, now)],
-  );
+): Steps<readonly NodeVerdict[]> {
+  const contenders: Contender[] = [];
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'takenAway') continue;
+    contenders.push(contender(snapshot, verdict.victims, now));
+    if (contenders.length % NODES_PER_STEP === 0) yield;
+  }
   const [best, ...others] = contenders.toSorted(compareContenders);
   if (best === undefined) return verdicts;
   const worse = new Set(others.filter((other) => isEqualButWorse(other, best)).map(({ node }) => node));

@@ -67,7 +67,7 @@ export function* reviewInSteps(
   }
   const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
-  return awaitRoom(review, reviews) ?? (rules.usageAware ? preferNodes(verdicts, snapshot, now) : verdicts);
+  return awaitRoom(review, reviews) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts);
 }
 
 /** `reviewInSteps`, all at once. */
