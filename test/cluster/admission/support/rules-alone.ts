@@ -8,13 +8,13 @@ import { untilRulesInForce } from './rules-in-force.ts';
  * Registers hooks of the present `describe` that install the policies of the API server and start a webhook that
  * compiles the rules and is registered nowhere: what is refused, the API server refuses by itself.
  */
-export function rulesAlone(api: Harness): void {
+export function rulesAlone(api: Harness, kubeconfigOf = () => inject('kubeconfig')): void {
   let removeRules = (): Promise<void> => Promise.resolve();
   let compiler: WebhookProcess | undefined;
 
   beforeAll(async () => {
     removeRules = await installRules(api);
-    const place = { folder: inject('runFolder'), kubeconfig: inject('kubeconfig') };
+    const place = { folder: inject('runFolder'), kubeconfig: kubeconfigOf() };
     compiler = await startWebhookProcess(place, {
       registration: { mode: 'None' },
       leaderElection: { namespace: api.namespace },

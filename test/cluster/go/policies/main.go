@@ -15,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,6 +53,8 @@ var resources = map[string]schema.GroupVersionResource{
 	"ReplicaSet":            appsv1.SchemeGroupVersion.WithResource("replicasets"),
 	"Job":                   batchv1.SchemeGroupVersion.WithResource("jobs"),
 	"CronJob":               batchv1.SchemeGroupVersion.WithResource("cronjobs"),
+	"PodGroup":              schedulingv1alpha2.SchemeGroupVersion.WithResource("podgroups"),
+	"Workload":              schedulingv1alpha2.SchemeGroupVersion.WithResource("workloads"),
 }
 
 func emptyObject(kind string) runtime.Object {
@@ -72,6 +75,10 @@ func emptyObject(kind string) runtime.Object {
 		return &batchv1.Job{}
 	case "CronJob":
 		return &batchv1.CronJob{}
+	case "PodGroup":
+		return &schedulingv1alpha2.PodGroup{}
+	case "Workload":
+		return &schedulingv1alpha2.Workload{}
 	}
 	return nil
 }
