@@ -53,6 +53,9 @@ export const WEBHOOK_ENTRIES = {
   deletions: 'deletions.plimsoll.dev',
 } as const;
 
+/** The policies of the API server for groups of pods, which the entry for templates judges too. */
+export const RULES_OF_GROUPS = { podGroups: 'podgroups.plimsoll.dev', workloads: 'workloads.plimsoll.dev' } as const;
+
 /** The PriorityRules objects that the API server reads: those that refuse, those that warn, and what pods are given. */
 export const PRIORITY_RULES_NAMES = {
   refusing: 'plimsoll',

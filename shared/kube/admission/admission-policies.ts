@@ -1,10 +1,21 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { CelVariable } from './cel-variable.ts';
 import { QOS_VARIABLES } from './qos-expressions.ts';
-import { POD_RULE_VARIABLES, TEMPLATE_RULE_VARIABLES } from './rule-expressions.ts';
+import {
+  POD_GROUP_RULE_VARIABLES,
+  POD_RULE_VARIABLES,
+  TEMPLATE_RULE_VARIABLES,
+  WORKLOAD_RULE_VARIABLES,
+} from './rule-expressions.ts';
 import { type MatchCondition, NOT_A_CONTROLLER, NOT_A_NODE, NOT_OURSELVES } from './match-conditions.ts';
-import { CREATED_PODS, judgedNamespaces, WRITTEN_TEMPLATES } from './webhook-configurations.ts';
-import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
+import {
+  CREATED_POD_GROUPS,
+  CREATED_PODS,
+  CREATED_WORKLOADS,
+  judgedNamespaces,
+  WRITTEN_TEMPLATES,
+} from './webhook-configurations.ts';
+import { API_VERSION, PRIORITY_RULES_NAMES, RULES_OF_GROUPS, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 
 interface Validation {
   readonly expression: string;
@@ -36,7 +47,7 @@ function template(object: string): string {
  * every pod of the cluster out. A missing object means that there is nothing to enforce.
  */
 export function rulePolicies(): readonly KubeObject[] {
-  return [podPolicy(), templatePolicy()].flatMap((policy) => [
+  return [podPolicy(), templatePolicy(), podGroupPolicy(), workloadPolicy()].flatMap((policy) => [
     rulePolicy(policy),
     binding(policy.name, policy.name, 'Deny', PRIORITY_RULES_NAMES.refusing),
     binding(`warnings.${policy.name}`, policy.name, 'Warn', PRIORITY_RULES_NAMES.warning),
@@ -64,6 +75,33 @@ function templatePolicy(): Policy {
     variables: TEMPLATE_RULE_VARIABLES,
     validations: [sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this template')],
   };
+}
+
+/** Whoever creates a group decides how important its pods are together: a person or a controller. */
+function podGroupPolicy(): Policy {
+  return {
+    name: RULES_OF_GROUPS.podGroups,
+    rules: [CREATED_POD_GROUPS],
+    matchConditions: [NOT_OURSELVES],
+    variables: POD_GROUP_RULE_VARIABLES,
+    validations: [ofNamedClass('a PriorityPolicy forbids the priority class of this group')],
+  };
+}
+
+function workloadPolicy(): Policy {
+  return {
+    name: RULES_OF_GROUPS.workloads,
+    rules: [CREATED_WORKLOADS],
+    matchConditions: [NOT_OURSELVES, NOT_A_CONTROLLER],
+    variables: WORKLOAD_RULE_VARIABLES,
+    validations: [ofNamedClass('a PriorityPolicy forbids a priority class of this workload')],
+  };
+}
+
+/** A group without a class is none that anybody chose. */
+function ofNamedClass(message: string): Validation {
+  const { expression, ...said } = sentenceOrNothing('violation', message);
+  return { expression: `variables.className == '' || ${expression}`, ...said };
 }
 
 /** A variable that says what is wrong, and is empty where nothing is; `message` stands in for one that is too long. */

@@ -17,6 +17,11 @@ const MOST_GROUPS = ROW * ROW;
 export function heldRules(account: string): readonly CelVariable[] {
   return [
     celVariable('labels', 'namespaceObject.?metadata.?labels.orValue({})'),
+    celVariable(
+      'isQuotaEnforced',
+      `'${LABEL_PRIORITY_QUOTA}' in variables.labels &&`,
+      `variables.labels['${LABEL_PRIORITY_QUOTA}'] == '${PRIORITY_QUOTA_ENFORCED}'`,
+    ),
     celVariable('username', "request.userInfo.?username.orValue('')"),
     celVariable('groups', 'request.userInfo.?groups.orValue([])'),
     celVariable('account', `'system:serviceaccount:' + request.namespace + ':' + ${account}`),
@@ -60,17 +65,14 @@ export function heldRules(account: string): readonly CelVariable[] {
 interface Judging {
   readonly onlyPersonal: boolean;
   readonly mayBeUnknown: boolean;
+  /** A group of pods gets no default and is charged to no quota; its pods say whether they preempt. */
+  readonly isGroup?: boolean;
 }
 
 /** The rules that are broken, of each list the first; and the sentence about the first of all, empty without one. */
 function violation(judging: Judging): readonly CelVariable[] {
   const faults = Object.values(faultsOf(judging));
   return [
-    celVariable(
-      'isQuotaEnforced',
-      `'${LABEL_PRIORITY_QUOTA}' in variables.labels &&`,
-      `variables.labels['${LABEL_PRIORITY_QUOTA}'] == '${PRIORITY_QUOTA_ENFORCED}'`,
-    ),
     celVariable(
       'broken',
       'variables.held.map(rules, rules.filter(rule,',
@@ -91,16 +93,19 @@ function violation(judging: Judging): readonly CelVariable[] {
 }
 
 /** In the order in which the webhook reports them. */
-function faultsOf({ onlyPersonal, mayBeUnknown }: Judging) {
+function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
   const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
   const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
+  const isOfPod = !onlyPersonal && !isGroup;
   return {
-    ...(!onlyPersonal && { isDefaultless: "(has(rule.defaultPriorityClassName) && variables.className == '')" }),
+    ...(isOfPod && { isDefaultless: "(has(rule.defaultPriorityClassName) && variables.className == '')" }),
     isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
     isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
-    isPreempting: `(rule.preemption == 'Never' && ${orUnknown("variables.preemptionPolicy != 'Never'")})`,
+    ...(!isGroup && {
+      isPreempting: `(rule.preemption == 'Never' && ${orUnknown("variables.preemptionPolicy != 'Never'")})`,
+    }),
     isQuotaless: `(has(rule.requireQuotaFor) && ${isKnown}!variables.isQuotaEnforced && variables.className in rule.requireQuotaFor)`,
-    ...(!onlyPersonal && { isUnlabelled: `(!variables.isQuotaEnforced && (${IS_COUNTED}))` }),
+    ...(isOfPod && { isUnlabelled: `(!variables.isQuotaEnforced && (${IS_COUNTED}))` }),
   };
 }
 
@@ -138,14 +143,20 @@ function sentence(judging: Judging): string {
     `  ${isTooHigh} ?`,
     `    ${policy} + 'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +`,
     `      ${orMissing("variables.shownPod + ' has ' + string(variables.priority)")} :`,
-    `  !${isPreempting} ?`,
-    `    ${policy} + 'allows ' + variables.shownClass + ' only where a quota covers it, ${WITHOUT_LABEL}' :`,
-    ...(judging.mayBeUnknown ? [`  !variables.isKnown ? ${policy} + 'forbids preemption here; ' + ${missing} :`] : []),
+    ...(isPreempting === undefined ? [] : [`  !${isPreempting} ?`]),
+    `    ${policy} + 'allows ' + variables.shownClass + ' only where a quota covers it, ${WITHOUT_LABEL}'`,
+    ...(isPreempting === undefined ? [] : [`:`, ...preempting(judging, policy, missing)]),
+  ].join('\n');
+}
+
+function preempting({ mayBeUnknown }: Judging, policy: string, missing: string): readonly string[] {
+  return [
+    ...(mayBeUnknown ? [`  !variables.isKnown ? ${policy} + 'forbids preemption here; ' + ${missing} :`] : []),
     `    ${policy} + 'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +`,
     '      (variables.className in rule.substitutePriorityClassNames ?',
     "        'priority class `' + rule.substitutePriorityClassNames[variables.className] + '`' :",
     "        'a class with preemptionPolicy `Never`')",
-  ].join('\n');
+  ];
 }
 
 const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`);
@@ -220,3 +231,51 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
   ),
   ...violation({ onlyPersonal: true, mayBeUnknown: true }),
 ];
+
+/** Rules for service accounts judge pods by the account that they run as, which a group does not name. */
+const NO_ACCOUNT = "''";
+
+/** For a group of pods that the scheduler places together (`PodGroup`), whose number is final. */
+export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [
+  ...heldRules(NO_ACCOUNT),
+  celVariable('className', "object.spec.?priorityClassName.orValue('')"),
+  celVariable('priority', 'object.spec.?priority.orValue(0)'),
+  ...violation({ onlyPersonal: false, mayBeUnknown: false, isGroup: true }),
+];
+
+const OF_A_PERSONS_GROUP: Judging = { onlyPersonal: true, mayBeUnknown: true, isGroup: true };
+
+/**
+ * For the groups that a controller will create from a `Workload`, when rules for persons do not apply any more: the
+ * first class that breaks one of them is reported.
+ */
+export const WORKLOAD_RULE_VARIABLES: readonly CelVariable[] = [
+  ...heldRules(NO_ACCOUNT),
+  celVariable('templates', 'object.spec.?podGroupTemplates.orValue(null)'),
+  celVariable(
+    'names',
+    'variables.templates == null ? [] : variables.templates',
+    "  .map(template, template.?priorityClassName.orValue('')).filter(name, name != '')",
+  ),
+  celVariable(
+    'personal',
+    'variables.held.map(rules, rules.filter(rule, rule.isPersonal)).filter(rules, size(rules) > 0)',
+  ),
+  celVariable(
+    'forbidden',
+    'variables.names.filter(name, variables.personal.exists(rules, rules.exists(rule,',
+    `  ${Object.values(faultsOf(OF_A_PERSONS_GROUP)).map(ofName).join(' ||\n  ')})))`,
+  ),
+  celVariable('className', "size(variables.forbidden) == 0 ? '' : variables.forbidden[0]"),
+  celVariable('isKnown', 'variables.className in params.spec.classes'),
+  celVariable('priority', 'variables.isKnown ? params.spec.classes[variables.className].value : 0'),
+  ...violation(OF_A_PERSONS_GROUP),
+];
+
+/** A fault of the class with the name of a loop, in place of the class that is judged. */
+function ofName(fault: string): string {
+  return fault
+    .replaceAll('variables.className', 'name')
+    .replaceAll('variables.isKnown', '(name in params.spec.classes)')
+    .replaceAll('variables.priority', 'params.spec.classes[name].value');
+}

@@ -83,6 +83,9 @@ export const WRITTEN_TEMPLATES = [
   rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
   rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
 ];
+/** Groups of pods that the scheduler places together, in any version; a rule for what a cluster does not serve is inert. */
+export const CREATED_POD_GROUPS = inAnyVersion(rule('scheduling.k8s.io', ['podgroups'], ['CREATE']));
+export const CREATED_WORKLOADS = inAnyVersion(rule('scheduling.k8s.io', ['workloads'], ['CREATE']));
 const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
 
 /** The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration, both named `plimsoll`. */
@@ -148,7 +151,7 @@ function entriesLettingIn(shared: SharedParts): readonly Entry[] {
       timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.templates,
       path: WEBHOOK_PATHS.templates,
-      rules: WRITTEN_TEMPLATES,
+      rules: [...WRITTEN_TEMPLATES, CREATED_POD_GROUPS, CREATED_WORKLOADS],
       namespaceSelector: judgedNamespaces(),
       matchConditions: [
         NOT_OURSELVES,
@@ -249,6 +252,10 @@ function wireEntry({ path, ...entry }: Entry, { target, caBundlePem }: Registrat
     admissionReviewVersions: ['v1'],
     matchPolicy: 'Equivalent',
   };
+}
+
+function inAnyVersion(versioned: ReturnType<typeof rule>): object {
+  return { ...versioned, apiVersions: ['*'] };
 }
 
 function clientTarget(target: WebhookTarget, path: string) {

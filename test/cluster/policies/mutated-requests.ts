@@ -15,7 +15,10 @@ export interface RuleNames {
 export type Judging = Pick<AskedOfPolicies, 'namespace' | 'namespaceLabels' | 'user' | 'groups'>;
 
 const MOST_MUTATIONS = 6;
-const KINDS = ['Pod', 'Pod', 'Pod', ...WORKLOAD_KINDS.map(({ kind }) => kind)];
+const GROUP_KINDS = ['PodGroup', 'Workload'];
+const KINDS = ['Pod', 'Pod', 'Pod', ...WORKLOAD_KINDS.map(({ kind }) => kind), ...GROUP_KINDS];
+/** As many templates as a Workload may have. */
+const MOST_TEMPLATES = 8;
 const GROUP_COUNTS = [0, 1, 3, 99, 100, 101, 250];
 
 /** A pod or template of some kind with up to six changes that a tenant could make, from some user in some namespace. */
@@ -25,7 +28,9 @@ export function mutatedRequest(random: RandomSource, names: RuleNames): AskedOfP
   return {
     kind,
     object,
-    ...(kind !== 'Pod' && random.chance(0.2) && { oldObject: mutatedObject(random, kind, names) }),
+    ...(kind !== 'Pod' &&
+      !GROUP_KINDS.includes(kind) &&
+      random.chance(0.2) && { oldObject: mutatedObject(random, kind, names) }),
     ...requester(random, names),
   };
 }
@@ -60,6 +65,7 @@ function mutatedObject(random: RandomSource, kind: string, names: RuleNames): ob
 
 /** Validation, which comes before, refuses a pod without containers, and a workload without the template's spec. */
 function withContainers(object: object, kind: string): object {
+  if (GROUP_KINDS.includes(kind)) return object;
   const containers = at(object, [...podSpecPath(kind), 'containers']);
   return Array.isArray(containers) && containers.length > 0 ? object : build(kind, basePodSpec);
 }
@@ -84,7 +90,26 @@ function build(kind: string, podSpec: object): object {
   };
 }
 
-function baseObject(random: RandomSource, kind: string, { classes }: RuleNames): object {
+function baseObject(random: RandomSource, kind: string, names: RuleNames): object {
+  return GROUP_KINDS.includes(kind) ? groupOf(random, kind, names) : podOrWorkload(random, kind, names);
+}
+
+/** A group of pods, or templates of such groups. */
+function groupOf(random: RandomSource, kind: string, { classes }: RuleNames): object {
+  const one = () => ({ priorityClassName: random.pick(classes), schedulingPolicy: {} });
+  const templates = () => Array.from({ length: 1 + random.below(MOST_TEMPLATES) }, () => ({ name: 'g', ...one() }));
+  return {
+    apiVersion: 'scheduling.k8s.io/v1alpha2',
+    kind,
+    metadata: { name: 'web' },
+    spec:
+      kind === 'PodGroup'
+        ? { ...one(), priority: random.pick([-1, 0, 10, 1_000]) }
+        : { podGroupTemplates: templates() },
+  };
+}
+
+function podOrWorkload(random: RandomSource, kind: string, { classes }: RuleNames): object {
   const priorityClassName = random.chance(0.8) ? { priorityClassName: random.pick(classes) } : {};
   const priority = kind === 'Pod' ? { priority: random.pick([-1, 0, 10, 1_000, 2_000_001_000]) } : {};
   const preemptionPolicy = random.pick(['Never', 'PreemptLowerPriority']);

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at, uniqueName } from '#test/contract/harness.ts';
 import { expectHonestServed, expectWebhookUnharmed } from './expect-unharmed.ts';
-import { withHonestUsers } from './honest-users.ts';
+import { inRounds, withHonestUsers } from './honest-users.ts';
 import { forbiddenPod, type Stage } from './stage.ts';
 
 /** As in the cluster where 1,500 terms ended the process. */
 const NAMESPACES = 1_212;
 const MADE_AT_ONCE = 50;
 const REQUESTS = 10;
-/** The attack goes on until honest users have asked this often, or for this long. */
-const ENOUGH_ASKED = 40;
-const LONGEST_ATTACK_MS = 4_000;
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 
@@ -91,18 +88,12 @@ export function expensivePods(stage: Stage): void {
       await Promise.all(repeat(MADE_AT_ONCE, worker));
     }
 
-    async function inRounds<T>(asked: () => number, one: () => Promise<T>): Promise<readonly T[]> {
-      const answers: T[] = [];
-      const until = performance.now() + LONGEST_ATTACK_MS;
-      do answers.push(...(await Promise.all(repeat(REQUESTS, one))));
-      while (asked() < ENOUGH_ASKED && performance.now() < until);
-      return answers;
-    }
-
     async function ask(spec: object): Promise<ReadonlySet<string>> {
       const path = `${stage.tenant.core('pods')}?dryRun=All`;
       const one = () => stage.attacker()('POST', path, forbiddenPod(stage, spec));
-      const { honest, attack } = await withHonestUsers(stage, (asked) => inRounds(asked, one));
+      const { honest, attack } = await withHonestUsers(stage, (asked) =>
+        inRounds(asked, () => Promise.all(repeat(REQUESTS, one))),
+      );
       expectHonestServed(honest);
       expectWebhookUnharmed(stage);
       return new Set(attack.map(({ status, body }) => `${status} ${String(at(body, 'reason'))}`));

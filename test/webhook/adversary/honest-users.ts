@@ -20,23 +20,38 @@ const CREATED = 201;
 const DELETED = 200;
 const NOT_FOUND = 404;
 const MOST_DELETIONS = 50;
+const ENOUGH_ASKED = 40;
+const LONGEST_ATTACK_MS = 4_000;
 
 /**
- * Runs an attack while honest users create and delete pods, and returns what they got. Rejects when the attack does. An
- * attack is told how many pods they have asked for so far: a share of a few says little.
+ * Runs an attack while honest users create and delete pods, or ask for something else, and returns what they got.
+ * Rejects when the attack does. The attack is told how often they have asked so far.
  */
 export async function withHonestUsers<T>(
   stage: Stage,
   attack: (asked: () => number) => Promise<T>,
+  askOnce = () => createOne(stage),
 ): Promise<{ readonly honest: HonestResult; readonly attack: T }> {
   const over = new AbortController();
   const asked: Asked[] = [];
-  const users = Promise.all(Array.from({ length: USERS }, () => createUntil(stage, asked, over.signal)));
+  const users = Promise.all(Array.from({ length: USERS }, () => askUntil(askOnce, asked, over.signal)));
   const attacked = await attack(() => asked.length).finally(() => over.abort());
   await users;
   const honest = resultOf(asked);
   writeFigures(stage, honest);
   return { honest, attack: attacked };
+}
+
+/**
+ * Repeats what a tenant sends at once until honest users have asked often enough: of nine requests, one refusal would be
+ * more than a twentieth.
+ */
+export async function inRounds<T>(asked: () => number, atOnce: () => Promise<readonly T[]>): Promise<readonly T[]> {
+  const answers: T[] = [];
+  const until = performance.now() + LONGEST_ATTACK_MS;
+  do answers.push(...(await atOnce()));
+  while (asked() < ENOUGH_ASKED && performance.now() < until);
+  return answers;
 }
 
 /** For `npm run bench -- adversary`: how fast answers were is a measurement and no test. */
@@ -47,14 +62,16 @@ function writeFigures({ webhook }: Stage, honest: HonestResult): void {
   appendFileSync(file, `${JSON.stringify({ attack: expect.getState().currentTestName, ...honest, peakMiB })}\n`);
 }
 
-interface Asked {
+/** What one request of an honest user came to. */
+export interface Asked {
+  /** Empty when it was granted. */
   readonly outcome: string;
   readonly elapsedMs: number;
 }
 
-async function createUntil(stage: Stage, asked: Asked[], signal: AbortSignal): Promise<void> {
+async function askUntil(askOnce: () => Promise<Asked>, asked: Asked[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    asked.push(await createOne(stage));
+    asked.push(await askOnce());
     await letTimePass(PAUSE_MS, 'load');
   }
 }

@@ -24,7 +24,7 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
   () => {
     const api = contractHarness(clusterTarget());
     const objects = clusterObjects(api);
-    rulesAlone(api, [...rulePolicies(), ...defaultPolicy()]);
+    rulesAlone(api, { policies: [...rulePolicies(), ...defaultPolicy()] });
     const others = webhookRegistrar(api, 'others');
     const names = { high: '', highNever: '', low: '', lowNever: '', unnamed: '' };
     const policies = { default: '', never: '' };

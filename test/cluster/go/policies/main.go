@@ -17,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,6 +59,8 @@ var resources = map[string]schema.GroupVersionResource{
 	"CronJob":               batchv1.SchemeGroupVersion.WithResource("cronjobs"),
 	"Event":                 corev1.SchemeGroupVersion.WithResource("events"),
 	"events.k8s.io/Event":   eventsv1.SchemeGroupVersion.WithResource("events"),
+	"PodGroup":              schedulingv1alpha2.SchemeGroupVersion.WithResource("podgroups"),
+	"Workload":              schedulingv1alpha2.SchemeGroupVersion.WithResource("workloads"),
 }
 
 func emptyObject(kind string) runtime.Object {
@@ -82,6 +85,10 @@ func emptyObject(kind string) runtime.Object {
 		return &corev1.Event{}
 	case "events.k8s.io/Event":
 		return &eventsv1.Event{}
+	case "PodGroup":
+		return &schedulingv1alpha2.PodGroup{}
+	case "Workload":
+		return &schedulingv1alpha2.Workload{}
 	}
 	return nil
 }

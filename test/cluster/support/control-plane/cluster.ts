@@ -26,6 +26,8 @@ export type ProgramName = ComponentName | 'containerd' | 'kubelet';
 export interface ClusterOptions {
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
   readonly schedulerConfiguration?: object;
+  /** Flags of the API server, in addition to those of every control plane. */
+  readonly apiServerFlags?: readonly string[];
   /** A real node, which needs root (node/node-programs.ts); without it nodes are mere objects. */
   readonly node?: NodeKind;
   /** The kubeconfig of a cluster that is there already: nothing is started, but what this run starts ends with it. */
@@ -80,12 +82,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Startu
   };
 }
 
-async function spawnKeeper({ schedulerConfiguration, node, existing }: ClusterOptions): Promise<Keeper> {
+async function spawnKeeper(options: ClusterOptions): Promise<Keeper> {
+  const { schedulerConfiguration, apiServerFlags, node, existing } = options;
   const env = { ...process.env };
   if (existing !== undefined) env['PLIMSOLL_EXISTING_KUBECONFIG'] = existing;
   if (schedulerConfiguration !== undefined) {
     env['PLIMSOLL_SCHEDULER_CONFIGURATION'] = JSON.stringify(schedulerConfiguration);
   }
+  if (apiServerFlags !== undefined) env['PLIMSOLL_API_SERVER_FLAGS'] = JSON.stringify(apiServerFlags);
   if (node === undefined) return spawn(process.execPath, [KEEPER], { stdio: ['pipe', 'pipe', 'inherit'], env });
   env['PLIMSOLL_NODE'] = node;
   const command = [...OWN_NAMESPACES, process.execPath, KEEPER];

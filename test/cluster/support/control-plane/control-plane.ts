@@ -25,6 +25,8 @@ export interface ControlPlaneOptions {
   readonly paths: Readonly<Record<ComponentName, string>>;
   /** Fields of the KubeSchedulerConfiguration, for instance extenders. */
   readonly schedulerConfiguration?: object;
+  /** In addition to those of every control plane. */
+  readonly apiServerFlags?: readonly string[];
   /** Where the API server listens, unless on a free port of loopback. */
   readonly apiServer?: Address;
 }
@@ -49,10 +51,12 @@ const FLAGS: Readonly<Record<ComponentName, (layout: Layout) => readonly string[
 /** Starts a control plane and waits until pods can be created. Rejects with the log of what did not come up. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const layout = await layOut(options);
-  const { folder, paths } = options;
+  const { folder, paths, apiServerFlags: more = [] } = options;
+  const flagsOf = (name: ComponentName): readonly string[] =>
+    name === 'kube-apiserver' ? [...FLAGS[name](layout), ...more] : FLAGS[name](layout);
   const env = markedEnvironment(folder);
   const components = new Map(
-    COMPONENTS.map((name) => [name, component(paths[name], FLAGS[name](layout), join(folder, `${name}.log`), env)]),
+    COMPONENTS.map((name) => [name, component(paths[name], flagsOf(name), join(folder, `${name}.log`), env)]),
   );
   const plane: ControlPlane = {
     kubeconfig: layout.credentials.kubeconfig('admin'),

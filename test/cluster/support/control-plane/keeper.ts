@@ -44,10 +44,12 @@ async function planeToKeep(): Promise<Kept | undefined> {
     return undefined;
   }
   const scheduler = process.env['PLIMSOLL_SCHEDULER_CONFIGURATION'];
+  const flags = process.env['PLIMSOLL_API_SERVER_FLAGS'];
   const node = process.env['PLIMSOLL_NODE'];
   const options = {
     folder,
     paths: binaries.paths,
+    ...(flags === undefined ? {} : { apiServerFlags: JSON.parse(flags) as readonly string[] }),
     ...(scheduler === undefined ? {} : { schedulerConfiguration: JSON.parse(scheduler) as object }),
   };
   return node === undefined ? startControlPlane(options) : startNodeCluster(options, node as NodeKind);

@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
+import { rulesAlone } from '#test/cluster/admission/support/rules-alone.ts';
+import { untilPolicyInForce } from '#test/cluster/admission/support/rules-in-force.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
+import { at, contractHarness, uniqueName } from '#test/contract/harness.ts';
+
+const GROUP = 'scheduling.k8s.io/v1alpha2';
+const apiServerFlags = [
+  '--feature-gates=GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true',
+  '--runtime-config=api/all=true',
+];
+const PERSON = 'jane';
+const BASIC = { schedulingPolicy: { basic: {} } };
+const why = whyNoOwnCluster(process.env);
+
+/** Alpha in Kubernetes 1.36: the shared control plane does not serve these kinds. */
+describe.skipIf(why !== undefined)(`groups of pods, by the API server itself${why ?? ''}`, () => {
+  const own = ownCluster(() => Promise.resolve({ apiServerFlags }));
+  const api = contractHarness(() => ({ kind: 'real', connection: own().connection }));
+  const objects = clusterObjects(api);
+  const names = { high: '', low: '' };
+  let asPerson: AsUser;
+  rulesAlone(api, { kubeconfigOf: () => own().cluster.kubeconfig });
+
+  beforeAll(async () => {
+    names.high = await objects.priorityClass('high', 1_000);
+    names.low = await objects.priorityClass('low', 10);
+    await objects.administrator(PERSON);
+    asPerson = asUser(own().connection, PERSON);
+    const subjects = [{ kind: 'User', name: PERSON }];
+    await objects.policy('person', { namespaceSelector: onlyIn(api), subjects, maxPriority: 100 });
+    await objects.policy('everybody', { namespaceSelector: onlyIn(api), maxPriority: 500 });
+    await untilPolicyInForce(api, { priorityClassName: names.high });
+  });
+
+  async function create(plural: string, kind: string, spec: object, user = asUser(own().connection)) {
+    const path = `/apis/${GROUP}/namespaces/${api.namespace}/${plural}?dryRun=All`;
+    const { status, body } = await user('POST', path, {
+      apiVersion: GROUP,
+      kind,
+      metadata: { name: uniqueName('group') },
+      spec,
+    });
+    return [status, at(body, 'message')];
+  }
+
+  const podGroup = (priorityClassName: string, user?: AsUser) =>
+    create('podgroups', 'PodGroup', { ...BASIC, priorityClassName }, user);
+  const workload = (classes: readonly string[], user?: AsUser) => {
+    const podGroupTemplates = classes.map((priorityClassName, index) => ({
+      name: `g${index}`,
+      ...BASIC,
+      priorityClassName,
+    }));
+    return create('workloads', 'Workload', { podGroupTemplates }, user);
+  };
+  const refusedBy = (policy: string, most: number): unknown => [
+    403,
+    expect.stringMatching(new RegExp(`ValidatingAdmissionPolicy '${policy}' .*at most ${most} here.* has 1000`)),
+  ];
+
+  test('a PodGroup of a class that is too high is refused, for everybody and for a person', async () => {
+    expect(await podGroup(names.high)).toEqual(refusedBy('podgroups.plimsoll.dev', 500));
+    expect(await podGroup(names.high, asPerson)).toEqual(refusedBy('podgroups.plimsoll.dev', 500));
+    expect(await podGroup(names.low, asPerson)).toEqual([201, undefined]);
+  });
+
+  test('a Workload is refused for any of its templates, for a person', async () => {
+    expect(await workload([names.low, names.high], asPerson)).toEqual(refusedBy('workloads.plimsoll.dev', 100));
+    expect(await workload([names.low, names.low], asPerson)).toEqual([201, undefined]);
+    expect(await workload([names.high])).toEqual([201, undefined]);
+  });
+});

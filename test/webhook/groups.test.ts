@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readAnswer, review } from './support/reviews.ts';
+import { NAMESPACES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+
+const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
+const ALICE = [{ kind: 'User', name: 'alice' }];
+
+describe('groups of pods that a cluster may serve', () => {
+  let webhook: RunningWebhook;
+  beforeAll(async () => {
+    webhook = await runWebhook((api) => {
+      api.put(NAMESPACES, { metadata: { name: 'team-a' } });
+      api.put(CLASSES, { metadata: { name: 'gold' }, value: 1_000 });
+      api.put(CLASSES, { metadata: { name: 'plain' }, value: 10 });
+      api.put(POLICIES, { metadata: { name: 'person' }, spec: { subjects: ALICE, maxPriority: 100 } });
+    });
+  });
+  afterAll(() => webhook.stop());
+
+  async function create(resource: string, spec: object, username = 'alice') {
+    const { body } = await webhook.post(
+      '/validate/templates',
+      review({
+        operation: 'CREATE',
+        resource: { group: 'scheduling.k8s.io', version: 'v1alpha2', resource },
+        subResource: '',
+        name: 'web',
+        namespace: 'team-a',
+        userInfo: { username, groups: [] },
+        object: { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'Group', metadata: { name: 'web' }, spec },
+      }),
+    );
+    return readAnswer(body);
+  }
+
+  const group = (priorityClassName: string): object => ({ priorityClassName });
+  const workload = (...names: readonly string[]): object => ({ podGroupTemplates: names.map(group) });
+  const REFUSED = { allowed: false, code: 403, message: expect.stringContaining('at most 100 here') as string };
+
+  test.each([
+    ['podgroups', group('gold')],
+    ['workloads', workload('plain', 'gold')],
+  ])('%s of a class that a policy forbids are refused', async (resource, spec) => {
+    expect(await create(resource, spec)).toMatchObject(REFUSED);
+    expect(await create(resource, spec, 'bob')).toMatchObject({ allowed: true });
+  });
+
+  test.each([
+    ['podgroups', group('plain')],
+    ['podgroups', {}],
+    ['workloads', workload('plain', 'plain')],
+    ['workloads', {}],
+  ])('%s of %j are allowed', async (resource, spec) => {
+    expect(await create(resource, spec)).toMatchObject({ allowed: true });
+  });
+
+  test('a class that is no text is refused with its field', async () => {
+    expect(await create('workloads', { podGroupTemplates: [{ priorityClassName: 7 }] })).toMatchObject({
+      allowed: false,
+      message: expect.stringContaining('priorityClassName') as string,
+    });
+  });
+});
