@@ -22,14 +22,8 @@ const OUTCOMES: readonly AttemptOutcome[] = [
   ...Array.from({ length: 10 }, () => ({ kind: 'evicted' }) as const),
   { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
   { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 3 },
-  { kind: 'notFound', message: '' },
-  { kind: 'uidMismatch', message: '' },
-  { kind: 'forbidden', message: '' },
-  { kind: 'severalBudgets', message: '' },
-  { kind: 'timeout', message: '' },
-  { kind: 'overtaken', message: '' },
-  { kind: 'relieved', message: '' },
-  { kind: 'unconfirmed', message: '' },
+  ...(['notFound', 'uidMismatch', 'forbidden', 'severalBudgets', 'timeout'] as const).map((kind) => ({ kind, message: '' })),
+  ...(['overtaken', 'relieved', 'unconfirmed'] as const).map((kind) => ({ kind, message: '' })),
 ];
 
 type Law = readonly [isKept: boolean, law: string];
@@ -90,10 +84,12 @@ function outstanding({ evictions }: AgentState, pace: Pace, resource: StarvedRes
   return counted.filter((each) => isOutstanding(each, pace, now)).length;
 }
 
-/** Once memory will be gone within four seconds, a victim that does not end keeps its slot for less long. */
-function paceOf({ stage, signal }: Evicted, { trend }: AgentState): Pace {
-  const isNearlyGone = trend !== undefined && trend.fillRate * 4000 > trend.available;
-  return stage === 'severe' && resourceOf(signal) === 'memory' && isNearlyGone ? 'lastChance' : stage;
+function paceOf({ stage, signal }: Evicted, state: AgentState): Pace {
+  return stage === 'severe' && resourceOf(signal) === 'memory' && isNearlyGone(state) ? 'lastChance' : stage;
+}
+
+function isNearlyGone({ trend }: AgentState): boolean {
+  return trend !== undefined && trend.fillRate * 4000 > trend.available;
 }
 
 function isNew({ mode, isShortening }: Evicted): boolean {
@@ -118,7 +114,6 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
   ];
 }
 
-/** Enforced decisions do not depend on earlier dry-run evictions. */
 function lawOfModes({ state, seen, policy, decision }: Case): readonly Law[] {
   const { inflight, past, pauses } = state.evictions.DryRun;
   if (inflight.length + past.length + pauses.size === 0) return [];
@@ -136,8 +131,7 @@ function lawOfOwners({ pod, signal }: Evicted, { state, seen, policy, decision }
   const [by] = pod.owners.map(({ kind, name }) => `${pod.namespace}/${kind}/${name}`);
   const past = evictionsOf(state.evictions.Enforce.past, resourceOf(signal));
   const lost = past.filter(({ at, owner }) => seen.now - at < 3_600_000 && owner !== undefined && owner === by);
-  const { fillRate = 0, available = Infinity } = decision.state.trend ?? {};
-  const yields = policy.perOwnerPerHour > 0 && resourceOf(signal) === 'memory' && fillRate * 4000 > available;
+  const yields = policy.perOwnerPerHour > 0 && resourceOf(signal) === 'memory' && isNearlyGone(decision.state);
   return [yields || by === undefined || lost.length < policy.perOwnerPerHour, 'per owner'];
 }
 

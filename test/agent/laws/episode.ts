@@ -39,11 +39,20 @@ export async function runWithAgent(scenario: Scenario, witness: Witness, tamper?
     kubelet.tick();
     if (api.tick()) await settled();
     const result = agent.tick();
-    if (result !== undefined) witness.onPass(result, node);
+    if (result !== undefined) {
+      witness.onPass(result, node);
+      taint(node, result);
+    }
     if (result !== undefined && result.decision.evictions.length > 0) await settled();
     witness.onTick(node);
   }
   return node;
+}
+
+/** The scheduler process keeps replacements off a node whose agent evicts. */
+function taint(node: LawNode, { decision }: PassResult): void {
+  const { isTainted, lengthMs } = node.scenario;
+  if (isTainted && decision.evictions.some(({ mode }) => mode === 'Enforce')) node.taintedUntilMs = lengthMs;
 }
 
 /** Lets everything that is under way run until it waits for simulated time. */

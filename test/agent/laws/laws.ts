@@ -2,7 +2,7 @@ import type { PassResult } from '#agent/decide/pass-result.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault } from './gates.ts';
-import { isAbove, isInside, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
+import { isAbove, isInside, isReplacement, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
 import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
@@ -34,8 +34,8 @@ export interface Outcome {
 const MEASURED_MS = 1200;
 /** The agent has this long from its hard threshold until nothing is left; and one pass to see it. */
 const TIME_LEFT_MS = 2300;
-/** How long the agent waits for a victim when memory is nearly gone: a second of grace, two to clean up (decision 0059). */
-const VICTIM_MS = 3000;
+/** How long after its grace period the agent waits for a victim when memory is nearly gone (decision 0059). */
+const CLEAN_UP_MS = 2000;
 /** So long after the last request, and after the hard threshold was met, a reason must be given. */
 const IDLE_MS = 1500;
 /** The kubelet looks this often: what the agent relieved just before, it sees one look later. */
@@ -101,9 +101,8 @@ class LawWatch implements Witness {
 
   #killed(node: LawNode): void {
     // A victim that does not end is known as such only after its grace period and the time to clean up.
-    const accepted = node.pods.filter(({ endsAtMs }) => endsAtMs >= node.nowMs);
-    const awaitedUntilMs = Math.max(...accepted.map(({ acceptedAtMs = -Infinity }) => acceptedAtMs + VICTIM_MS));
-    const sinceMs = Math.max(this.#belowSinceMs ?? node.nowMs, awaitedUntilMs);
+    const victims = node.pods.filter(({ endsAtMs }) => endsAtMs >= node.nowMs);
+    const sinceMs = Math.max(this.#belowSinceMs ?? node.nowMs, ...victims.map(awaitedUntilMs));
     this.#belowSinceMs = undefined;
     if (this.#kills > 0 || node.nowMs - sinceMs < TIME_LEFT_MS || !couldAct(node, sinceMs)) return;
     const culprit = this.#culprit(node, node.nowMs - sinceMs);
@@ -140,6 +139,11 @@ class LawWatch implements Witness {
   #break(law: Law, cause: string, { nowMs }: LawNode, pod?: LivePod): void {
     this.breaches.push({ law, cause, atMs: nowMs, text: [pod?.uid, this.#codes].filter(Boolean).join(': ') });
   }
+}
+
+function awaitedUntilMs({ acceptedAtMs, deletion }: LivePod): number {
+  if (acceptedAtMs === undefined || deletion === undefined) return -Infinity;
+  return acceptedAtMs + deletion.graceSeconds * 1000 + CLEAN_UP_MS;
 }
 
 /** A pod that came while the watch stalls is unknown to the agent. */
@@ -206,8 +210,10 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
           },
         ];
   if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
-  const isComparable = asked === 0 && alone.oomKills < MOST_KILLS && !node.pods.some(outlivesSigkill);
-  if (!isComparable || !isWorse(alone, node)) return [];
+  if (asked > 0 || alone.oomKills >= MOST_KILLS || !isWorse(alone, node)) return [];
+  // Case C-16 of docs/guides/agent-cases.md: nothing keeps the replacement of a victim off the node.
+  const isReplaced = !node.scenario.isTainted && node.pods.some(isReplacement);
+  if (isReplaced || node.pods.some(outlivesSigkill)) return [];
   // What the agent frees moves the shortage against the kubelet's looks: it is compared with the kubelet at every phase.
   const phases = [alone, ...otherPhases(node.scenario)];
   const most = (figure: (each: LawNode) => number): number => Math.max(...phases.map(figure));
@@ -245,8 +251,7 @@ function otherPhases(scenario: Scenario): readonly LawNode[] {
 /** What makes the agent's node harder than the kubelet's alone; groups the breaches of a comparison. */
 function circumstances({ scenario, pods }: LawNode): string {
   if (scenario.api.length > 0) return 'the API server fails';
-  if (pods.some(({ bornMs, spec }) => bornMs > 0 && spec.growsMiB + spec.startMiB > 0))
-    return 'a replacement lands on the node';
+  if (pods.some(isReplacement)) return 'a replacement lands on the node';
   return 'nothing special';
 }
 

@@ -52,6 +52,11 @@ export function isInside({ usedMiB, requestMiB }: LivePod): boolean {
   return usedMiB < requestMiB - MARGIN_MIB;
 }
 
+/** Whether it came during the episode, in place of another. */
+export function isReplacement({ uid, spec }: LivePod): boolean {
+  return uid !== `${spec.name}-0`;
+}
+
 /** The memory of a node and the pods on it; time moves by ticks. Kubelet and kernel act in it by their own rules. */
 export class LawNode {
   nowMs = 0;

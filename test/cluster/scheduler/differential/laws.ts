@@ -31,7 +31,7 @@ export function breachesOf(
     const alone = without[index];
     const found = [
       ...(isSame && alone !== undefined ? compared(cluster, alone, step) : []),
-      ...absolute(cluster, isSame ? alone : undefined, step),
+      ...absolute(cluster, alone, step),
     ];
     breaches.push(...found.map(([law, text]) => ({ law, pod: step.pod, text, without: alone, with: step })));
     isSame &&= alone !== undefined && alone.node === step.node && String(alone.victims) === String(step.victims);

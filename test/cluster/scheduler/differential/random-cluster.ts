@@ -95,7 +95,8 @@ const ABOVE = 1_000;
 export function randomCluster(seed: number, random: RandomSource): StageCluster {
   const share = seed % 2 === 0 ? 0 : 0.35;
   const features = drawFeatures(share, random);
-  const given: Given = { has: new Set(features), isTight: random.chance(0.7), share, random };
+  const isAttached = share > 0 && features.includes('attachLimits') && random.chance(0.7);
+  const given: Given = { has: new Set(features), isTight: isAttached || random.chance(0.7), isAttached, share, random };
   const nodes = Array.from({ length: 3 + random.below(6) }, (_, index) => nodeOf(index, given));
   const priorities = shuffled(
     Array.from({ length: 80 }, (_, value) => value + 1),
@@ -119,7 +120,7 @@ export function randomCluster(seed: number, random: RandomSource): StageCluster 
 function drawFeatures(share: number, random: RandomSource): readonly Feature[] {
   const drawn = shuffled(FEATURES, random).slice(0, 1 + random.below(3));
   const isMore = (each: Feature): boolean =>
-    (each === 'terminating' && random.chance(0.5)) || (each === 'attachLimits' && share > 0 && random.chance(0.35));
+    (each === 'terminating' && random.chance(0.5)) || (each === 'attachLimits' && share > 0 && random.chance(0.5));
   return FEATURES.filter((each) => drawn.includes(each) || isMore(each));
 }
 
@@ -127,43 +128,68 @@ interface Given {
   readonly has: ReadonlySet<Feature>;
   /** Nodes are full, so that a pod needs room by CPU; else something else is more often in the way. */
   readonly isTight: boolean;
+  /**
+   * On each node a protected pod has the last volume that can be attached. kube-scheduler proposes it beside others, which
+   * must not go without it: the pod that comes would still find no room.
+   */
+  readonly isAttached: boolean;
   /** Of the running pods that are protected. */
   readonly share: number;
   readonly random: RandomSource;
 }
 
-function nodeOf(index: number, { has, random }: Given): StageNode {
+function nodeOf(index: number, { has, isAttached, random }: Given): StageNode {
   return {
     name: `n${index}`,
     zone: `z${index % 2}`,
     cpu: 4 + random.below(5),
     slots: has.has('podSlots') ? 3 + random.below(3) : 110,
-    ...(has.has('attachLimits') && { attachLimit: 1 + random.below(2) }),
+    ...(has.has('attachLimits') && { attachLimit: isAttached ? 1 : 1 + random.below(2) }),
     devices: has.has('devices') && random.chance(0.7) ? 1 : 0,
   };
 }
 
 function fill(node: StageNode, priorities: number[], given: Given): readonly RunningPod[] {
-  const { has, isTight, random } = given;
+  const { has, isTight, isAttached, random } = given;
   const pods: RunningPod[] = [];
   let left = isTight ? node.cpu : Math.ceil(node.cpu / 2);
   while (left > 0 && pods.length < Math.min(6, node.slots)) {
     const cpu = 1 + random.below(Math.min(3, left));
     const drawn = runningPod(`r${node.name}-${pods.length}`, node, { ...given, cpu, priorities });
-    const pod = withProtection(withinNode(drawn, pods, node), given);
+    const pod = asNeighbour(drawn, pods, node, given);
     pods.push(pod);
-    left -= cpu + (pod.hasOverhead === true ? 1 : 0) + (pod.sidecarCpu ?? 0);
+    left -= cpu + extraCpu(pod);
   }
-  return has.has('terminating') && random.chance(0.4) ? withSlow(pods) : pods;
+  return has.has('terminating') && !isAttached && random.chance(0.4) ? withSlow(pods) : pods;
+}
+
+function extraCpu({ hasOverhead, sidecarCpu = 0 }: StagePod): number {
+  return sidecarCpu + (hasOverhead === true ? 1 : 0);
+}
+
+function asNeighbour(drawn: Unprotected, others: readonly RunningPod[], node: StageNode, given: Given): RunningPod {
+  const isHolder = given.isAttached && others.length === 0;
+  return isHolder ? holderOf(drawn) : withProtection(withinNode(drawn, others, node), given);
+}
+
+/** It has the volume, is protected, and does not leave. */
+function holderOf({ leaving, ...pod }: Unprotected): RunningPod {
+  const priority = leaving === undefined ? pod.priority : pod.priority % ABOVE;
+  return { ...pod, priority, volume: {}, isProtected: true };
 }
 
 /**
- * The most important pod that the pods which come outrank has an hour to terminate, and takes longer: kube-scheduler
- * preempts the others, and waiting would be in vain.
+ * The most important pod that the pods which come outrank has an hour to terminate, and takes longer: waiting would be in
+ * vain. The others are less important than all pods elsewhere, so kube-scheduler preempts them, unless the slow pod is
+ * counted among the victims.
  */
 function withSlow(pods: readonly RunningPod[]): readonly RunningPod[] {
   const [first] = pods.filter(({ priority }) => priority < TOP).toSorted((a, b) => b.priority - a.priority);
-  return pods.map((each) => (each === first ? { ...each, isProtected: false, leaving: FOREVER } : each));
+  return pods.map((each) =>
+    each === first
+      ? { ...each, isProtected: false, leaving: FOREVER }
+      : { ...each, priority: each.priority < TOP ? each.priority - TOP : each.priority },
+  );
 }
 
 /** Without the port that another pod has, and the volume that can no longer be attached. */
@@ -219,7 +245,7 @@ function incomingPod(index: number, nodes: readonly StageNode[], given: Given): 
   const { has, random, share } = given;
   const cpu = 1 + random.below(given.isTight ? 5 : 3);
   const isForOther = has.has('otherScheduler') && random.chance(0.4);
-  const where = has.has('volumeAffinity') && random.chance(0.5) ? { volume: { node: random.pick(nodes).name } } : {};
+  const where = volumeOf(nodes, given);
   return {
     ...podOf(`i${index}`, { ...given, cpu }),
     priority: random.chance(0.75) ? TOP + index * 10 + random.below(10) : 1 + random.below(80),
@@ -230,6 +256,13 @@ function incomingPod(index: number, nodes: readonly StageNode[], given: Given): 
     // Only the delete gate of the webhook keeps a scheduler without the extender from protected pods.
     neverPreempts: random.chance(0.1) || (isForOther && share > 0),
   };
+}
+
+/** The volume of a pod that comes, where it is more than chance. */
+function volumeOf(nodes: readonly StageNode[], { has, random, isAttached }: Given): Pick<StagePod, 'volume'> {
+  const affinity = has.has('volumeAffinity') && random.chance(0.5) ? { node: random.pick(nodes).name } : undefined;
+  if (isAttached) return { volume: {} };
+  return affinity === undefined ? {} : { volume: affinity };
 }
 
 /** What running and incoming pods have in common. */
