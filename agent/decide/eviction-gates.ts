@@ -124,7 +124,7 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     doubtGate(signal, snapshot),
     breakerGate(state.breakers, resourceOf(signal), snapshot.now),
     kubeletGate(query, state),
-    stuckGate(query.evictions, snapshot),
+    stuckGate(query.evictions, snapshot, query.trigger.stage),
     attemptGate(query),
     windowGate(query),
     limitGate(query),

@@ -109,14 +109,17 @@ function waiting(activation: RuleActivation): RuleActivation {
 }
 
 function activationOf(rule: Rule, previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivation {
-  const { mode } = rule;
-  const { name, generation } = policy;
   const before = previous?.get(rule.key);
-  if (before?.isConfirmed === true) return { ...before, mode: before.mode === 'Enforce' ? 'Enforce' : mode };
+  if (before?.isConfirmed === true) return inMode(before, rule.mode);
+  const introduced = { policy: policy.name, generation: policy.generation, mode: rule.mode };
   const unmetSince = rule.isMet ? undefined : (before?.unmetSince ?? seen.now);
   const mayAct = before === undefined ? mayBegin(rule, previous) : isRelieved(unmetSince, policy, seen);
-  if (mayAct || isApproved(before, policy)) return { isConfirmed: true, policy: name, generation, mode };
-  return { policy: name, generation, ...before, isConfirmed: false, mode, unmetSince };
+  if (mayAct || isApproved(before, policy)) return { ...introduced, isConfirmed: true };
+  return { ...introduced, ...before, isConfirmed: false, unmetSince };
+}
+
+function inMode(activation: RuleActivation, mode: Mode): RuleActivation {
+  return { ...activation, mode: activation.mode === 'Enforce' ? 'Enforce' : mode };
 }
 
 function isRelieved(since: Instant | undefined, { transitionPeriodMs }: AgentPolicy, { now }: SeenRules): boolean {

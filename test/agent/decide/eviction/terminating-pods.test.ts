@@ -213,20 +213,32 @@ describe('pods that this agent terminates', () => {
     expect(steps[1]?.closedGates).toEqual(['AwaitingRelief']);
   });
 
-  test('beyond their grace period allow one further eviction each, and two stop the agent (F-32)', () => {
-    const stuck = [terminating(hog, 1), terminating(small, 1)];
-    const moments = [
-      at(0, SEVERE, hog, small, third),
-      at(1000, SEVERE, terminating(hog, 1), small, third),
-      at(6000, SEVERE, terminating(hog, 1), small, third),
-      at(6001, SEVERE, terminating(hog, 1), small, third),
-      at(7000, SEVERE, ...stuck, third),
-      at(12_002, SEVERE, ...stuck, third),
-      at(3_600_000, SEVERE, ...stuck, third),
-    ];
-    const { steps } = runEpisode(moments, rules);
-    expect(steps.map(({ evicted }) => evicted)).toEqual([['hog'], [], [], ['small'], [], [], []]);
-    expect(steps.slice(5).map(({ closedGates }) => closedGates)).toEqual([['Stuck'], ['Stuck']]);
+  const above = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'].map((name): NodePod => ({
+    name,
+    requests: { memory: '10Mi' },
+    usageMiB: 100,
+  }));
+  const within: NodePod = { name: 'within', requests: { memory: '500Mi' }, usageMiB: 400 };
+  /** Every seven seconds, with the first pods evicted and stuck; each gets a second pass to have no limit of a moment. */
+  function hanging(availableMiB: number, pods: readonly NodePod[], rounds: number): readonly (readonly string[])[] {
+    const limits = { ...rules.limits, perMinute: 99, perTenMinutes: 99, perNamespaceTenMinutes: 99 };
+    const seen = (stuck: number, round: number): readonly Moment[] => {
+      const all = pods.map((pod, index) => (index < stuck ? terminating(pod, 1) : pod));
+      return [0, 1000, 5900].map((ms) => at(round * 7000 + ms, availableMiB, ...all));
+    };
+    const moments = Array.from({ length: rounds }, (_, round) => seen(Math.min(round, 4), round)).flat();
+    const { steps } = runEpisode(moments, { ...rules, limits, perOwnerPerHour: 99 });
+    return Array.from({ length: rounds }, (_, round) =>
+      steps.slice(3 * round, 3 * round + 3).flatMap((s) => s.evicted),
+    );
+  }
+
+  test('beyond their grace period do not keep the agent from the next pod above its request; four stop it (F-32)', () => {
+    expect(hanging(SEVERE, above, 6)).toEqual([['p0'], ['p1'], ['p2'], ['p3'], [], []]);
+  });
+
+  test('beyond their grace period move the eviction to no pod within its request', () => {
+    expect(hanging(SEVERE, [...above.slice(0, 2), within], 4)).toEqual([['p0'], ['p1'], [], []]);
   });
 
   test('stop the agent at the first one if the kubelet is silent, until it has terminated after all', () => {

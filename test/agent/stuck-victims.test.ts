@@ -1,0 +1,32 @@
+import { describe, expect, test } from 'vitest';
+import { eventually } from '#test/build/waiting.ts';
+import { summaryNode } from './summary-node.ts';
+import { wirePod } from './wire-node.ts';
+
+const WITHIN = 60_000;
+const PODS = '/api/v1/pods';
+const NAMES = ['a', 'b', 'c'];
+
+describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, () => {
+  const node = summaryNode();
+
+  test('two of them keep the agent neither from the third pod above its request, nor turn it to one within', async () => {
+    const pods = NAMES.map((name) => wirePod({ name, requestMiB: 10 }));
+    const within = wirePod({ name: 'within', requestMiB: 500 });
+    Object.assign(node, { availableMiB: 50, usageMiB: { a: 150, b: 150, c: 150, within: 400 } });
+    const limits = { perMinute: 20, perTenMinutes: 20, perNamespaceTenMinutes: 20 };
+    await node.start({ pods: [...pods, within], policy: { mode: 'Enforce', limits } });
+    const { api } = node.agent;
+    api.onEvicted = (_, name) => {
+      const pod = wirePod({ name, requestMiB: 10 });
+      const deletion = { deletionTimestamp: new Date().toISOString(), deletionGracePeriodSeconds: 1 };
+      api.put(PODS, { ...pod, metadata: { ...pod.metadata, ...deletion } });
+    };
+    await eventually(() => expect(new Set(node.asked())).toEqual(new Set(NAMES)), WITHIN);
+    await eventually(
+      () => expect(node.condition('Memory')).toMatchObject({ status: 'True', reason: 'NobodyMayGo' }),
+      WITHIN,
+    );
+    expect(node.asked()).not.toContain('within');
+  });
+});
