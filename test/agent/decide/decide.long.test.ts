@@ -22,7 +22,10 @@ const OUTCOMES: readonly AttemptOutcome[] = [
   ...Array.from({ length: 10 }, () => ({ kind: 'evicted' }) as const),
   { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
   { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 3 },
-  ...(['notFound', 'uidMismatch', 'forbidden', 'severalBudgets', 'timeout'] as const).map((kind) => ({ kind, message: '' })),
+  ...(['notFound', 'uidMismatch', 'forbidden', 'severalBudgets', 'timeout'] as const).map((kind) => ({
+    kind,
+    message: '',
+  })),
   ...(['overtaken', 'relieved', 'unconfirmed'] as const).map((kind) => ({ kind, message: '' })),
 ];
 
