@@ -233,7 +233,7 @@ describe('pods that this agent terminates', () => {
     );
   }
 
-  test('beyond their grace period do not keep the agent from the next pod above its request; four stop it (F-32)', () => {
+  test('beyond their grace period do not keep the agent from the next pod above its request, and four stop it (F-32)', () => {
     expect(hanging(SEVERE, above, 6)).toEqual([['p0'], ['p1'], ['p2'], ['p3'], [], []]);
   });
 
