@@ -8,26 +8,16 @@ import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
 import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
 import { isOutstanding, type Pace } from '#agent/decide/eviction/inflight-eviction.ts';
 import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
+import { withKeptThresholds } from '#agent/decide/shortage/rule-activation.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
-import { FuzzedNode, pick, type Random } from './fuzzed-node.ts';
+import { FuzzedNode, OUTCOMES, pick, type Random } from './fuzzed-node.ts';
 
 const CYCLES = 1_000_000;
 const CYCLES_PER_NODE = 500;
 const SEED = 20_261_121;
-
-const OUTCOMES: readonly AttemptOutcome[] = [
-  ...Array.from({ length: 10 }, () => ({ kind: 'evicted' }) as const),
-  { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
-  { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 3 },
-  ...(['notFound', 'uidMismatch', 'forbidden', 'severalBudgets', 'timeout'] as const).map((kind) => ({
-    kind,
-    message: '',
-  })),
-  ...(['overtaken', 'relieved', 'unconfirmed'] as const).map((kind) => ({ kind, message: '' })),
-];
 
 type Law = readonly [isKept: boolean, law: string];
 type Decision = ReturnType<typeof decide>;
@@ -70,16 +60,22 @@ function lawOfCpu({ mode, signal }: Evicted, { policy }: Case): Law {
 function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly Law[] {
   const { pod, graceSeconds, mode, isShortening } = eviction;
   const own = state.evictions[mode].inflight.find(({ uid }) => uid === pod.uid);
+  const inForce = withKeptThresholds(policy, state);
   return [
     [seen.pods.aliveByUid.get(pod.uid) === pod, 'the UID judged is one that is there'],
     [isShortening || pod.deletion === undefined, 'only pods that this agent already evicted are requested again'],
     [pod.status.phase !== 'Failed', 'it has not ended'],
     [isShortening || policy.ranking.missingStats !== 'Never' || seen.usage.has(pod.uid), 'no data is not zero'],
     [graceSeconds >= 1, 'never grace 0'],
-    [mode === 'DryRun' || modeOf(eviction, policy) === 'Enforce', 'enforced only where policy and rule both do'],
+    [mode === 'DryRun' || modeOf(eviction, inForce) === 'Enforce', 'enforced only where policy and rule both do'],
     [isShortening === (own?.phase === 'ending'), 'no pod is evicted twice, except to terminate sooner'],
     [!isShortening || own?.isShortened === false, 'no pod is asked to terminate sooner twice'],
   ];
+}
+
+/** Two of them stop it, in the severe stage four (decision 0058). */
+function isStuck({ state: { evictions } }: Decision, { stage }: Evicted): boolean {
+  return evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length >= (stage === 'severe' ? 4 : 2);
 }
 
 function outstanding({ evictions }: AgentState, pace: Pace, resource: StarvedResource, now: number): number {
@@ -108,12 +104,11 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
     const allowed = Math.max(policy.limits.concurrent, outstanding(state, pace, resource, seen.now));
     return outstanding(decision.state, pace, resource, seen.now) <= allowed;
   });
-  const stuck = decision.state.evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length;
   return [
     [!places.includes(false), 'no more outstanding than allowed'],
     [!isBlind || memory.length === 0, 'nothing happens blind'],
     [seen.closedGates.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
-    [stuck < 2 || !decision.evictions.some(isNew), 'with two stuck pods no other pod is evicted'],
+    [!decision.evictions.some((each) => isNew(each) && isStuck(decision, each)), 'stuck pods stop the agent'],
   ];
 }
 
@@ -245,13 +240,14 @@ class FuzzedRun {
     if (cycle % CYCLES_PER_NODE === 0) this.#nextNode();
     const seen = this.#node.snapshot();
     const { policy } = this.#node;
+    const inForce = withKeptThresholds(policy, this.#state);
     const decision = decide(this.#state, seen, policy);
     const broken = violations({ state: this.#state, seen, policy, decision });
     this.#state = decision.state;
     this.reached.note(decision);
     const accepted: Evicted[] = [];
     for (const eviction of decision.evictions) {
-      const outcome = this.#outcomeOf(eviction, seen, broken);
+      const outcome = this.#outcomeOf(eviction, inForce, seen, broken);
       if (outcome.kind === 'evicted' && !eviction.isShortening) accepted.push(eviction);
       const dueAt = cycle + (this.#random() < 0.1 ? Math.floor(this.#random() * 20) : 0);
       this.#late.push({ eviction, outcome, dueAt });
@@ -270,8 +266,7 @@ class FuzzedRun {
     this.#late = [];
   }
 
-  #outcomeOf(eviction: Evicted, seen: NodeSnapshot, broken: string[]): AttemptOutcome {
-    const { policy } = this.#node;
+  #outcomeOf(eviction: Evicted, policy: AgentPolicy, seen: NodeSnapshot, broken: string[]): AttemptOutcome {
     const fresh = this.#node.readAgain(eviction.pod.uid);
     const refusal = abortReason(eviction, { fresh, view: seen }, policy);
     if (refusal !== undefined) return refusal;

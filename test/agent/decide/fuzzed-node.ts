@@ -1,3 +1,4 @@
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -6,6 +7,18 @@ import type { FreshPod } from '#agent/decide/preflight.ts';
 import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
 import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { snapshot, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
+
+/** How the API server and the last look before a request may end an attempt. */
+export const OUTCOMES: readonly AttemptOutcome[] = [
+  ...Array.from({ length: 10 }, () => ({ kind: 'evicted' }) as const),
+  { kind: 'tooManyRequests', cause: 'budget', message: '', retryAfterSeconds: undefined },
+  { kind: 'tooManyRequests', cause: 'throttled', message: '', retryAfterSeconds: 3 },
+  ...(['notFound', 'uidMismatch', 'forbidden', 'severalBudgets', 'timeout'] as const).map((kind) => ({
+    kind,
+    message: '',
+  })),
+  ...(['overtaken', 'relieved', 'unconfirmed'] as const).map((kind) => ({ kind, message: '' })),
+];
 
 export type Random = () => number;
 
