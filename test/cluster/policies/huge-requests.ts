@@ -14,6 +14,8 @@ export function hugeRequests(by: Judging): Readonly<Record<string, AskedOfPolici
   const longName = 'x'.repeat(SIZE);
   return {
     'an annotation of 3 MiB': requestOf('Pod', bare, by, { annotations: { note: longName } }),
+    'fields of 101 managers': requestOf('Pod', bare, by, { managedFields: managers(101) }),
+    'fields of 30,000 managers': requestOf('Pod', bare, by, { managedFields: managers(30_000) }),
     '100,000 labels': requestOf('Pod', bare, by, {
       labels: Object.fromEntries(many(100_000, (index) => [`l${index}`, 'x'])),
     }),
@@ -28,6 +30,10 @@ export function hugeRequests(by: Judging): Readonly<Record<string, AskedOfPolici
     '100,000 groups': requestOf('CronJob', bare, manyGroups(100_000)),
     'a user name of 3 MiB': requestOf('Pod', bare, { ...by, user: longName }),
   };
+}
+
+function managers(count: number): object[] {
+  return many(count, (index) => ({ manager: `m${index}`, fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': {} } }));
 }
 
 function many<T>(length: number, make: (index: number) => T): T[] {

@@ -1,4 +1,5 @@
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { ADMISSION_POLICIES } from '#shared/kube/resource.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { mutatedRequest } from './mutated-requests.ts';
@@ -13,6 +14,7 @@ export interface Judged {
   /** Requests that a policy is for, each policy apart. */
   evaluated: number;
   denied: number;
+  mutated: number;
   /** The most that one policy's validations or messages cost, in units of CEL. */
   highestCost: number;
   /** The first of each kind. An expression that fails lets the object in. */
@@ -20,12 +22,30 @@ export interface Judged {
 }
 
 const POLICIES = rulePolicies().filter(({ kind }) => kind === ADMISSION_POLICIES.kind);
+const MUTATING = defaultPolicy().slice(0, 1);
 const SHOWN_CHARACTERS = 200;
 
 /** Has the code of the API server judge the requests by our policies under these rules. */
-export async function judgeRequests(
+export function judgeRequests(
   program: string,
   { params }: RuleWorld,
+  requests: Iterable<AskedOfPolicies>,
+): Promise<Judged> {
+  return judgeBy(program, { policies: POLICIES, params }, requests);
+}
+
+/** Has the same code give pods their defaults. */
+export function mutateRequests(
+  program: string,
+  { giving }: RuleWorld,
+  requests: Iterable<AskedOfPolicies>,
+): Promise<Judged> {
+  return judgeBy(program, { policies: [], mutating: MUTATING, params: giving }, requests);
+}
+
+async function judgeBy(
+  program: string,
+  setup: Parameters<typeof evaluatePolicies>[1],
   requests: Iterable<AskedOfPolicies>,
 ): Promise<Judged> {
   const judged: Judged = {
@@ -33,12 +53,13 @@ export async function judgeRequests(
     undecodable: 0,
     evaluated: 0,
     denied: 0,
+    mutated: 0,
     highestCost: 0,
     errors: new Map(),
   };
   const waiting: AskedOfPolicies[] = [];
   const kept = keeping(requests, waiting);
-  for await (const { undecodable, outcomes = [] } of evaluatePolicies(program, { policies: POLICIES, params }, kept)) {
+  for await (const { undecodable, outcomes = [] } of evaluatePolicies(program, setup, kept)) {
     const request = waiting.shift();
     judged.requests += 1;
     if (undecodable !== undefined) judged.undecodable += 1;
@@ -63,6 +84,7 @@ function* keeping<T>(items: Iterable<T>, kept: T[]): Generator<T> {
 function note(judged: Judged, outcome: PolicyOutcome, request: AskedOfPolicies | undefined): void {
   const { denied = [], errors = [], cost, messageCost } = outcome;
   judged.evaluated += 1;
+  judged.mutated += outcome.mutated === true ? 1 : 0;
   judged.denied += denied.length > 0 ? 1 : 0;
   judged.highestCost = Math.max(judged.highestCost, cost, messageCost);
   for (const error of errors) {

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { hugeRequests } from './huge-requests.ts';
-import { type Judged, judgeRequests, mutatedRequests } from './judge-requests.ts';
+import { type Judged, judgeRequests, mutatedRequests, mutateRequests } from './judge-requests.ts';
 import { requester } from './mutated-requests.ts';
 import { type AskedOfPolicies, findPolicyEvaluator } from './policy-evaluator.ts';
 import { ruleWorlds, type RuleWorld } from './rule-worlds.ts';
 
 /** `npm run bench -- policy-expressions` judges 100,000. */
-const MUTATED = { few: 20_000, full: 300 } as const;
+const MUTATED = { few: 20_000, full: 300, given: 3_000 } as const;
 const SEED = 20_261_122;
 /** What all expressions of a policy may spend together: RuntimeCELCostBudget of pkg/apis/cel/config.go. */
 const MOST_COST = 10_000_000;
@@ -47,4 +47,19 @@ describe.skipIf(why !== '')(`no expression of ours fails for what a tenant write
     expect(judged).toMatchObject({ requests: huge.length, undecodable: 0, evaluated: huge.length });
     expect(judged.highestCost).toBeLessThan(MOST_COST);
   });
+
+  // The rules are found by the expressions that the other worlds are about.
+  test.each(worlds.slice(0, 2).map((world) => ({ ...world, count: Math.min(world.count, MUTATED.given) })))(
+    'under $name, when pods are given defaults, on $count mutated requests and on those of 3 MiB',
+    { timeout: WITHIN_MS },
+    async ({ count, ...world }) => {
+      if (program.kind === 'missing') throw new Error(program.because);
+      const huge = Object.values(hugeRequests(requester(randomSource(SEED), world.names)));
+      const requests = [...mutatedRequests(world, count, SEED), ...huge];
+      const judged = await mutateRequests(program.paths.policies, world, requests);
+      expect([...judged.errors]).toEqual([]);
+      expect(judged.mutated).toBeGreaterThan(count / 100);
+      expect(judged.highestCost).toBeLessThan(MOST_COST);
+    },
+  );
 });

@@ -27,6 +27,8 @@ export interface PolicyOutcome {
   readonly matches: boolean;
   readonly denied?: readonly string[];
   readonly errors?: readonly string[];
+  /** Whether a patch changed the class or the scheduler. */
+  readonly mutated?: boolean;
   readonly cost: number;
   readonly messageCost: number;
 }
@@ -40,7 +42,7 @@ export interface EvaluatorAnswer {
 /** The program of test/cluster/go/policies, which compiles and evaluates with the code of the API server. */
 export function findPolicyEvaluator(env: Environment): Programs<'policies'> {
   const hash = createHash('sha256');
-  for (const file of ['main.go', 'evaluate.go', 'go.mod']) hash.update(readFileSync(`${MODULE}${file}`));
+  for (const file of ['main.go', 'evaluate.go', 'mutate.go', 'go.mod']) hash.update(readFileSync(`${MODULE}${file}`));
   return goPrograms(
     {
       name: `policies-${hash.digest('hex').slice(0, 16)}`,
@@ -55,7 +57,7 @@ export function findPolicyEvaluator(env: Environment): Programs<'policies'> {
 /** Evaluates the policies with these parameters on each request, in order. Rejects where they do not compile. */
 export async function* evaluatePolicies(
   program: string,
-  setup: { readonly policies: readonly object[]; readonly params: object },
+  setup: { readonly policies: readonly object[]; readonly mutating?: readonly object[]; readonly params: object },
   requests: Iterable<AskedOfPolicies>,
 ): AsyncGenerator<EvaluatorAnswer> {
   const child = spawn(program, [], { stdio: ['pipe', 'pipe', 'inherit'] });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
+import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
@@ -11,6 +12,8 @@ import type { RuleNames } from './mutated-requests.ts';
 export interface RuleWorld {
   readonly name: string;
   readonly params: object;
+  /** What the same policies give when each of them has a default class, too. */
+  readonly giving: object;
   readonly names: RuleNames;
   /** How many policies found room. */
   readonly policies: number;
@@ -19,6 +22,7 @@ export interface RuleWorld {
 }
 
 const CLASS_NAMES = [...RULE_CLASSES.map(({ name }) => name), 'rule-missing'];
+const CLASSES = new Map(RULE_CLASSES.map((each) => [each.name, each]));
 const GROUPS = ['rule-dev', 'rule-ops'];
 const USERS = ['rule-alice', 'rule-bob', 'system:serviceaccount:team-1:builder'];
 
@@ -86,15 +90,35 @@ function world(name: string, specs: readonly object[], more: Pick<RuleNames, 'gr
   const policies: readonly PriorityPolicy[] = specs.map((spec, index) =>
     valueOf(decodePriorityPolicy({ metadata: { name: `policy-${index}` }, spec })),
   );
-  const classes = new Map(RULE_CLASSES.map((each) => [each.name, each]));
-  const { refusing, leftOut } = compileRules({ policies, quotas: [], classes, mode: 'Enforce', bytesOf: storedBytes });
+  const { refusing, leftOut } = compileRules({
+    policies,
+    quotas: [],
+    classes: CLASSES,
+    mode: 'Enforce',
+    bytesOf: storedBytes,
+  });
   if (refusing === undefined) throw new Error('no rules that refuse');
-  const spec = encodePriorityRules(refusing);
   return {
     name,
-    params: { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityRules', metadata: { name: 'plimsoll' }, spec },
+    params: rulesObject(refusing),
+    giving: givingObject(specs),
     names: { ...more, classes: CLASS_NAMES, users: USERS },
     policies: refusing.rules.length,
     isFull: leftOut.size > 0,
   };
+}
+
+function givingObject(specs: readonly object[]): object {
+  const policies = specs.map((spec, index) => {
+    const given = { defaultPriorityClassName: CLASS_NAMES[index % CLASS_NAMES.length] ?? '', schedulerName: 'other' };
+    return valueOf(decodePriorityPolicy({ metadata: { name: `policy-${index}` }, spec: { ...given, ...spec } }));
+  });
+  const { giving } = compileRules({ policies, quotas: [], classes: CLASSES, mode: 'Enforce', bytesOf: storedBytes });
+  if (giving === undefined) throw new Error('no rules that give');
+  return rulesObject(giving);
+}
+
+function rulesObject(set: RuleSet): object {
+  const spec = encodePriorityRules(set);
+  return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityRules', metadata: { name: 'plimsoll' }, spec };
 }

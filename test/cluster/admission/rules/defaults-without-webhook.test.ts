@@ -71,6 +71,16 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
       expect(await tripleOf({ priority: 5 })).toContain('the integer value of priority (5) must not be provided');
     });
 
+    test('the default of the policy where the cluster has a global default, which a pod may still name', async () => {
+      const everywhere = await objects.priorityClass('everywhere', 7, { globalDefault: true });
+      await eventually(async () => {
+        expect(await tripleOf({ priorityClassName: everywhere })).toEqual([everywhere, 7, PREEMPTS]);
+        expect(await tripleOf({})).toEqual([names.low, -1_000, PREEMPTS]);
+      }, PATIENCE_MS);
+      await api.remove(`${PRIORITY_CLASSES}/${everywhere}`);
+      await eventually(async () => expect(await tripleOf({})).toEqual([names.low, -1_000, PREEMPTS]), PATIENCE_MS);
+    });
+
     test('of two policies the lower default, substitutes, and a scheduler', async () => {
       policies.never = await objects.policy('never', {
         namespaceSelector: onlyIn(api),

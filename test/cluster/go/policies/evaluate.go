@@ -25,6 +25,8 @@ type outcome struct {
 	Matches bool     `json:"matches"`
 	Denied  []string `json:"denied,omitempty"`
 	Errors  []string `json:"errors,omitempty"`
+	// Mutated where a patch changed the class or the scheduler.
+	Mutated bool `json:"mutated,omitempty"`
 	// Cost of all validations with their variables, and of all messages with theirs again.
 	Cost        int64 `json:"cost"`
 	MessageCost int64 `json:"messageCost"`
@@ -39,21 +41,37 @@ type evaluator struct {
 	validator   validating.Validator
 }
 
-func compile(policy admissionv1.ValidatingAdmissionPolicy) (*evaluator, error) {
-	// The oldest Kubernetes whose expressions ours may use.
-	base := environment.MustBaseEnvSet(version.MajorMinor(1, 30))
-	compiler, err := cel.NewCompositedCompiler(base)
+// judge is a policy that is ready to be asked.
+type judge interface {
+	matches(resource schema.GroupVersionResource) bool
+	evaluate(ctx context.Context, attributes *admission.VersionedAttributes, params runtime.Object,
+		namespace *corev1.Namespace) *outcome
+}
+
+// newCompiler knows the variables. The version is the oldest Kubernetes whose expressions the policy may use.
+func newCompiler(
+	oldest *version.Version, declared cel.OptionalVariableDeclarations, variables []admissionv1.Variable,
+) (*cel.CompositedCompiler, error) {
+	compiler, err := cel.NewCompositedCompiler(environment.MustBaseEnvSet(oldest))
 	if err != nil {
 		return nil, err
 	}
+	for _, each := range variables {
+		variable := &validating.Variable{Name: each.Name, Expression: each.Expression}
+		if result := compiler.CompileAndStoreVariable(variable, declared, environment.NewExpressions); result.Error != nil {
+			return nil, fmt.Errorf("variable %s: %w", each.Name, result.Error)
+		}
+	}
+	return compiler, nil
+}
+
+func compile(policy admissionv1.ValidatingAdmissionPolicy) (*evaluator, error) {
 	hasParams := policy.Spec.ParamKind != nil
 	full := cel.OptionalVariableDeclarations{HasParams: hasParams, HasAuthorizer: true}
 	plain := cel.OptionalVariableDeclarations{HasParams: hasParams}
-	for _, each := range policy.Spec.Variables {
-		variable := &validating.Variable{Name: each.Name, Expression: each.Expression}
-		if result := compiler.CompileAndStoreVariable(variable, full, environment.NewExpressions); result.Error != nil {
-			return nil, fmt.Errorf("variable %s: %w", each.Name, result.Error)
-		}
+	compiler, err := newCompiler(version.MajorMinor(1, 30), full, policy.Spec.Variables)
+	if err != nil {
+		return nil, err
 	}
 	var conditions, validations, messages []cel.ExpressionAccessor
 	for index := range policy.Spec.MatchConditions {
@@ -83,7 +101,11 @@ func compile(policy admissionv1.ValidatingAdmissionPolicy) (*evaluator, error) {
 }
 
 func (e *evaluator) matches(resource schema.GroupVersionResource) bool {
-	for _, rule := range e.policy.Spec.MatchConstraints.ResourceRules {
+	return anyMatches(e.policy.Spec.MatchConstraints.ResourceRules, resource)
+}
+
+func anyMatches(rules []admissionv1.NamedRuleWithOperations, resource schema.GroupVersionResource) bool {
+	for _, rule := range rules {
 		if slices.Contains(rule.APIGroups, resource.Group) && slices.Contains(rule.Resources, resource.Resource) {
 			return true
 		}

@@ -1,4 +1,4 @@
-// Command policies evaluates ValidatingAdmissionPolicies with the code of the API server and tells what it costs. It
+// Command policies evaluates admission policies with the code of the API server and tells what it costs. It
 // reads one JSON document per line, a setup or a request, and answers every request with one line.
 package main
 
@@ -29,6 +29,7 @@ import (
 // input is a setup where it has policies, else a request.
 type input struct {
 	Policies []admissionv1.ValidatingAdmissionPolicy `json:"policies"`
+	Mutating []admissionv1.MutatingAdmissionPolicy   `json:"mutating"`
 	Params   map[string]any                          `json:"params"`
 
 	Kind            string            `json:"kind"`
@@ -97,7 +98,7 @@ func main() {
 	reader := bufio.NewReaderSize(os.Stdin, 1<<20)
 	writer := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(writer)
-	var evaluators []*evaluator
+	var evaluators []judge
 	var params runtime.Object
 	for {
 		line, err := reader.ReadBytes('\n')
@@ -111,7 +112,7 @@ func main() {
 		if err := json.Unmarshal(line, &in); err != nil {
 			log.Fatalf("cannot read a line: %v", err)
 		}
-		if in.Policies != nil {
+		if in.Policies != nil || in.Mutating != nil {
 			evaluators, params = setUp(in)
 			continue
 		}
@@ -127,10 +128,17 @@ func main() {
 	}
 }
 
-func setUp(in input) ([]*evaluator, runtime.Object) {
-	var evaluators []*evaluator
+func setUp(in input) ([]judge, runtime.Object) {
+	var evaluators []judge
 	for _, policy := range in.Policies {
 		compiled, err := compile(policy)
+		if err != nil {
+			log.Fatalf("cannot compile %s: %v", policy.Name, err)
+		}
+		evaluators = append(evaluators, compiled)
+	}
+	for _, policy := range in.Mutating {
+		compiled, err := compileMutating(policy)
 		if err != nil {
 			log.Fatalf("cannot compile %s: %v", policy.Name, err)
 		}
@@ -158,7 +166,7 @@ func integers(value any) any {
 	return value
 }
 
-func answerTo(in input, evaluators []*evaluator, params runtime.Object) answer {
+func answerTo(in input, evaluators []judge, params runtime.Object) answer {
 	attributes, namespace, err := decode(in)
 	if err != nil {
 		return answer{Undecodable: err.Error()}
