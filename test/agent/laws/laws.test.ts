@@ -46,7 +46,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   'drops the window of a namespace': {
     law: 'limits',
     tamper: withLimits({ perNamespacePerTenMinutes: NO_LIMIT }),
-    focus: withChoice({ perNamespace: 1 }),
+    focus: withChoice({ perNamespace: 1, perMinute: NO_LIMIT, perTenMinutes: NO_LIMIT }),
   },
   'overlooks what the kubelet does': {
     law: 'standBack',
