@@ -117,7 +117,7 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
       api.onRequest = (asked) =>
         asked.method === 'GET' && asked.path === path
           ? { kind: 'answer', status: 500, body: { message: 'etcdserver: request timed out' } }
-          : onRequest?.(asked);
+          : onRequest(asked);
     }
 
     function unreadable(): StoredObject {
