@@ -10,9 +10,10 @@ const BEGINNING = '{"Pod":';
 const FOLLOWERS = [',"NodeNameToVictims":null', ',"NodeNameToVictims":{'];
 
 /**
- * A question about a preemption without its pod where that is very large: JSON cannot be parsed in steps, and a pod of the size that the API
- * server stores would keep the event loop for up to a tenth of a second. `undefined` for all other requests. What is left
- * is enough to answer by protection. `filter` needs the whole pod: a large one could otherwise take set-aside room.
+ * A question about a preemption without its pod where that is very large: JSON cannot be parsed in steps, and a pod of the
+ * size that the API server stores would keep the event loop for up to a tenth of a second. `undefined` for all other
+ * requests. What is left is enough to answer by protection. `filter` needs the whole pod: a large one could otherwise take
+ * set-aside room.
  */
 export function withoutLargePod(bytes: Buffer): Buffer | undefined {
   if (bytes.length <= MOST_POD_BYTES || !bytes.subarray(0, BEGINNING.length).equals(Buffer.from(BEGINNING)))
