@@ -33,6 +33,26 @@ describe.skipIf(!hasCluster())('while no webhook answers', () => {
     await untilAsked(api);
   });
 
+  test('no pod is created where quotas are enforced, which fail closed (T-63)', async () => {
+    const label = async (value: string | null): Promise<void> => {
+      const patch = { metadata: { labels: { 'plimsoll.dev/priority-quota': value } } };
+      expect((await api.patch(`/api/v1/namespaces/${api.namespace}`, patch, 'merge')).status).toBe(200);
+    };
+    const create = async (): Promise<unknown> => {
+      const { status, body } = await api.post(pods(), pod(uniqueName('counted')));
+      return [status, at(body, 'message')];
+    };
+    await label('enforced');
+    await eventually(async () => expect(await create()).toEqual([201, undefined]));
+    await webhooks.kill();
+    const refused = [500, expect.stringContaining('failed calling webhook "quota.plimsoll.dev"')];
+    await eventually(async () => expect(await create()).toEqual(refused));
+    await webhooks.start();
+    await eventually(async () => expect(await create()).toEqual([201, undefined]));
+    await label(null);
+    await untilAsked(api);
+  });
+
   test('nothing gets in with failure policy Fail', async () => {
     const { body } = await api.get(CONFIGURATION);
     const entries = at(body, 'webhooks') as readonly unknown[];
