@@ -18,7 +18,7 @@ export interface ReportOptions {
   readonly metrics: Metrics;
 }
 
-/** Of one proposal: nobody reads more of its Events. */
+/** Of one proposal: more of its Events would tell a reader nothing new. */
 const MOST_REPORTED = 10;
 
 interface FoundLoop {

@@ -68,7 +68,7 @@ describe('the webhook by itself', () => {
     expect(await create('team-a', gold, { username: 'bob', groups: [] })).toMatchObject({ allowed: true });
   });
 
-  test('a rule for a service account holds for whoever uses it, and for pods that run as it (T-09)', async () => {
+  test('a rule for a service account holds for everyone who uses it, and for pods that run as it (T-09)', async () => {
     const atMost10 = refused('policy `account` allows a priority of at most 10');
     expect(await create('team-a', silver, AS_ROBOT)).toMatchObject(atMost10);
     expect(await create('team-a', plain, AS_ROBOT)).toMatchObject({ allowed: true });

@@ -77,6 +77,10 @@ function findSubstitute(
 }
 
 function choiceOf(source: ClassChoice['source'], chosen: PriorityClass, policy: string | undefined): ClassChoice {
-  const { name: priorityClassName, value: priority, preemptionPolicy } = chosen;
-  return { source, policy, fields: { priorityClassName, priority, preemptionPolicy } };
+  return { source, policy, fields: fieldsOf(chosen) };
+}
+
+/** The priority fields of a pod of this class. */
+export function fieldsOf({ name, value, preemptionPolicy }: PriorityClass): PriorityFields {
+  return { priorityClassName: name, priority: value, preemptionPolicy };
 }

@@ -1,4 +1,5 @@
-import { isPersonal } from '#shared/domain/priority/priority-policy.ts';
+import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { fieldsOf } from './choose-class.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { AdmissionDecision } from './decision.ts';
 import { reasonOf } from './message.ts';
@@ -8,8 +9,8 @@ import { breaksClassRule } from './rules/class-rule.ts';
 import { policiesFor } from './rules/policies-for.ts';
 import { violationsOf } from './rules/policy-violations.ts';
 import { breaksQuotaRequiredRule } from './rules/quota-required-rule.ts';
-import { breaksUnknownClassRule } from './rules/unknown-class-rule.ts';
-import { decideByViolations, type Violation } from './violation.ts';
+import { unknownToPersons } from './rules/unknown-class-rule.ts';
+import { decideByViolations } from './violation.ts';
 import { withPriority } from './with-priority.ts';
 
 /** A group gets no default and no substitute; its pods say whether they preempt. */
@@ -33,21 +34,19 @@ export function decidePodGroup(group: PodRequest, cluster: ClusterState): Admiss
 export function decideGroupTemplate(group: PodRequest, cluster: ClusterState): AdmissionDecision {
   const policies = policiesFor(group, cluster).filter(isPersonal);
   const named = asNamed(group, cluster);
-  const violations: readonly Violation[] =
+  const violations =
     named === undefined
-      ? policies.flatMap((policy) => {
-          const because = breaksUnknownClassRule(group, { ...policy, preemption: 'Allow' });
-          return because === undefined ? [] : [{ because, response: policy.onViolation }];
-        })
+      ? unknownToPersons(group, policies.map(allowingPreemption))
       : violationsOf(named, policies, cluster, GROUP_RULES);
   return decideByViolations(reasonOf(MESSAGES.templateAccepted, {}), violations);
 }
 
+function allowingPreemption(policy: PriorityPolicy): PriorityPolicy {
+  return { ...policy, preemption: 'Allow' };
+}
+
 /** With the number of its class; `undefined` where the class does not exist. */
 function asNamed(group: PodRequest, { classes }: ClusterState): PodRequest | undefined {
-  const { priorityClassName = '' } = group.pod.spec;
-  const found = classes.get(priorityClassName);
-  if (found === undefined) return undefined;
-  const { value: priority, preemptionPolicy } = found;
-  return { ...group, pod: withPriority(group.pod, { priorityClassName, priority, preemptionPolicy }) };
+  const found = classes.get(group.pod.spec.priorityClassName ?? '');
+  return found && { ...group, pod: withPriority(group.pod, fieldsOf(found)) };
 }

@@ -9,7 +9,7 @@ import { podWarnings } from './warnings/pod-warnings.ts';
 import type { PodRequest } from './pod-request.ts';
 import { policiesFor } from './rules/policies-for.ts';
 import { violationsOf } from './rules/policy-violations.ts';
-import { breaksUnknownClassRule } from './rules/unknown-class-rule.ts';
+import { unknownToPersons } from './rules/unknown-class-rule.ts';
 import { decideByViolations, type Violation } from './violation.ts';
 import { withPriority } from './with-priority.ts';
 
@@ -40,13 +40,6 @@ function unknownClass({ pod }: PodRequest, { classes }: ClusterState): Violation
   if (priorityClassName === undefined || classes.has(priorityClassName)) return undefined;
   const facts = { priorityClassName };
   return { because: reasonOf(MESSAGES.templateClassUnknown, facts, facts), response: 'Warn' };
-}
-
-function unknownToPersons(template: PodRequest, policies: readonly PriorityPolicy[]): readonly Violation[] {
-  return policies.filter(isPersonal).flatMap((policy) => {
-    const because = breaksUnknownClassRule(template, policy);
-    return because === undefined ? [] : [{ because, response: policy.onViolation }];
-  });
 }
 
 /** The pod with the priority it will get when a controller creates it and policies for users no longer apply. */

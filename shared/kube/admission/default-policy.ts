@@ -31,7 +31,7 @@ const RECEIVES = condition(
 
 /**
  * What is written, as variables. The API server fills in the global default before it asks its policies; that a user
- * named it shows in managedFields, which nobody writes more than a few entries of.
+ * named it shows in managedFields, which has a few entries.
  */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
@@ -72,7 +72,7 @@ const PATCH = [
 
 /**
  * The MutatingAdmissionPolicy and its binding. `Ignore`: a pod whose default was skipped is refused by the
- * ValidatingAdmissionPolicy, and a missing CRD or object refuses nobody.
+ * ValidatingAdmissionPolicy, and a missing CRD or object refuses no pod.
  */
 export function defaultPolicy(): readonly KubeObject[] {
   const metadata = { name: DEFAULT_POLICY, labels: POLICY_LABELS };

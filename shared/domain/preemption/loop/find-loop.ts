@@ -61,10 +61,7 @@ interface Counted {
 
 /** The loop of two parties in words. */
 export function whyLoop(sides: Sides, { node, count, windowMs }: Counted): Because {
-  const [preemptor, victim] = [sides.preemptor, sides.victim].map((party) => ownerText(ownerKeyOf(party))) as [
-    string,
-    string,
-  ];
+  const [preemptor, victim] = [ownerText(ownerKeyOf(sides.preemptor)), ownerText(ownerKeyOf(sides.victim))];
   const often = `${count} times within ${Math.round(windowMs / 60_000)} min`;
   const text = `pods of ${preemptor} and ${victim} displace each other: ${often}, last on node ${node}`;
   return { code: 'PreemptionLoop', text, facts: { preemptor, victim, rounds: count, node } };

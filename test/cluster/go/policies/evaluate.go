@@ -113,19 +113,28 @@ func anyMatches(rules []admissionv1.NamedRuleWithOperations, resource schema.Gro
 	return false
 }
 
-func (e *evaluator) evaluate(
-	ctx context.Context, attributes *admission.VersionedAttributes, params runtime.Object, namespace *corev1.Namespace,
+// begin evaluates the match conditions of a policy.
+func begin(
+	ctx context.Context, policy string, matcher matchconditions.Matcher, attributes *admission.VersionedAttributes,
+	params runtime.Object,
 ) *outcome {
-	out := &outcome{Policy: e.policy.Name}
-	match := e.matcher.Match(ctx, attributes, params, nil)
+	out := &outcome{Policy: policy}
+	match := matcher.Match(ctx, attributes, params, nil)
 	if match.Error != nil {
 		out.Errors = append(out.Errors, "matchConditions: "+match.Error.Error())
 		return out
 	}
-	if !match.Matches {
+	out.Matches = match.Matches
+	return out
+}
+
+func (e *evaluator) evaluate(
+	ctx context.Context, attributes *admission.VersionedAttributes, params runtime.Object, namespace *corev1.Namespace,
+) *outcome {
+	out := begin(ctx, e.policy.Name, e.matcher, attributes, params)
+	if !out.Matches {
 		return out
 	}
-	out.Matches = true
 	result := e.validator.Validate(
 		ctx, attributes.GetResource(), attributes, params, namespace, celconfig.RuntimeCELCostBudget, nil)
 	for _, decision := range result.Decisions {

@@ -70,16 +70,10 @@ func (m *mutator) matches(resource schema.GroupVersionResource) bool {
 func (m *mutator) evaluate(
 	ctx context.Context, attributes *admission.VersionedAttributes, params runtime.Object, namespace *corev1.Namespace,
 ) *outcome {
-	out := &outcome{Policy: m.policy.Name}
-	match := m.matcher.Match(ctx, attributes, params, nil)
-	if match.Error != nil {
-		out.Errors = append(out.Errors, "matchConditions: "+match.Error.Error())
+	out := begin(ctx, m.policy.Name, m.matcher, attributes, params)
+	if !out.Matches {
 		return out
 	}
-	if !match.Matches {
-		return out
-	}
-	out.Matches = true
 	bindings := cel.OptionalVariableBindings{VersionedParams: params}
 	request := cel.CreateAdmissionRequest(
 		attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()),
