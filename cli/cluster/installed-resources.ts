@@ -4,6 +4,8 @@ import {
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
   DEPLOYMENTS,
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
   NAMESPACES,
   PDBS,
@@ -50,6 +52,7 @@ export const INSTALLED_RESOURCES: readonly Resource[] = [
 
 /** Kinds that only components and overlays create. */
 export const COMPONENT_RESOURCES: readonly Resource[] = [
+  ...[MUTATING_POLICY_BINDINGS, MUTATING_POLICIES],
   { ...certificates, plural: 'certificates', kind: 'Certificate' },
   { ...certificates, plural: 'issuers', kind: 'Issuer' },
   { ...flowControl, plural: 'flowschemas', kind: 'FlowSchema' },
