@@ -2,19 +2,34 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { testReporters } from '#tools/test-reporters.ts';
 
-/** Tests on a real control plane: one after another, as they share it. */
+const shared = {
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  environment: 'node',
+  pool: 'forks' as const,
+  setupFiles: [fileURLToPath(new URL('../build/property-seed.ts', import.meta.url))],
+  fileParallelism: false,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+};
+const ALL = 'test/cluster/**/*.test.ts';
+/** Real nodes, emulated ones and the image. */
+const NODES = 'test/cluster/{guest,image,node}/**/*.test.ts';
+
+/** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
   test: {
-    root: fileURLToPath(new URL('../..', import.meta.url)),
-    name: 'cluster',
     reporters: testReporters(process.env),
-    environment: 'node',
-    pool: 'forks',
-    include: ['test/cluster/**/*.test.ts'],
-    setupFiles: [fileURLToPath(new URL('../build/property-seed.ts', import.meta.url))],
-    globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
-    fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'cluster',
+          include: [ALL],
+          exclude: ['**/node_modules/**', NODES],
+          globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
+        },
+      },
+      { test: { ...shared, name: 'nodes', include: [NODES] } },
+    ],
   },
 });
