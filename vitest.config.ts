@@ -8,6 +8,9 @@ const shared = {
   setupFiles: ['test/leaks/leak-guard.ts', 'test/build/property-seed.ts'],
 };
 
+const PURE = 'test/shared/domain/**/*.test.ts';
+const LONG = 'test/**/*.long.test.ts';
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -24,9 +27,19 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          name: 'pure',
+          include: [PURE],
+          exclude: [...shared.exclude, LONG],
+          // What has no state needs no process for each file, which takes longer than its tests.
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...shared.exclude, 'test/**/*.long.test.ts', 'test/cluster/**'],
+          exclude: [...shared.exclude, PURE, LONG, 'test/cluster/**'],
           testTimeout: 30_000,
           // Starting processes on a busy machine takes longer than the usual ten seconds.
           hookTimeout: 60_000,
@@ -36,7 +49,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'long',
-          include: ['test/**/*.long.test.ts'],
+          include: [LONG],
           exclude: [...shared.exclude, 'test/cluster/**'],
           testTimeout: 900_000,
           hookTimeout: 120_000,

@@ -1,9 +1,16 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findBinaries } from './support/control-plane/binaries.ts';
 
+const BINARIES = new URL('./support/control-plane/binaries.ts', import.meta.url).href;
+const FIND = `
+  const { findBinaries } = await import(${JSON.stringify(BINARIES)});
+  if (findBinaries(process.env).kind === 'missing') process.exit(1);
+`;
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'];
 /** Stands for Go: makes a file for everything it is asked to build, `-o FILE` or `-o FOLDER/`. */
 const GO = `#!/bin/sh
@@ -86,6 +93,15 @@ describe('where the programs of Kubernetes are', () => {
     const env = withGo(GO);
     expect(findBinaries(env)).toEqual(pathsBuilt());
     expect(findBinaries({ ...env, PATH: '' })).toEqual(pathsBuilt());
+  });
+
+  test('built by one of two processes that need them at a time', async () => {
+    const env = withGo(GO.replace('out=$2;', 'echo >>"$XDG_CACHE_HOME/builds"; sleep 1; out=$2;'));
+    const find = () => spawn(process.execPath, ['--input-type=module', '-e', FIND], { env, stdio: 'inherit' });
+    const codes = await Promise.all([find(), find()].map(async (each) => (await once(each, 'exit'))[0] as unknown));
+    expect(codes).toEqual([0, 0]);
+    // That of Kubernetes and that of etcd.
+    expect(readFileSync(join(folder, 'builds'), 'utf8')).toBe('\n\n');
   });
 
   test('a build that was cut off is done again', () => {

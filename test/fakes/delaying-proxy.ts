@@ -7,6 +7,8 @@ export interface DelayingProxy {
   readonly port: number;
   /** Of what comes from the server from now on, in milliseconds. */
   delayMs: number;
+  /** Ends every connection that is open now, with what was held back for it. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -14,6 +16,9 @@ export interface DelayingProxy {
 export async function delayingProxy(host: string, port: number): Promise<DelayingProxy> {
   const open = new Set<Socket>();
   const delay = { ms: 0 };
+  const cut = (): void => {
+    for (const socket of open) socket.destroy();
+  };
   const listener = createServer((client) => {
     const server = connect(port, host);
     tie(client, server, open);
@@ -32,8 +37,9 @@ export async function delayingProxy(host: string, port: number): Promise<Delayin
     set delayMs(ms) {
       delay.ms = ms;
     },
+    cut,
     close: () => {
-      for (const socket of open) socket.destroy();
+      cut();
       return new Promise((resolve) => listener.close(() => resolve()));
     },
   };

@@ -13,8 +13,9 @@ const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('nod
 const report = process.env.PLIMSOLL_TEST_REPORT;
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
 if (report === undefined) process.exit(0);
+console.log("said by " + process.argv.at(-1));
 const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
-const plan = process.argv.includes('test:cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
+const plan = process.argv.includes('cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
 const ranBefore = asked.length > 0;
 const files = asked.length > 0 ? asked : ['sound.test.ts', ...Object.keys(plan).filter((name) => name.endsWith('.test.ts'))];
 const failing = files.filter((file) => (plan[file] ?? []).includes(ranBefore ? 2 : 1));
@@ -45,16 +46,22 @@ function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
   writeFileSync(join(checkout, 'plan.json'), JSON.stringify(plan));
   const env = { ...process.env, PATH: `${checkout}:${process.env['PATH']}` };
   const { status, stdout } = spawnSync(join(checkout, '.ci/run'), { env, encoding: 'utf8' });
-  const calls = execFileSync('grep', ['-c', 'test:cluster', join(checkout, 'calls')], { encoding: 'utf8' });
+  const calls = execFileSync('grep', ['-c', 'project cluster', join(checkout, 'calls')], { encoding: 'utf8' });
   return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
 }
 
-// Four commands, and one sound file in each of three suites.
-const SOUND = 7;
+// Four commands, and one sound file in each of four suites.
+const SOUND = 8;
 
 describe('.ci/run', () => {
   test('counts every suite and command', () => {
     expect(ciRun({})).toMatchObject({ status: 0, clusterRuns: 1, summary: `${SOUND} passed, 0 failed` });
+  });
+
+  test('counts what runs beside the rest, and prints it', () => {
+    expect(ciRun({}).stdout).toMatch(
+      /=== npm run test:cluster -- --project nodes, beside what stands above\nsaid by nodes/,
+    );
   });
 
   test('runs a failed file once more, and lists it', () => {
@@ -71,7 +78,7 @@ describe('.ci/run', () => {
   test('fails for what failed beside the tests, also where the failed file passes alone', () => {
     const run = ciRun({ 'rare.test.ts': [1], first: 1 });
     expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND + 1} passed, 1 failed` });
-    expect(run.stdout).toContain('FAILED: npm run test:cluster (exit code 1, not by a test)');
+    expect(run.stdout).toContain('FAILED: npm run test:cluster -- --project cluster (exit code 1, not by a test)');
   });
 
   test('does not call a file flaky whose second run fails beside the tests', () => {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { leavePlace, takePlace } from '#test/cluster/support/run/sole-holder.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,6 +26,23 @@ export interface GoRecipe<Name extends string> {
 export function goPrograms<Name extends string>(recipe: GoRecipe<Name>, env: Environment): Programs<Name> {
   const folder = join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'plimsoll', recipe.name);
   const cached = programsIn(folder, recipe.programs);
+  return cached.kind === 'found' ? cached : aloneAt(`${folder}.building`, () => builtIn(folder, recipe, env));
+}
+
+/** Waits while another process is there: two suites that run beside each other need the same programs. */
+function aloneAt<T>(place: string, act: () => T): T {
+  mkdirSync(dirname(place), { recursive: true });
+  while (takePlace(place) !== undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  try {
+    return act();
+  } finally {
+    leavePlace(place);
+  }
+}
+
+/** What another process has built meanwhile is not built again. */
+function builtIn<Name extends string>(folder: string, recipe: GoRecipe<Name>, env: Environment): Programs<Name> {
+  const cached = programsIn(folder, recipe.programs);
   if (cached.kind === 'found') return cached;
   const failure = build(recipe, folder, env);
   return failure === undefined ? programsIn(folder, recipe.programs) : { kind: 'missing', because: failure };
@@ -42,7 +60,6 @@ export function programsIn<Name extends string>(folder: string, programs: readon
 function build<Name extends string>(recipe: GoRecipe<Name>, folder: string, env: Environment): string | undefined {
   const { status } = spawnSync('go', ['version'], { env });
   if (status !== 0) return `Go is not installed, so ${recipe.name} cannot be built`;
-  mkdirSync(dirname(folder), { recursive: true });
   const staging = mkdtempSync(`${folder}-`);
   const failure = buildInto(staging, recipe, env);
   if (failure === undefined) {
