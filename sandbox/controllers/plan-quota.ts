@@ -5,7 +5,7 @@ import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { statusPatch, type Write } from './write.ts';
