@@ -3,7 +3,7 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
+import { matchesQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,6 +1,5 @@
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
-import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
+import type { LedgerState, Reservation, Slice } from '#shared/domain/quota/ledger/ledger-state.ts';
 import {
   type Decoded,
   decodeObject,

@@ -1,5 +1,5 @@
 import type { LedgerWrite } from '#shared/domain/quota/replica/event.ts';
-import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { encodeLedger, readLedger } from '#shared/api/quota-ledger.ts';

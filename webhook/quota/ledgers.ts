@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
-import { unstatedName } from '#shared/domain/quota/unstated-values.ts';
+import { unstatedName } from '#shared/domain/quota/charge.ts';
 import { QuotaCounter, type UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
