@@ -1,6 +1,5 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { connect } from '#shared/kube/client/connect.ts';
+import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';

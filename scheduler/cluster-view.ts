@@ -6,18 +6,15 @@ import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
 import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { readBudget } from './read-budget.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
-import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import { decodeAnnotatedClass, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF, REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import {
   DAEMON_SETS,

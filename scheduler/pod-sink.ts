@@ -3,8 +3,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
 import type { ReportError } from '#shared/kube/reflector/list-watch.ts';
-import type { ObjectSink } from '#shared/kube/reflector/reflector-store.ts';
-import { createUnseenKeys } from '#shared/kube/reflector/unseen-keys.ts';
+import { createUnseenKeys, type ObjectSink } from '#shared/kube/reflector/reflector-store.ts';
 import { CompactPod } from './compact-pod.ts';
 import type { ObservePod } from './preemptions/seen-pod.ts';
 import { createPodReader } from './read-pods.ts';

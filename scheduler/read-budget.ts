@@ -1,7 +1,7 @@
 import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 
 /** Selectors that people write have a few requirements; all budgets of a cluster are held in memory. */
 const LARGEST_SELECTOR = 100;

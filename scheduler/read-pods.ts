@@ -5,7 +5,7 @@ import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/k
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { barePod } from './bare-pod.ts';
 import { CompactPod, LastMade, type Placement, type PodTemplate } from './compact-pod.ts';
 import { TemplatePool } from './template-pool.ts';

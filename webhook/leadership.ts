@@ -1,6 +1,5 @@
-import { newIdentity } from '#shared/kube/lease/new-identity.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 
 /** Work that only the leader does. It ends with the signal, and checks `isHeld` before each write. */

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { connect } from '#shared/kube/client/connect.ts';
+import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';

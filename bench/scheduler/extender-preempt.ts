@@ -21,7 +21,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { collectBody } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector } from '#shared/kube/reflector/reflector.ts';

@@ -1,6 +1,5 @@
 import { parse } from 'yaml';
-import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 import type { Finding } from './finding.ts';

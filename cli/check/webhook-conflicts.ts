@@ -1,5 +1,5 @@
 import { NAMESPACE_SYSTEM, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
-import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { nameOf, type Manifest } from '#cli/manifests/manifest.ts';
 import type { Finding } from './finding.ts';

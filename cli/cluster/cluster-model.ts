@@ -5,13 +5,10 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   apiVersionOf,

@@ -2,7 +2,7 @@ import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeLedger } from '#shared/api/quota-ledger.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 
 /** A PriorityQuota and what its pods cost already. */
 export type CountedQuota = PriorityQuota & Pick<LedgerState, 'used' | 'byNamespace'>;

@@ -1,6 +1,6 @@
 import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
-import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 
 /** What the policy of a node protects. */

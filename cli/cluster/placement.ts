@@ -13,8 +13,8 @@ import {
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
+import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** Where a pod would go, and everything that is said about it. */

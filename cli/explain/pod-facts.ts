@@ -16,7 +16,7 @@ import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/budget-entry.ts';
-import { protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
+import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { evictionRules } from '#cli/cluster/eviction-rules.ts';
 import type { Metadata } from '#cli/output/answer.ts';

@@ -1,4 +1,4 @@
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 
 /** One object as a file or the cluster holds it. */
 export interface Manifest {

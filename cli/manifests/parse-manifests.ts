@@ -1,9 +1,8 @@
 import { LineCounter, parseAllDocuments, type Document } from 'yaml';
 import { InputError } from '#cli/input-error.ts';
 import { ANNOTATION_SNAPSHOT_TIME } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
 import type { Manifest } from './manifest.ts';
 import type { TextFile } from './read-files.ts';
 import { findDoubledKey, findExcess } from './yaml-limits.ts';

@@ -1,8 +1,7 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';

@@ -1,5 +1,4 @@
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
 

@@ -2,11 +2,9 @@ import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodeNamespace, decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import {
   apiVersionOf,
   NAMESPACES,

@@ -1,6 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
-import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { JUDGED_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 
 interface Creation {

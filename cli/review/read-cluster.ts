@@ -1,7 +1,7 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';

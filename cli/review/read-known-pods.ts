@@ -1,6 +1,6 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { listSomePods } from '#shared/kube/list/list-some-pods.ts';
+import { listSomePods } from '#shared/kube/list/read-some.ts';
 
 const OPTIONS = { timeoutMs: 30_000, signal: new AbortController().signal };
 

@@ -1,6 +1,5 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import type { PatchOperation } from '#shared/kube/admission/patch-operation.ts';
-import { priorityPatch } from '#shared/kube/admission/priority-patch.ts';
+import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';
 import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** The answer about one object, as users see it. */

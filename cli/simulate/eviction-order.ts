@@ -21,7 +21,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
-import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
+import { isMarkedLast } from '#shared/kube/annotations/annotations.ts';
 import { evictionRules, withoutOptOut } from '#cli/cluster/eviction-rules.ts';
 import {
   aboveRequestHeld,

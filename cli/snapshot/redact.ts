@@ -1,7 +1,6 @@
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { API_GROUP, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';
 import { nameOf, type Manifest } from '#cli/manifests/manifest.ts';
 import type { Pseudonym, Sort } from './pseudonyms.ts';

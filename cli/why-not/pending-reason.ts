@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';

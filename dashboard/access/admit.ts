@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import type { Log } from '#shared/runtime/log.ts';

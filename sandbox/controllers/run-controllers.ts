@@ -1,4 +1,4 @@
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';

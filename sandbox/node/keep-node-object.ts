@@ -1,6 +1,6 @@
 import { repeat } from '#shared/runtime/repeat.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { microTime } from '#shared/kube/decode/micro-time.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { microTime } from '#shared/kube/kube-object.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import { expectOk, type Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES, NODES } from '#shared/kube/resource.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { serve, type TlsOptions } from '#shared/http/serve.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { keepMemory } from './keep-memory.ts';

@@ -1,6 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { podReference } from '#shared/kube/events/event-series.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';

@@ -1,7 +1,7 @@
 import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
+  type Decoded,
   decodeObject,
   readCount,
   readList,

@@ -2,11 +2,9 @@ import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -3,7 +3,7 @@ import { endIfUnread } from '#shared/http/linger.ts';
 import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';

@@ -1,13 +1,14 @@
 import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
-import { type Decoded, parseJson } from '#shared/kube/decode/decoded.ts';
 import {
+  type Decoded,
   decodeObject,
+  parseJson,
   readBoolean,
   readClippedText,
+  readIdentity,
   readList,
   readObject,
-  readIdentity,
   readPart,
   readTexts,
   type WireObject,

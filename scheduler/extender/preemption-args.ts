@@ -2,10 +2,11 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { type Decoded, parseJson } from '#shared/kube/decode/decoded.ts';
 import {
   copyOf,
+  type Decoded,
   decodeObject,
+  parseJson,
   readCount,
   readList,
   readObject,

@@ -1,10 +1,8 @@
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/protected-from-preemption.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import { type AnnotatedClass, orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
-import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** The PriorityClasses of the cluster. */

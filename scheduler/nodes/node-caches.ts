@@ -1,7 +1,7 @@
 import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { quote } from '#shared/domain/model/quote.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';

@@ -1,9 +1,8 @@
-import { newIdentity } from '#shared/kube/lease/new-identity.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

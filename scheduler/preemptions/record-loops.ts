@@ -1,10 +1,9 @@
-import { newIdentity } from '#shared/kube/lease/new-identity.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { encodePreemptionLoops } from '#shared/api/encode-node-pressure.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LoopsConfiguration } from './loops-configuration.ts';

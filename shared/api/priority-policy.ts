@@ -1,11 +1,11 @@
 import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
+  type Decoded,
   decodeObject,
-  readIdentity,
   readChoice,
+  readIdentity,
   readInteger,
   readList,
   readPart,

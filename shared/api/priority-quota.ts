@@ -1,11 +1,11 @@
 import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { PriorityQuota, PriorityScope } from '#shared/domain/quota/priority-quota.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
+  type Decoded,
   decodeObject,
-  readIdentity,
   readAmounts,
   readBoolean,
+  readIdentity,
   readInteger,
   readObject,
   readPart,

@@ -1,8 +1,7 @@
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
-import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import type { Slice } from '#shared/domain/quota/ledger/slice.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { LedgerState, Reservation, Slice } from '#shared/domain/quota/ledger/ledger-state.ts';
 import {
+  type Decoded,
   decodeObject,
   readAmounts,
   readBoolean,

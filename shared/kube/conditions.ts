@@ -1,5 +1,4 @@
-import { fieldOf } from './decode/field-of.ts';
-import { isRecord, type KubeObject } from './kube-object.ts';
+import { fieldOf, isRecord, type KubeObject } from './kube-object.ts';
 
 /** One condition of a status (meta/v1), without its times. */
 export interface Condition {

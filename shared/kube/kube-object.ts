@@ -36,3 +36,29 @@ export function objectKey(metadata: ObjectMeta): string {
   const name = metadata.name ?? '';
   return metadata.namespace === undefined ? name : `${metadata.namespace}/${name}`;
 }
+
+/** A field of a raw JSON value; `undefined` where it is no object or has no such field of its own. */
+export function fieldOf(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The items of a raw JSON list; none of what is no list. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Beyond this many digits a number is no longer exact; etcd counts one by one and does not get there. */
+const DECIMAL = /^\d{1,15}$/;
+
+/**
+ * A resourceVersion as a number. Kubernetes says since 1.35 what has always been so with etcd: those of one kind of
+ * objects are decimal numbers that rise with each change. `undefined` for any other text.
+ */
+export function readRevision(resourceVersion: string | undefined): number | undefined {
+  return resourceVersion !== undefined && DECIMAL.test(resourceVersion) ? Number(resourceVersion) : undefined;
+}
+
+/** Wall time in milliseconds as a Kubernetes MicroTime, which has exactly six digits after the second. */
+export function microTime(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace('Z', '000Z');
+}

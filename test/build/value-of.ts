@@ -1,4 +1,4 @@
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 
 /** What was decoded. Throws when it could not be. */
 export function valueOf<T>(decoded: Decoded<T>): T {

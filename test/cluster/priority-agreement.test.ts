@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { at, contractHarness, pod } from '#test/contract/harness.ts';
 import { clusterObjects, PRIORITY_CLASSES } from './admission/support/cluster-objects.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { clusterObjects } from './admission/support/cluster-objects.ts';
 import { clusterTarget, hasCluster } from './support/control-plane/cluster-target.ts';

@@ -101,7 +101,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQuotaScope,
       answerFields: ['matches', 'error'],
-      decision: 'shared/domain/quota/resource-quota/scopes.ts#matchesQuota',
+      decision: 'shared/domain/quota/resource-quota/resource-quota.ts#matchesQuota',
       runBy: ['webhook'],
     },
   ],

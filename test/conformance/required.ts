@@ -1,6 +1,4 @@
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { decodeObject } from '#shared/kube/decode/wire-object.ts';
+import { type Decoded, decodeObject, type WireObject } from '#shared/kube/decode/wire-object.ts';
 
 /** The decoded value; throws where a case cannot be read, which fails that case alone. */
 export function required<T>(decoded: Decoded<T>): T {

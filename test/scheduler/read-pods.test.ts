@@ -4,7 +4,7 @@ import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
-import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';

@@ -1,5 +1,6 @@
 import type { Proof, Row } from './read-rows.ts';
 import type { FileResults, TestResult } from './test-result.ts';
+import type { WrittenTitles } from './written-titles.ts';
 
 /** How the named tests of all rows fared when they were run last. */
 export interface Verdict {
@@ -12,10 +13,17 @@ export interface Verdict {
   readonly unknown: readonly string[];
 }
 
-/** Judges the rows by the runner's own results (file, full title, passed). */
-export function judgeProofs(rows: readonly Row[], results: ReadonlyMap<string, FileResults>): Verdict {
+/** Judges the rows by the runner's own results (file, full title, passed), and by the titles in files without results. */
+export function judgeProofs(
+  rows: readonly Row[],
+  results: ReadonlyMap<string, FileResults>,
+  written: WrittenTitles = new Map(),
+): Verdict {
   const named = rows.filter(({ proofs }) => proofs.length > 0);
-  const judged = named.map(({ id, proofs }) => ({ id, verdicts: proofs.map((proof) => judgeProof(proof, results)) }));
+  const judged = named.map(({ id, proofs }) => ({
+    id,
+    verdicts: proofs.map((proof) => judgeProof(proof, results, written)),
+  }));
   const tell = (kind: 'fault' | 'unknown'): readonly string[] =>
     judged.flatMap(({ id, verdicts }) =>
       verdicts.filter((each) => each.kind === kind).map(({ text }) => `${id}: ${text}`),
@@ -33,13 +41,27 @@ interface ProofVerdict {
   readonly text: string;
 }
 
-function judgeProof({ file, title }: Proof, results: ReadonlyMap<string, FileResults>): ProofVerdict {
+function judgeProof(
+  { file, title }: Proof,
+  results: ReadonlyMap<string, FileResults>,
+  written: WrittenTitles,
+): ProofVerdict {
+  const noTest: ProofVerdict = { kind: 'fault', text: `${file} has no test "${title}"` };
   const run = results.get(file);
-  if (run === undefined) return { kind: 'unknown', text: `${file} has not been run since it was changed` };
-  const pattern = titlePattern(title);
-  const tests = run.tests.filter((test) => pattern.test(test.title));
-  if (tests.length === 0) return { kind: 'fault', text: `${file} has no test "${title}"` };
-  return judgeOutcomes(tests, `"${title}" in ${file}`);
+  if (run === undefined) {
+    const isKnownToLack = written.get(file)?.every((each) => !mayStandFor(each, title)) ?? false;
+    return isKnownToLack ? noTest : { kind: 'unknown', text: `${file} has not been run since it was changed` };
+  }
+  const tests = run.tests.filter((test) => titlePattern(title).test(test.title));
+  return tests.length === 0 ? noTest : judgeOutcomes(tests, `"${title}" in ${file}`);
+}
+
+const PLACEHOLDER = /%[sdifjoO#$]|\$\{[^}]*\}|\$[a-zA-Z.]+/;
+
+/** Whether a title of the source can be the named one: either may have a placeholder where the other has text. */
+function mayStandFor(written: string, named: string): boolean {
+  const example = named.replaceAll('%s', 'x');
+  return titlePattern(written, PLACEHOLDER).test(example) || titlePattern(named).test(written);
 }
 
 function judgeOutcomes(tests: readonly TestResult[], what: string): ProofVerdict {
@@ -48,7 +70,8 @@ function judgeOutcomes(tests: readonly TestResult[], what: string): ProofVerdict
   return outcomes.has('skipped') ? { kind: 'unknown', text: `${what} was skipped` } : { kind: 'passed', text: what };
 }
 
-function titlePattern(title: string): RegExp {
-  const literal = title.split('%s').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${literal.join('.+')}$`, 's');
+/** Every case of a table: what stands for a placeholder is no further group. */
+function titlePattern(title: string, placeholder: string | RegExp = '%s'): RegExp {
+  const literal = title.split(placeholder).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${literal.join('(?:(?! > ).)+')}$`, 's');
 }

@@ -1,7 +1,6 @@
 import { certificateValidity, type CertificatePair } from '#shared/http/certificates.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { SECRETS } from '#shared/kube/resource.ts';

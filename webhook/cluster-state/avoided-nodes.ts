@@ -1,4 +1,4 @@
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';

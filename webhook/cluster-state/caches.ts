@@ -4,20 +4,23 @@ import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeAnnotatedClass } from '#shared/kube/decode/decode-priority-class.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotated-class.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { decodeAnnotatedClass, decodeNamespace, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
 import { readSlices } from '#shared/api/quota-ledger.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import {
+  type Decoded,
+  decodeObject,
+  readAmounts,
+  readInteger,
+  readObject,
+  readText,
+} from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, readRevision } from '#shared/kube/kube-object.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { readRevision } from '#shared/kube/revision.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -26,7 +29,6 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { decodeObject, readAmounts, readInteger, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 
 /** A namespace and its resourceVersion; 0 if that is not a decimal number. */
 export interface CachedNamespace extends Namespace {

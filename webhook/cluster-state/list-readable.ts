@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { listObjects, type CollectionAddress } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { ERRORS } from '#webhook/messages.ts';

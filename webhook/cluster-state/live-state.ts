@@ -3,7 +3,7 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { listReadable } from './list-readable.ts';
 import { readNamespaceLabels } from './read-namespace-labels.ts';

@@ -1,7 +1,6 @@
 import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/known-pods.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { listSomePods, type SomePods } from '#shared/kube/list/list-some-pods.ts';
-import { selectorText } from '#shared/kube/selector-text.ts';
+import { listSomePods, selectorText, type SomePods } from '#shared/kube/list/read-some.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';
 

@@ -1,8 +1,7 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { readSmallPod } from '#shared/kube/list/list-some-pods.ts';
-import { readSome } from '#shared/kube/list/read-some.ts';
+import { readSmallPod, readSome } from '#shared/kube/list/read-some.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-objects.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';

@@ -5,7 +5,7 @@ import {
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';

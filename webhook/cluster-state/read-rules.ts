@@ -1,7 +1,7 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { PRIORITY_CLASSES, PRIORITY_POLICIES, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';

@@ -1,4 +1,4 @@
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

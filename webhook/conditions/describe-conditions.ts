@@ -1,9 +1,8 @@
 import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PolicyReview } from '#shared/domain/priority/review-policies.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
-import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import {

@@ -1,7 +1,6 @@
 import type { CountedEviction } from '#shared/domain/eviction/count-eviction.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';

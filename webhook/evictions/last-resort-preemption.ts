@@ -8,7 +8,7 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { readSome, type SomeOptions } from '#shared/kube/list/read-some.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { DAEMON_SETS, PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';

@@ -1,7 +1,7 @@
 import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {

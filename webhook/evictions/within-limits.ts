@@ -8,7 +8,7 @@ import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';

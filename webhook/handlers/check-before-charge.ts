@@ -1,6 +1,6 @@
 import type { Refused } from '#shared/domain/admission/decision.ts';
 import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
-import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import type { PodSources } from './decide-then-confirm.ts';
 
 /** Returns why a pod must not be charged, if there is a reason; never rejects. */

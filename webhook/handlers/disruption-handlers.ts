@@ -6,8 +6,8 @@ import { malformed, unexpectedResource } from '#shared/domain/admission/refusals
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
-import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/match-conditions.ts';
+import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
+import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';

@@ -1,7 +1,7 @@
 import { asDryRun } from '#shared/domain/admission/as-dry-run.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing } from './check-before-charge.ts';

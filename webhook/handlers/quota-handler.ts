@@ -1,13 +1,12 @@
-import type { PendingReservation } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { growthTo, missingFor } from '#shared/domain/quota/unstated-values.ts';
+import { growthTo, missingFor } from '#shared/domain/quota/charge.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';

@@ -8,7 +8,7 @@ import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 
 /** The reservation that a review needs; its pod is in the request's namespace. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { allowFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-template.ts';
+import { decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { decideThenConfirm, TEMPLATE, type PodSources } from './decide-then-confirm.ts';
 import { groupHandler, isGroup } from './group-handler.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';

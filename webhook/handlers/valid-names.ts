@@ -1,7 +1,7 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformedField } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 

@@ -1,12 +1,11 @@
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf, readRevision } from '#shared/kube/kube-object.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
-import { createPageSize } from '#shared/kube/reflector/page-size.ts';
-import { readPages } from '#shared/kube/reflector/read-pages.ts';
+import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
+import { readPages } from '#shared/kube/reflector/read-list.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
-import { readRevision } from '#shared/kube/revision.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CachedNamespace } from '#webhook/cluster-state/caches.ts';

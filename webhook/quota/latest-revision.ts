@@ -1,7 +1,7 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { readRevision } from '#shared/kube/revision.ts';
+import { readRevision } from '#shared/kube/kube-object.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /**

@@ -1,17 +1,17 @@
 import type { LedgerWrite } from '#shared/domain/quota/replica/event.ts';
-import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { encodeLedger, readLedger } from '#shared/api/quota-ledger.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
+  type Decoded,
   decodeObject,
   readInteger,
   readObject,
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 
 /**
  * The version of the ledger format. Raise it with every change that an earlier version of the webhook would misread: an

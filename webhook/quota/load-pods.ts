@@ -1,15 +1,13 @@
 import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
+import { decodeSeenPod, skimPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import { isKubeObject } from '#shared/kube/kube-object.ts';
 import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
-import type { PageSize } from '#shared/kube/reflector/page-size.ts';
-import { readPages, type Pages } from '#shared/kube/reflector/read-pages.ts';
+import type { PageSize, WireFormat } from '#shared/kube/reflector/reflector-target.ts';
+import { type Pages, readPages } from '#shared/kube/reflector/read-list.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
-import type { WireFormat } from '#shared/kube/reflector/reflector-target.ts';
-import { skimPod, skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 

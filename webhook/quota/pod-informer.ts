@@ -1,8 +1,8 @@
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { createPageSize } from '#shared/kube/reflector/page-size.ts';
-import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/reflector-metrics.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
+import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/list-watch.ts';
 import {
   isFailure,
   planAfter,

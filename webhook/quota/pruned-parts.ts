@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LedgerPart } from '#shared/domain/quota/replica/event.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 
 const PARTS: readonly LedgerPart[] = ['observedGeneration', 'recounts', 'used', 'slices', 'reservations'];
 

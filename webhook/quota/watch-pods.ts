@@ -1,13 +1,12 @@
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
-import { createPageSize } from '#shared/kube/reflector/page-size.ts';
+import { createPageSize, type Target } from '#shared/kube/reflector/reflector-target.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
-import type { Target } from '#shared/kube/reflector/reflector-target.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { readRevision } from '#shared/kube/revision.ts';
+import { readRevision } from '#shared/kube/kube-object.ts';
 import { revisionElsewhere } from './load-pods.ts';
 
 export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {

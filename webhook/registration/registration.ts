@@ -1,5 +1,5 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { WebhookTarget } from '#shared/kube/admission/webhook-configurations.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

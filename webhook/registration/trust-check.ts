@@ -1,6 +1,6 @@
 import type { HealthCheck } from '#shared/http/health.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';

@@ -1,5 +1,5 @@
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

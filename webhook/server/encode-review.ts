@@ -1,5 +1,5 @@
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
-import { priorityPatch } from '#shared/kube/admission/priority-patch.ts';
+import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
 import { auditAnnotations } from './audit-annotations.ts';
 import { bounded } from './bounded.ts';
 

@@ -3,7 +3,7 @@ import type { AdmissionDecision, Refused } from '#shared/domain/admission/decisi
 import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
-import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';

@@ -4,7 +4,7 @@ import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/prot
 import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { activePause, type EvictionState, longestPause, namespaceKey } from '#agent/decide/eviction/eviction-state.ts';

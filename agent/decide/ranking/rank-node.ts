@@ -10,7 +10,7 @@ import {
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { isMarkedLast } from '#shared/kube/annotations/marked-last.ts';
+import { isMarkedLast } from '#shared/kube/annotations/annotations.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
 import { ownerDisruptedAt } from '#agent/decide/eviction/eviction-windows.ts';

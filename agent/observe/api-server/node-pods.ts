@@ -2,8 +2,7 @@ import { createReflector, type Reflector, type ReflectorOptions } from '#shared/
 import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';

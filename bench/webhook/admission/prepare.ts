@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { CLASS, createPod } from './create-pod.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import { NODES, resourcePath } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
 import { readGauge } from './read-gauge.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 
 const MOST_BYTES = 8 * 1_048_576;

@@ -1,4 +1,4 @@
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 

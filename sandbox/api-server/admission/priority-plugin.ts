@@ -2,7 +2,7 @@ import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts'
 import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { forbidden } from '#sandbox/api-server/errors/errors.ts';
 import { PRIORITY_CLASSES } from '#sandbox/api-server/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';

@@ -3,7 +3,7 @@ import { encodeAmounts } from '#shared/api/encode-fields.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { RESOURCE_QUOTAS } from '#sandbox/api-server/storage-names.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import type { Fields } from '#sandbox/api-server/wire/object.ts';
-import { microTime } from '#shared/kube/decode/micro-time.ts';
+import { microTime } from '#shared/kube/kube-object.ts';
 import { timeText } from '#sandbox/api-server/wire/time.ts';
 import { readFields } from './read-fields.ts';
 

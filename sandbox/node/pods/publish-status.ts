@@ -1,4 +1,4 @@
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
 import { podStatus } from './pod-status.ts';

@@ -1,7 +1,7 @@
 import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
 import {
+  type Decoded,
   decodeObject,
   readInteger,
   readObject,

@@ -1,5 +1,5 @@
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
-import { classMentions } from '#shared/domain/quota/class-mentions.ts';
+import { classMentions } from '#shared/domain/quota/priority-quota.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { allow, type AdmissionDecision } from './decision.ts';

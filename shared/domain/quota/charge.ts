@@ -1,17 +1,24 @@
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, filterAmounts, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import {
+  addQuantities,
+  multiplyQuantity,
+  type Quantity,
+  quantityFromInteger,
+  quantityNumber,
+  quantitySign,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import {
   LARGEST_VIEW,
   podLimits,
   podRequests,
-  QUOTA_VIEW,
   type PodResourceOptions,
+  QUOTA_VIEW,
 } from '#shared/domain/pod/pod-requests.ts';
-import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
-import { unstatedValues } from './unstated-values.ts';
-import { namesOfLimit, namesOfRequest } from './charged-names.ts';
+import { containersWithout, DEMANDED, describeMissing, namesOfLimit, namesOfRequest, states } from './charged-names.ts';
+import type { PriorityQuota } from './priority-quota.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
 const MILLISECONDS = 1000;
@@ -61,4 +68,65 @@ function isLive(pod: Pod, now: Instant): boolean {
   if (hasEnded(pod)) return false;
   if (deletion?.gracePeriodSeconds === undefined) return true;
   return now <= deletion.at + deletion.gracePeriodSeconds * MILLISECONDS;
+}
+
+/*
+ * What a container does not state, a quota cannot count: it refuses the pod, as a ResourceQuota does, or charges a
+ * default of its own. A charge carries the number of such containers along as an amount of its own, so that a sum of
+ * charges can be completed with any quota's default.
+ */
+const UNSTATED = 'unstated/';
+
+/** The name of the amount that counts the containers without a value for a limited resource; `undefined` if none need it. */
+export function unstatedName(resource: string): string | undefined {
+  return DEMANDED.has(resource) ? UNSTATED + resource : undefined;
+}
+
+/** How many containers of a pod do not state a value, by `unstatedName`; init containers included, without zeros. */
+function unstatedValues(pod: Pod): Amounts {
+  const counts = Array.from(DEMANDED, (name) => [UNSTATED + name, silentContainers(pod, name).length] as const);
+  return new Map(
+    counts.flatMap(([name, count]) => (count === 0 ? [] : [[name, quantityFromInteger(count, 'DecimalSI')]])),
+  );
+}
+
+/** What a pod must state for a quota, `requests.memory for: app,init`; `undefined` if nothing is missing. */
+export function missingFor({ hard, defaultRequest }: PriorityQuota, pod: Pod): string | undefined {
+  const limited = [...hard.keys()].filter((name) => !defaultRequest.has(name));
+  return describeMissing(pod, limited, silentContainers);
+}
+
+/**
+ * A ResourceQuota asks nothing of a pod with any pod-level resources (oddity K6), so that one which states only cpu uses
+ * memory for nothing. Here only the value that the pod as a whole states replaces those of its containers.
+ */
+function silentContainers(pod: Pod, name: string): readonly string[] {
+  const { resources } = pod.spec;
+  return resources !== undefined && states(resources, name) ? [] : containersWithout(pod, name);
+}
+
+/**
+ * What a charge costs a quota. Each container without a value costs its default, an init container too, which is never
+ * less than what the pod would request with these values.
+ */
+export function costTo({ hard, defaultRequest }: PriorityQuota, charged: Amounts): Amounts {
+  const cost = filterAmounts(charged, (name) => hard.has(name));
+  if (defaultRequest.size === 0) return cost;
+  const completed = new Map(cost);
+  for (const [name, amount] of defaultRequest) {
+    const unstated = charged.get(UNSTATED + name);
+    if (unstated !== undefined) completed.set(name, withDefault(cost.get(name) ?? ZERO, unstated, amount));
+  }
+  return completed;
+}
+
+/** An amount, completed for so many containers without a value. */
+export function withDefault(stated: Quantity, unstated: Quantity, amount: Quantity): Quantity {
+  return addQuantities(stated, multiplyQuantity(amount, quantityNumber(unstated)));
+}
+
+/** What a quota is charged when the cost of a pod grows; without resources that do not grow. */
+export function growthTo(quota: PriorityQuota, after: Amounts, before: Amounts): Amounts {
+  const growth = subtractAmounts(costTo(quota, after), costTo(quota, before));
+  return filterAmounts(growth, (_, amount) => quantitySign(amount) > 0);
 }

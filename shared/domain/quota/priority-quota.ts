@@ -1,6 +1,9 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { countsPods } from './charged-names.ts';
 
 /** Which pods a PriorityQuota counts. */
 export type PriorityScope =
@@ -36,4 +39,50 @@ export function isInScope(scope: PriorityScope, { className, priority }: Priorit
 /** Whether the quota counts a pod: by its class name, or by its priority (0 where it has none). */
 export function countsPod(scope: PriorityScope, { spec }: Pod): boolean {
   return isInScope(scope, { className: spec.priorityClassName ?? '', priority: spec.priority ?? 0 });
+}
+
+/** Where policies and quotas name a class: `PriorityPolicy \`p\` (defaultPriorityClassName)`. */
+export function classMentions(
+  className: string,
+  policies: readonly PriorityPolicy[],
+  quotas: readonly PriorityQuota[],
+): readonly string[] {
+  const byPolicies = policies.flatMap((policy) =>
+    fieldsNaming(className, policy).map((field) => `PriorityPolicy \`${policy.name}\` (${field})`),
+  );
+  const byQuotas = quotas
+    .filter(({ scope }) => scope.kind === 'classes' && scope.names.has(className))
+    .map(({ name }) => `PriorityQuota \`${name}\` (priorityClassNames)`);
+  return [...byPolicies, ...byQuotas];
+}
+
+function fieldsNaming(className: string, policy: PriorityPolicy): readonly string[] {
+  const { defaultClassName, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
+  const names: Readonly<Record<string, readonly (string | undefined)[]>> = {
+    defaultPriorityClassName: [defaultClassName],
+    allowedPriorityClassNames: allowedClassNames,
+    substitutePriorityClassNames: [...substitutes].flat(),
+    requireQuotaFor,
+  };
+  return Object.keys(names).filter((field) => names[field]?.includes(className));
+}
+
+/** The settings of a PriorityQuota that can never take effect with the existing classes, as sentences. */
+export function reviewQuota({ scope, hard }: PriorityQuota, classes: PriorityClasses): readonly string[] {
+  const uncharged = [...hard.keys()].filter((name) => !countsPods(name));
+  return [
+    ...scopeProblems(scope, classes),
+    ...uncharged.map((name) => `hard[${name}]: pods are not charged for this resource`),
+  ];
+}
+
+function scopeProblems(scope: PriorityScope, classes: PriorityClasses): readonly string[] {
+  if (scope.kind === 'classes') {
+    const missing = [...scope.names].filter((name) => !classes.has(name));
+    return missing.map((name) => `priorityClassNames: there is no class \`${name}\``);
+  }
+  const { min, max } = scope;
+  // Pods without a class have priority 0.
+  const isMet = (min <= 0 && max >= 0) || [...classes.values()].some(({ value }) => value >= min && value <= max);
+  return isMet ? [] : [`priority: there is no class from ${min} to ${max}`];
 }

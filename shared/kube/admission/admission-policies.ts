@@ -1,13 +1,18 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { CelVariable } from './cel-variable.ts';
-import { QOS_VARIABLES } from './qos-expressions.ts';
+import {
+  type CelVariable,
+  type MatchCondition,
+  NOT_A_CONTROLLER,
+  NOT_A_NODE,
+  NOT_OURSELVES,
+  QOS_VARIABLES,
+} from './cel-expressions.ts';
 import {
   POD_GROUP_RULE_VARIABLES,
   POD_RULE_VARIABLES,
   TEMPLATE_RULE_VARIABLES,
   WORKLOAD_RULE_VARIABLES,
 } from './rule-expressions.ts';
-import { type MatchCondition, NOT_A_CONTROLLER, NOT_A_NODE, NOT_OURSELVES } from './match-conditions.ts';
 import {
   CREATED_POD_GROUPS,
   CREATED_PODS,

@@ -6,8 +6,7 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { API_VERSION, DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
-import { celVariable, ROW, type CelVariable } from './cel-variable.ts';
-import { condition, NOT_A_NODE, NOT_OURSELVES } from './match-conditions.ts';
+import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES, ROW } from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, first, heldRules } from './rule-expressions.ts';
 import { CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';

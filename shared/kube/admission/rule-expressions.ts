@@ -8,7 +8,7 @@
  */
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
-import { celVariable, NUMBERS, ROW, type CelVariable } from './cel-variable.ts';
+import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MOST_GROUPS = ROW * ROW;

@@ -20,7 +20,7 @@ import {
   OURSELVES,
   OWN_ACCOUNTS,
   SCHEDULERS,
-} from './match-conditions.ts';
+} from './cel-expressions.ts';
 
 /** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
 export type WebhookTarget =

@@ -1,16 +1,25 @@
 import type { IncomingMessage } from 'node:http';
-import { DeadlineError, withDeadline } from '#shared/runtime/deadline.ts';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
-import { errorText } from '#shared/runtime/describe-error.ts';
-import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { ClusterConnection } from './connection.ts';
-import type { KubeRequest } from './kube-request.ts';
-import { failureOf, type Failure, type Outcome } from './outcome.ts';
+import { DeadlineError, withDeadline } from '#shared/runtime/deadline.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { forwardAbort } from '#shared/runtime/forward-abort.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
-import { createTransport, type Transport } from './transport.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
+import { type ClusterConnection, environmentConnection, inClusterConnection } from './connection.ts';
+import { createTransport, type KubeRequest, type Transport } from './transport.ts';
+import { type Failure, failureOf, type Outcome } from './outcome.ts';
+
+/** What a part that works with the API server gets from its process. */
+export interface ClientContext {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** A number in [0, 1) for jitter. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
 
 /** The way to one API server. Nothing here throws for what a server or a network can do. */
 export interface KubeClient {
@@ -27,7 +36,7 @@ export interface ByteStream extends AsyncIterable<Buffer> {
   close(): void;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly userAgent: string;
   readonly timeoutMs?: number;
   readonly clock?: Clock;
@@ -168,4 +177,18 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
 function warningsOf(response: IncomingMessage): readonly string[] {
   const headers = response.headersDistinct['warning'] ?? [];
   return headers.map((header) => /^\d+ \S+ "(.*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1') ?? header);
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The way to the API server: a kubeconfig where one is named, else what the sandbox hands its children, else what every
+ * pod has. Only the first loads the client library, which costs 75 MiB.
+ */
+export async function connect(kubeconfig: string | undefined, env: Environment): Promise<ClusterConnection> {
+  if (kubeconfig !== undefined) {
+    const { kubeconfigConnection } = await import('./kubeconfig-connection.ts');
+    return kubeconfigConnection(kubeconfig);
+  }
+  return environmentConnection(env) ?? inClusterConnection(env);
 }

@@ -4,7 +4,20 @@ import { type FileFollower, followCertificates } from '#shared/runtime/certifica
 import { systemClock } from '#shared/runtime/clock.ts';
 import { nodeHttp } from '#shared/runtime/node-http.ts';
 import type { ClusterConnection } from './connection.ts';
-import type { KubeRequest } from './kube-request.ts';
+
+/** A request to the API server. `body` is sent as JSON, or as it is when it is bytes. */
+export interface KubeRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  /** Entries that are undefined or false are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+  /** For the whole answer, or for a stream until its first byte may come. */
+  readonly timeoutMs?: number;
+}
 
 /** One HTTP exchange at a time, on kept-alive connections. */
 export interface Transport {

@@ -1,11 +1,10 @@
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
 import { decodePod } from './decode-pod.ts';
-import type { Decoded } from './decoded.ts';
-import { fieldOf } from './field-of.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
-import { wishMistakesOfPod } from '#shared/kube/annotations/wish-mistakes.ts';
+import type { Decoded } from './wire-object.ts';
 
 const LOWEST_INT32 = -(2 ** 31);
 const HIGHEST_INT32 = 2 ** 31 - 1;
@@ -61,4 +60,50 @@ function whoNamedTheClass(raw: unknown): PodRequest['classNamedBy'] {
     return isRecord(spec) && Object.hasOwn(spec, 'f:priorityClassName');
   });
   return isNamed ? 'person' : 'default';
+}
+
+/** Where each kind of workload keeps its pod template. */
+const TEMPLATE_PATHS: Readonly<Record<string, readonly string[]>> = {
+  Deployment: ['spec', 'template'],
+  StatefulSet: ['spec', 'template'],
+  DaemonSet: ['spec', 'template'],
+  ReplicaSet: ['spec', 'template'],
+  ReplicationController: ['spec', 'template'],
+  Job: ['spec', 'template'],
+  CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
+};
+
+/** Whether objects of this kind make pods from a template. */
+function hasTemplate(kind: string): boolean {
+  return Object.hasOwn(TEMPLATE_PATHS, kind);
+}
+
+/** The raw pod template of a raw workload; `undefined` where it has none. */
+export function rawTemplate(workload: unknown): unknown {
+  const kind = fieldOf(workload, 'kind');
+  const path = typeof kind === 'string' && hasTemplate(kind) ? TEMPLATE_PATHS[kind] : undefined;
+  return path?.reduce<unknown>((node, key) => fieldOf(node, key), workload);
+}
+
+/** Reads the template of a raw workload as the pod that a controller would create; `undefined` where it has none. */
+export function decodeTemplate(
+  workload: unknown,
+  requester: Requester,
+  namespace: string,
+): Decoded<PodRequest> | undefined {
+  const template = rawTemplate(workload);
+  if (!isRecord(template)) return undefined;
+  const metadata = fieldOf(template, 'metadata');
+  const pod = {
+    ...template,
+    metadata: { ...(isRecord(metadata) && metadata), namespace, generateName: `${nameOf(workload)}-` },
+  };
+  const decoded = decodePodRequest(pod, requester, namespace);
+  // A template has no default filled in: whatever it names, a person named.
+  return decoded.ok ? { ok: true, value: { ...decoded.value, classNamedBy: 'person' } } : decoded;
+}
+
+function nameOf(workload: unknown): string {
+  const name = fieldOf(fieldOf(workload, 'metadata'), 'name');
+  return typeof name === 'string' ? name : '';
 }

@@ -11,10 +11,8 @@ import type {
   Volume,
 } from '#shared/domain/pod/pod.ts';
 import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Decoded } from './decoded.ts';
-import { readScheduling } from './decode-scheduling.ts';
-import type { WireObject } from './wire-object.ts';
 import {
+  type Decoded,
   decodeObject,
   readAmounts,
   readBoolean,
@@ -27,7 +25,9 @@ import {
   readObject,
   readPart,
   readTextMap,
+  type WireObject,
 } from './wire-object.ts';
+import { readScheduling } from './decode-scheduling.ts';
 
 const EMPTY: WireObject = {};
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };

@@ -12,9 +12,17 @@ import type {
   PodUsage,
   VolumeUsage,
 } from '#shared/domain/ranking/pod-usage.ts';
-import type { Decoded } from './decoded.ts';
-import type { WireObject } from './wire-object.ts';
-import { decodeObject, readCount, readInstant, readList, readObject, readPart, readText } from './wire-object.ts';
+import {
+  type Decoded,
+  decodeObject,
+  readCount,
+  readInstant,
+  readList,
+  readObject,
+  readPart,
+  readText,
+  type WireObject,
+} from './wire-object.ts';
 
 /** One answer of the kubelet's `/stats/summary`, as far as decisions use it. */
 export interface Summary {

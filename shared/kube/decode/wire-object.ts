@@ -1,11 +1,30 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { QuantityError } from '#shared/domain/quantity/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { Decoded } from './decoded.ts';
+import { parseQuantity, type QuantityError } from '#shared/domain/quantity/parse-quantity.ts';
+import { type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
+
+/**
+ * A wire object as a domain value, or the first field that could not be read (`spec.containers[0].resources.limits.cpu`,
+ * empty for the object itself) and why.
+ */
+export type Decoded<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** Parses a text; the error says where it is no JSON. */
+export function parseJson(text: string): Decoded<unknown> {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return {
+      ok: false,
+      field: '',
+      message: `not valid JSON: ${(error as Error).message.slice(0, MAX_PARSER_MESSAGE)}`,
+    };
+  }
+}
+
+const MAX_PARSER_MESSAGE = 200;
 
 /** A JSON object whose fields are read one by one; null is absence, as for the API server. */
 export type WireObject = Readonly<Record<string, unknown>>;
@@ -23,7 +42,7 @@ class FieldFault extends Error {
 /** No name, class, UID, quantity or key of Kubernetes is longer. */
 const LONGEST_TEXT = 4_096;
 /** Of what a fault repeats from the object. */
-const LONGEST_FAULT = 500;
+const MAX_FAULT = 500;
 
 const NO_FIELDS: WireObject = {};
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
@@ -246,7 +265,7 @@ function pathOf(key: string, index: number | undefined): string {
 }
 
 function shorten(text: string): string {
-  return text.length <= LONGEST_FAULT ? text : `${text.slice(0, LONGEST_FAULT)}…`;
+  return text.length <= MAX_FAULT ? text : `${text.slice(0, MAX_FAULT)}…`;
 }
 
 function describe(value: unknown): string {

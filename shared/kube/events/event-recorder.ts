@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { putBounded } from '#shared/domain/model/put-bounded.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { eventNamespace, type EventRecord, newEvent, referenceKey, seriesKey, seriesPatch } from './event-series.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';

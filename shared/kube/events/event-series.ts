@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { microTime } from '#shared/kube/decode/micro-time.ts';
+import { microTime } from '#shared/kube/kube-object.ts';
 
 /** What an Event is about, as `regarding` and `related` hold it. */
 export interface ObjectReference {

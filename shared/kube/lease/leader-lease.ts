@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type Attempt, type Candidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
 
-export interface LeaseOptions
+interface LeaseOptions
   extends Omit<ClientContext, 'metrics'>, Pick<CandidateOptions, 'name' | 'namespace' | 'identity'> {
   /** How long others wait for a silent leader. */
   readonly durationMs?: number;
@@ -92,4 +94,9 @@ async function keepRenewing(options: LeaseOptions, candidate: Candidate, ended: 
     await clock.sleep(Math.min(retryMs, candidate.remainingMs()), ended);
     if (goesOn() && (await candidate.tryRenew()) === 'lost') return;
   }
+}
+
+/** A holder of Leases that no other process is: a restarted container keeps its host name, and replicas may share one. */
+export function newIdentity(): string {
+  return `${hostname()}_${randomUUID()}`;
 }

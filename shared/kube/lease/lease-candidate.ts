@@ -1,7 +1,6 @@
-import type { ClientContext } from '#shared/kube/client/client-context.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { type KubeObject, microTime } from '#shared/kube/kube-object.ts';
 import { fencingToken, leaseRecord, type LeaseRecord, mayAcquire, sight, type Sighting } from './lease-record.ts';
-import { microTime } from '#shared/kube/decode/micro-time.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES } from '#shared/kube/resource.ts';

@@ -1,6 +1,5 @@
-import { decodeMessage } from './decode-message.ts';
+import { decodeMessage, MessageCursor, UnreadableMessageError } from './decode-message.ts';
 import { STATUS } from './kube-messages.ts';
-import { MessageCursor, UnreadableMessageError } from './message-cursor.ts';
 
 /** The media type of Kubernetes' own protocol buffers. */
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
@@ -28,4 +27,34 @@ export function openEnvelope(bytes: Buffer): Buffer {
 /** The JSON form of a Status in its envelope. Throws UnreadableMessageError. */
 export function decodeStatus(bytes: Buffer): unknown {
   return decodeMessage(STATUS, openEnvelope(bytes));
+}
+
+/** An event of a watch, and the message of the object that it is about. */
+interface WatchFrame {
+  readonly type: string;
+  readonly object: Buffer;
+}
+
+/** Of `WatchEvent`: its type, and a `RawExtension` that holds an envelope. */
+const TYPE = 1;
+const OBJECT = 2;
+const RAW_OBJECT = 1;
+
+/** Reads a frame of a watch. Throws UnreadableMessageError. */
+export function readWatchFrame(frame: Buffer): WatchFrame {
+  const cursor = new MessageCursor(frame);
+  let type = '';
+  let extension: Buffer | undefined;
+  while (cursor.next()) {
+    if (cursor.field === TYPE) type = cursor.text;
+    if (cursor.field === OBJECT) extension = cursor.content;
+  }
+  if (extension === undefined) throw new UnreadableMessageError('expected an event with an object');
+  return { type, object: openEnvelope(contentOf(extension)) };
+}
+
+function contentOf(extension: Buffer): Buffer {
+  const cursor = new MessageCursor(extension);
+  while (cursor.next()) if (cursor.field === RAW_OBJECT) return cursor.content;
+  throw new UnreadableMessageError('expected an object in an event');
 }

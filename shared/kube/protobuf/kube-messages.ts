@@ -6,13 +6,13 @@ import type { Field, Message } from './decode-message.ts';
  */
 
 /** Of a container, or of a pod as a whole. */
-export const RESOURCES: Message = new Map<number, Field>([
+const RESOURCES: Message = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
 /** A container, as far as quotas charge it. */
-export const CONTAINER: Message = new Map<number, Field>([
+const CONTAINER: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
@@ -42,7 +42,7 @@ const CHARGED_SPEC: Message = new Map<number, Field>([
 ]);
 
 /** What a pod's status says of the resources that it holds. */
-export const CHARGED_STATUS: Message = new Map<number, Field>([
+const CHARGED_STATUS: Message = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [10, { name: 'initContainerStatuses', type: CONTAINER_STATUS, many: 'list' }],
@@ -83,4 +83,144 @@ export const STATUS: Message = new Map<number, Field>([
   [4, { name: 'reason', type: 'text' }],
   [5, { name: 'details', type: STATUS_DETAILS }],
   [6, { name: 'code', type: 'int32' }],
+]);
+
+/*
+ * A Pod, as far as a scheduler's decisions read it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
+ * k8s.io/apimachinery/pkg/apis/meta/v1.
+ */
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+const OWNER: Message = new Map<number, Field>([
+  [1, { name: 'kind', type: 'text' }],
+  [3, { name: 'name', type: 'text' }],
+  [4, { name: 'uid', type: 'text' }],
+  [5, { name: 'apiVersion', type: 'text' }],
+  [6, { name: 'controller', type: 'bool' }],
+]);
+
+const METADATA: Message = new Map<number, Field>([
+  [1, { name: 'name', type: 'text' }],
+  [3, { name: 'namespace', type: 'text' }],
+  [5, { name: 'uid', type: 'text' }],
+  [6, { name: 'resourceVersion', type: 'text' }],
+  [9, { name: 'deletionTimestamp', type: 'time' }],
+  [10, { name: 'deletionGracePeriodSeconds', type: 'int64' }],
+  [11, { name: 'labels', type: 'text', many: 'map' }],
+  [12, { name: 'annotations', type: 'text', many: 'map' }],
+  [13, { name: 'ownerReferences', type: OWNER, many: 'list' }],
+]);
+
+const REQUIREMENT: Message = new Map<number, Field>([
+  [1, { name: 'key', type: 'text' }],
+  [2, { name: 'operator', type: 'text' }],
+  [3, { name: 'values', type: 'text', many: 'list' }],
+]);
+
+const SELECTOR: Message = new Map<number, Field>([
+  [1, { name: 'matchLabels', type: 'text', many: 'map' }],
+  [2, { name: 'matchExpressions', type: REQUIREMENT, many: 'list' }],
+]);
+
+const NODE_TERM: Message = new Map<number, Field>([
+  [1, { name: 'matchExpressions', type: REQUIREMENT, many: 'list' }],
+  [2, { name: 'matchFields', type: REQUIREMENT, many: 'list' }],
+]);
+
+const NODE_SELECTOR: Message = new Map<number, Field>([
+  [1, { name: 'nodeSelectorTerms', type: NODE_TERM, many: 'list' }],
+]);
+
+const NODE_AFFINITY: Message = new Map<number, Field>([[1, { name: REQUIRED, type: NODE_SELECTOR }]]);
+
+const POD_TERM: Message = new Map<number, Field>([
+  [1, { name: 'labelSelector', type: SELECTOR }],
+  [2, { name: 'namespaces', type: 'text', many: 'list' }],
+  [3, { name: 'topologyKey', type: 'text' }],
+  [4, { name: 'namespaceSelector', type: SELECTOR }],
+  [5, { name: 'matchLabelKeys', type: 'text', many: 'list' }],
+  [6, { name: 'mismatchLabelKeys', type: 'text', many: 'list' }],
+]);
+
+const WEIGHTED_TERM: Message = new Map<number, Field>([[2, { name: 'podAffinityTerm', type: POD_TERM }]]);
+
+const POD_AFFINITY: Message = new Map<number, Field>([
+  [1, { name: REQUIRED, type: POD_TERM, many: 'list' }],
+  [2, { name: PREFERRED, type: WEIGHTED_TERM, many: 'list' }],
+]);
+
+const AFFINITY: Message = new Map<number, Field>([
+  [1, { name: 'nodeAffinity', type: NODE_AFFINITY }],
+  [2, { name: 'podAffinity', type: POD_AFFINITY }],
+  [3, { name: 'podAntiAffinity', type: POD_AFFINITY }],
+]);
+
+const TOLERATION: Message = new Map<number, Field>([
+  [1, { name: 'key', type: 'text' }],
+  [2, { name: 'operator', type: 'text' }],
+  [3, { name: 'value', type: 'text' }],
+  [4, { name: 'effect', type: 'text' }],
+]);
+
+const SPREAD: Message = new Map<number, Field>([
+  [1, { name: 'maxSkew', type: 'int32' }],
+  [2, { name: 'topologyKey', type: 'text' }],
+  [3, { name: 'whenUnsatisfiable', type: 'text' }],
+  [4, { name: 'labelSelector', type: SELECTOR }],
+  [5, { name: 'minDomains', type: 'int32' }],
+  [6, { name: 'nodeAffinityPolicy', type: 'text' }],
+  [7, { name: 'nodeTaintsPolicy', type: 'text' }],
+  [8, { name: 'matchLabelKeys', type: 'text', many: 'list' }],
+]);
+
+const PORT: Message = new Map<number, Field>([
+  [2, { name: 'hostPort', type: 'int32' }],
+  [4, { name: 'protocol', type: 'text' }],
+  [5, { name: 'hostIP', type: 'text' }],
+]);
+
+const PORTED_CONTAINER: Message = new Map<number, Field>([
+  ...CONTAINER,
+  [6, { name: 'ports', type: PORT, many: 'list' }],
+]);
+
+const SPEC: Message = new Map<number, Field>([
+  [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
+  [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
+  [7, { name: 'nodeSelector', type: 'text', many: 'map' }],
+  [10, { name: 'nodeName', type: 'text' }],
+  [11, { name: 'hostNetwork', type: 'bool' }],
+  [18, { name: 'affinity', type: AFFINITY }],
+  [20, { name: 'initContainers', type: PORTED_CONTAINER, many: 'list' }],
+  [22, { name: 'tolerations', type: TOLERATION, many: 'list' }],
+  [24, { name: 'priorityClassName', type: 'text' }],
+  [25, { name: 'priority', type: 'int32' }],
+  [31, { name: 'preemptionPolicy', type: 'text' }],
+  [32, { name: 'overhead', type: 'quantity', many: 'map' }],
+  [33, { name: 'topologySpreadConstraints', type: SPREAD, many: 'list' }],
+  [40, { name: 'resources', type: RESOURCES }],
+]);
+
+const CONDITION: Message = new Map<number, Field>([
+  [1, { name: 'type', type: 'text' }],
+  [2, { name: 'status', type: 'text' }],
+  [5, { name: 'reason', type: 'text' }],
+]);
+
+const POD_STATUS: Message = new Map<number, Field>([
+  ...CHARGED_STATUS,
+  [2, { name: 'conditions', type: CONDITION, many: 'list' }],
+  [4, { name: 'reason', type: 'text' }],
+  [7, { name: 'startTime', type: 'time' }],
+  [9, { name: 'qosClass', type: 'text' }],
+  [11, { name: 'nominatedNodeName', type: 'text' }],
+]);
+
+/** What a scheduler reads of a Pod. */
+export const SCHEDULED_POD: Message = new Map<number, Field>([
+  [1, { name: 'metadata', type: METADATA }],
+  [2, { name: 'spec', type: SPEC }],
+  [3, { name: 'status', type: POD_STATUS }],
 ]);

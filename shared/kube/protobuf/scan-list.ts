@@ -1,7 +1,6 @@
-import { decodeMessage } from './decode-message.ts';
+import { decodeMessage, UnreadableMessageError } from './decode-message.ts';
 import { MAGIC, RAW } from './envelope.ts';
 import { LIST_META } from './kube-messages.ts';
-import { UnreadableMessageError } from './message-cursor.ts';
 
 /**
  * Reads a Kubernetes list in protocol buffers item by item from its bytes, as `scanItems` reads one in JSON: hands out

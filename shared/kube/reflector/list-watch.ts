@@ -1,15 +1,21 @@
 import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { readList } from './read-list.ts';
 import { resourceLabel } from '#shared/kube/resource.ts';
-import { createPageSize } from './page-size.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { readList } from './read-list.ts';
+import { createPageSize, type Source, type Target } from './reflector-target.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
-import { type ReflectorMetrics, reflectorMetrics } from './reflector-metrics.ts';
-import { waitForTurn } from './reflector-pause.ts';
-import { isFailure, type Plan, planAfter, type Reading, REFLECTOR_BACKOFF, type Step } from './reflector-plan.ts';
+import {
+  type Ending,
+  isFailure,
+  type Plan,
+  planAfter,
+  type Reading,
+  REFLECTOR_BACKOFF,
+  type Step,
+} from './reflector-plan.ts';
 import type { ObjectSink } from './reflector-store.ts';
-import type { Source, Target } from './reflector-target.ts';
 
 export interface ListWatchOptions extends Source {
   /** A number in [0, 1) for jitter. */
@@ -141,4 +147,88 @@ class SinkListWatch implements ListWatch {
     log.warn({ resource: resource.plural, ending, next, delayMs, retryAfterMs }, 'Reflector lost its stream');
     await waitForTurn({ delayMs, retryAfterMs, isUrgent }, clock, signal);
   }
+}
+
+/** How long to wait before the next list or watch, and what may end that sooner. Milliseconds. */
+interface ReflectorPause {
+  readonly delayMs: number;
+  /** As long as the server asked to be left alone: nothing shortens that. */
+  readonly retryAfterMs: number;
+  /** Asked every second; true ends the pause. */
+  readonly isUrgent: () => boolean;
+}
+
+/** Even what is urgent asks no oftener than this. */
+const STEP_MS = 1000;
+
+/** Waits until the delay is over, or something is urgent, or the signal aborts. */
+async function waitForTurn(
+  { delayMs, retryAfterMs, isUrgent }: ReflectorPause,
+  clock: Pick<Clock, 'monotonic' | 'sleep'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = clock.monotonic() + Math.max(delayMs, retryAfterMs);
+  await clock.sleep(Math.max(retryAfterMs, Math.min(delayMs, STEP_MS)), signal);
+  for (let left = leftUntil(until, clock); left > 0 && !signal.aborted && !isUrgent(); left = leftUntil(until, clock))
+    await clock.sleep(Math.min(left, STEP_MS), signal);
+}
+
+function leftUntil(until: number, clock: Pick<Clock, 'monotonic'>): number {
+  return until - clock.monotonic();
+}
+
+/** How a reflector shows that it lives, and that it struggles. */
+export interface ReflectorMetrics {
+  began(step: Step): void;
+  heard(): void;
+  restarted(reason: Ending['kind']): void;
+  /** Counts an error of a slimming function or a listener; true when it is time to log one. */
+  handlerFailed(): boolean;
+}
+
+const GAUGE_PERIOD_MS = 1_000;
+const LOG_PERIOD_MS = 60_000;
+
+/** The metrics of one reflector, labelled by resource. */
+export function reflectorMetrics(metrics: Metrics | undefined, resource: string, clock: Clock): ReflectorMetrics {
+  const lists = metrics?.counter('plimsoll_reflector_lists_total', 'Lists begun', ['resource']);
+  const watches = metrics?.counter('plimsoll_reflector_watches_total', 'Watches begun', ['resource']);
+  const restarts = metrics?.counter(
+    'plimsoll_reflector_restarts_total',
+    'Lists and watches that failed and were begun again after a pause',
+    ['resource', 'reason'],
+  );
+  const lastEvent = metrics?.gauge(
+    'plimsoll_reflector_last_event_timestamp_seconds',
+    'When the API server was last heard',
+    ['resource'],
+  );
+  const handlerErrors = metrics?.counter(
+    'plimsoll_reflector_handler_errors_total',
+    'Objects that could not be taken in and listeners that failed',
+    ['resource'],
+  );
+  const setGauge = atMostEvery(GAUGE_PERIOD_MS, clock);
+  const mayLog = atMostEvery(LOG_PERIOD_MS, clock);
+  return {
+    began: (step) => (step === 'list' ? lists : watches)?.add({ resource }),
+    heard: () => {
+      if (setGauge()) lastEvent?.set(clock.now() / 1_000, { resource });
+    },
+    restarted: (reason) => restarts?.add({ resource, reason }),
+    handlerFailed: () => {
+      handlerErrors?.add({ resource });
+      return mayLog();
+    },
+  };
+}
+
+/** True at the first call, then at most once per period: a watch brings thousands of events a second. */
+function atMostEvery(periodMs: number, clock: Clock): () => boolean {
+  let lastAt = -Infinity;
+  return () => {
+    if (clock.monotonic() - lastAt < periodMs) return false;
+    lastAt = clock.monotonic();
+    return true;
+  };
 }

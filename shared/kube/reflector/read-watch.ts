@@ -1,15 +1,20 @@
 import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
-import { splitLines } from './json-lines.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
-import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
+import { isProtobuf, readWatchFrame } from '#shared/kube/protobuf/envelope.ts';
 import { OBJECT_HEAD, STATUS } from '#shared/kube/protobuf/kube-messages.ts';
-import { splitFrames } from './split-frames.ts';
-import { readWatchFrame } from '#shared/kube/protobuf/watch-frame.ts';
+import { isKubeObject, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { type Failure, failureOf } from '#shared/kube/client/outcome.ts';
+import { splitFrames, splitLines } from './split-frames.ts';
 import type { Ending, Reading, Step } from './reflector-plan.ts';
-import { endingOf, LARGEST_OBJECT_BYTES, LONGEST_SILENCE_MS, openStream, type Target } from './reflector-target.ts';
-import { untilSilent } from '#shared/kube/client/until-silent.ts';
-import { decodeWatchEvent, watchEventOf, type WatchEvent } from './watch-event.ts';
+import {
+  endingOf,
+  LARGEST_OBJECT_BYTES,
+  LONGEST_SILENCE_MS,
+  openStream,
+  type Target,
+  untilSilent,
+} from './reflector-target.ts';
 
 const SHORT_WATCH_MS = 1_000;
 /** Watches end after 5 to 10 minutes, so that not all of a cluster's come back at once. */
@@ -109,4 +114,71 @@ function endList(state: WatchState, resourceVersion: string): void {
 function advance(state: WatchState, resourceVersion: string): void {
   state.hasProgressed = true;
   state.target.moved(resourceVersion);
+}
+
+/** One event of a watch. `refused` is the server's own error; anything not understood is `unreadable`. */
+type WatchEvent =
+  | { readonly kind: 'set'; readonly object: KubeObject; readonly resourceVersion: string }
+  | { readonly kind: 'removed'; readonly object: KubeObject; readonly resourceVersion: string }
+  | { readonly kind: 'bookmark'; readonly resourceVersion: string; readonly endsInitialEvents: boolean }
+  | { readonly kind: 'passedOver'; readonly resourceVersion: string }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  | { readonly kind: 'unreadable'; readonly message: string };
+
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+/** Reads one line of a watch; never throws. */
+export function decodeWatchEvent(line: string): WatchEvent {
+  const event = parse(line);
+  return isRecord(event) ? watchEventOf(event) : unreadable('a line that is no JSON object');
+}
+
+/** As `decodeWatchEvent`, of an event that is parsed. */
+function watchEventOf({ type, object }: Readonly<Record<string, unknown>>): WatchEvent {
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+      return change('set', object);
+    case 'DELETED':
+      return change('removed', object);
+    case 'BOOKMARK':
+      return bookmark(object);
+    case 'ERROR':
+      return refused(object);
+    default:
+      return unreadable(`an event of unknown type ${String(type).slice(0, 50)}`);
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function change(kind: 'set' | 'removed', object: unknown): WatchEvent {
+  if (!isKubeObject(object)) return unreadable('an object without metadata.name');
+  const { resourceVersion } = object.metadata;
+  if (typeof resourceVersion !== 'string') return unreadable('an object without metadata.resourceVersion');
+  return { kind, object, resourceVersion };
+}
+
+function bookmark(object: unknown): WatchEvent {
+  const metadata = isRecord(object) && isRecord(object['metadata']) ? object['metadata'] : {};
+  const { resourceVersion, annotations } = metadata;
+  if (typeof resourceVersion !== 'string') return unreadable('a bookmark without metadata.resourceVersion');
+  const endsInitialEvents = isRecord(annotations) && annotations[INITIAL_EVENTS_END] === 'true';
+  return { kind: 'bookmark', resourceVersion, endsInitialEvents };
+}
+
+function refused(status: unknown): WatchEvent {
+  const code = isRecord(status) ? status['code'] : undefined;
+  if (typeof code !== 'number') return unreadable('an error without code');
+  return { kind: 'refused', failure: failureOf(code, status) };
+}
+
+function unreadable(what: string): WatchEvent {
+  return { kind: 'unreadable', message: `the watch sent ${what}` };
 }

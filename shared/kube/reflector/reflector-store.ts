@@ -1,6 +1,4 @@
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
-import { createNewestKeys } from './newest-keys.ts';
-import { createUnseenKeys } from './unseen-keys.ts';
 
 /** What happened to one object; `value` is its last known state when it was deleted. */
 export interface Change<T> {
@@ -25,7 +23,7 @@ export interface ObjectSink {
 }
 
 /** The slimmed objects of one kind by `namespace/name`, kept equal to the server's by a reflector. */
-export interface ReflectorStore<T> extends ObjectSink {
+interface ReflectorStore<T> extends ObjectSink {
   readonly get: (key: string) => T | undefined;
   readonly values: () => Iterable<T>;
   readonly size: number;
@@ -99,4 +97,58 @@ export function createStore<T>({ slim, mostOfNamespace, onError }: StoreOptions<
     remove: (raw) => forget(objectKey(raw.metadata)),
     replace: () => unseen.begin(objects.keys()),
   };
+}
+
+/** What a fresh list has not shown yet of what was there before it. */
+interface UnseenKeys {
+  /** The list, or a change after it, shows this key. */
+  readonly see: (key: string) => void;
+  /** Begins with these keys; the returned function ends it and removes those that were not seen. */
+  readonly begin: (keys: Iterable<string>) => () => void;
+}
+
+/** Nothing is unseen before `begin`. */
+export function createUnseenKeys(remove: (key: string) => void): UnseenKeys {
+  let unseen: Set<string> | undefined;
+  return {
+    see: (key) => void unseen?.delete(key),
+    begin: (keys) => {
+      const begun = new Set(keys);
+      unseen = begun;
+      return () => {
+        unseen = undefined;
+        begun.forEach(remove);
+      };
+    },
+  };
+}
+
+/** Keys of objects by their namespace, each namespace's in the order in which they changed last. */
+interface NewestKeys {
+  /** Notes a change; returns the key that its namespace now has too many of. */
+  readonly add: (key: string) => string | undefined;
+  readonly remove: (key: string) => void;
+}
+
+/** At most `most` keys of each namespace, so that what one tenant writes takes no room from others. */
+function createNewestKeys(most: number): NewestKeys {
+  const byNamespace = new Map<string, Set<string>>();
+  return {
+    add: (key) => {
+      const keys = byNamespace.get(namespaceOf(key)) ?? new Set();
+      byNamespace.set(namespaceOf(key), keys);
+      keys.delete(key);
+      const [oldest] = keys.add(key);
+      return keys.size > most ? oldest : undefined;
+    },
+    remove: (key) => {
+      const keys = byNamespace.get(namespaceOf(key));
+      keys?.delete(key);
+      if (keys?.size === 0) byNamespace.delete(namespaceOf(key));
+    },
+  };
+}
+
+function namespaceOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf('/')));
 }

@@ -1,18 +1,15 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
-import { OversizedLineError } from './json-lines.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import type { PageSize } from './page-size.ts';
-import type { Message } from '#shared/kube/protobuf/decode-message.ts';
+import { type Message, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
-import { UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
+import { type Resource, resourcePath } from '#shared/kube/resource.ts';
+import { OversizedLineError } from './split-frames.ts';
 import type { Ending } from './reflector-plan.ts';
 import type { ObjectSink } from './reflector-store.ts';
-import { type Resource, resourcePath } from '#shared/kube/resource.ts';
-import { SilentStreamError } from '#shared/kube/client/until-silent.ts';
 
 /** A collection to list or watch. */
 export interface Source {
@@ -83,4 +80,66 @@ export function endingOf(error: unknown): Ending {
   const message = errorText(error);
   if (error instanceof SilentStreamError) return { kind: 'silent', message };
   return { kind: UNREADABLE.some((kind) => error instanceof kind) ? 'unreadable' : 'broken', message };
+}
+
+/** How many objects to ask for at once, so that a page has some bytes whatever the objects are like. */
+export interface PageSize {
+  next(): number;
+  /** A page came; also one that was cut off. */
+  read(items: number, bytes: number): void;
+  /** A page did not come, or not to its end. */
+  failed(): void;
+}
+
+/** An API server builds a page as a whole before it sends it, and gives it up after a minute. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+const AFTER_FAILURE = 1 / 4;
+
+/** Pages of at most `most` objects, and of at most some MiB once it is known how large objects are. */
+export function createPageSize(most: number): PageSize {
+  let size = most;
+  return {
+    next: () => size,
+    read: (items, bytes) => {
+      if (items > 0) size = bounded((PAGE_BYTES * items) / bytes, most);
+    },
+    failed: () => void (size = bounded(size * AFTER_FAILURE, most)),
+  };
+}
+
+function bounded(size: number, most: number): number {
+  return Math.max(1, Math.min(most, Math.floor(size)));
+}
+
+/** Thrown when a connection stays open but says nothing. */
+class SilentStreamError extends Error {
+  override readonly name = 'SilentStreamError';
+}
+
+/** The bytes of a stream, until it ends or has been silent for `silenceMs`; then it is closed and SilentStreamError thrown. */
+export async function* untilSilent(stream: ByteStream, silenceMs: number, clock: Clock): AsyncGenerator<Buffer> {
+  const done = new AbortController();
+  const state = { lastAt: clock.monotonic(), isSilent: false };
+
+  async function watchdog(): Promise<void> {
+    while (!done.signal.aborted && !state.isSilent) {
+      const remaining = state.lastAt + silenceMs - clock.monotonic();
+      if (remaining > 0) await clock.sleep(remaining, done.signal);
+      else state.isSilent = true;
+    }
+    stream.close();
+  }
+
+  const watching = watchdog();
+  try {
+    for await (const chunk of stream) {
+      state.lastAt = clock.monotonic();
+      yield chunk;
+    }
+  } catch (error) {
+    throw state.isSilent ? new SilentStreamError(`silent for ${silenceMs} ms`, { cause: error }) : error;
+  } finally {
+    done.abort();
+    await watching;
+  }
 }

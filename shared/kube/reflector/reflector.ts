@@ -1,4 +1,5 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { createListWatch, type ListWatch, type ListWatchOptions } from './list-watch.ts';
 import { type ChangeListener, createStore, type StoreOptions } from './reflector-store.ts';
 
@@ -34,5 +35,24 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
       return store.size;
     },
     onChange: store.onChange,
+  };
+}
+
+/** A value computed from the objects of reflectors, recomputed only after one of them has changed. */
+export function derived<A extends readonly unknown[], T>(
+  reflectors: readonly Pick<Reflector<unknown>, 'onChange'>[],
+  compute: (...args: A) => T,
+): (...args: A) => T {
+  let kept: { readonly value: T } | undefined;
+  for (const reflector of reflectors) reflector.onChange(() => (kept = undefined));
+  return (...args) => (kept ??= { value: compute(...args) }).value;
+}
+
+/** The same decoder, which throws for what cannot be read: a reflector counts and logs what its `slim` throws. */
+export function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: unknown) => T {
+  return (raw) => {
+    const decoded = decode(raw);
+    if (decoded.ok) return decoded.value;
+    throw new Error(`${decoded.field}: ${decoded.message}`);
   };
 }

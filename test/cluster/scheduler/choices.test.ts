@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from '#shared/domain/snapshot/node.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';

@@ -4,7 +4,7 @@ import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, compareQuantities, quantityFromInteger, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { at } from '#test/contract/harness.ts';
 
 /** What happened to the pods of a cluster, one after the other; `pod` is `namespace/name`. */

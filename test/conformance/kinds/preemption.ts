@@ -1,9 +1,7 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { readList, readObject, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';

@@ -1,8 +1,7 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
-import type { PodPriority } from '#shared/domain/priority/resolve-priority.ts';
-import { keepPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { asIs, byName, readCase, required } from '#test/conformance/required.ts';

@@ -1,5 +1,5 @@
 import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { asIs, byName, readCase, required } from '#test/conformance/required.ts';

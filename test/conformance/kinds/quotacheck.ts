@@ -1,8 +1,7 @@
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeLimitedResource, decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readBoolean, readInstant, readList, readText } from '#shared/kube/decode/wire-object.ts';
+import { decodeLimitedResource, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
+import { readBoolean, readInstant, readList, readText, type WireObject } from '#shared/kube/decode/wire-object.ts';
 import { describeRefusal } from '#test/conformance/describe-refusal.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';

@@ -1,6 +1,6 @@
-import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
+import { matchesQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `quotascope`: whether a quota limits a pod. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
-import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { podChange } from '#scheduler/preemptions/pod-change.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { selectorText } from '#shared/kube/selector-text.ts';
+import { selectorText } from '#shared/kube/list/read-some.ts';
 
 test('a selector as the API server reads it in a query', () => {
   const matchLabels = new Map([

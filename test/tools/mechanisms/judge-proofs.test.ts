@@ -47,6 +47,19 @@ describe('judgeProofs', () => {
   test('every case of a table must have passed, and nothing else counts as one', () => {
     expect(judge('case %s', [passed('case a.b'), passed('case c'), passed('case')]).proven).toBe(1);
     expect(judge('case %s', [passed('case')]).proven).toBe(0);
+    expect(judge('case %s', [passed('case 1 > of another group')]).proven).toBe(0);
+  });
+
+  test.each<[string, string, readonly string[], boolean]>([
+    ['a title that was changed', 'group > allow one more', ['group > allow four more'], true],
+    ['a case of a table', 'group > the second case', ['group > %s'], false],
+    ['a whole table', 'group > a pod in %s', ['group > a pod in $place'], false],
+    ['a template literal', 'group > costs 600', ['group > costs ${AMOUNT}'], false],
+    ['a table that lost its fixed words', 'group > a pod in %s', ['group > a node in %s'], true],
+  ])('where a file was not run, the titles in it are compared: %s', (_, title, titles, isFault) => {
+    const rows: readonly Row[] = [{ id: 'S0-1', proofs: [{ file: FILE, title }] }];
+    const { faults, unknown } = judgeProofs(rows, new Map(), new Map([[FILE, titles]]));
+    expect([faults.length, unknown.length]).toEqual(isFault ? [1, 0] : [0, 1]);
   });
 });
 

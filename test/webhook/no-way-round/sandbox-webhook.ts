@@ -4,7 +4,7 @@ import { runControllers } from '#sandbox/controllers/run-controllers.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
-import { OWN_ACCOUNTS } from '#shared/kube/admission/match-conditions.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import type { ContractTarget } from '#test/contract/harness.ts';

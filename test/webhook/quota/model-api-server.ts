@@ -2,9 +2,9 @@ import { filterAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts'
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
-import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
 import { selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';

@@ -1,5 +1,5 @@
 import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
-import type { LedgerVersion } from '#shared/domain/quota/replica/ledger-version.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import { countOf, type CountedPod } from '#test/build/pod-count.ts';
 import type { Lifetime, ModelApiServer } from './model-api-server.ts';
 

@@ -1,6 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { matchesQuota } from '#shared/domain/quota/resource-quota/scopes.ts';
+import { matchesQuota, type ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 
 /** The quotas of a namespace that limit a pod because of its priority class. */
 export function classQuotasOf(pod: Pod, quotas: readonly ResourceQuota[]): readonly ResourceQuota[] {

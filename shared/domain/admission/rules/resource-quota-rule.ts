@@ -2,7 +2,7 @@ import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
-import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
+import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { reasonOf } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';

@@ -1,13 +1,25 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, subtractQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
-import { heldByNamespace, hold, type Held } from './held-by-namespace.ts';
-import { ledgerPlaces } from './ledger-size.ts';
-import { limitedReservation, onlyLimited, onlyLimitedAmounts } from './limited-amounts.ts';
-import { withoutClaim, type LedgerState, type Reservation } from './ledger-state.ts';
-import type { PodCount } from './pod-count.ts';
-import { isOtherCount, recountLedger, type RecountOptions } from './recount-ledger.ts';
-import type { ReservationContext } from './namespace-bounds.ts';
-import { denialReasonFor, type DenialReason } from './denial-reason.ts';
+import { type Amounts, equalAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addQuantities, type Quantity, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Held,
+  heldByNamespace,
+  hold,
+  isSeen,
+  type LedgerState,
+  type PodCount,
+  type Reservation,
+  type Slice,
+  withoutClaim,
+} from './ledger-state.ts';
+import {
+  ledgerPlaces,
+  limitedAmounts,
+  limitedReservation,
+  onlyLimited,
+  onlyLimitedAmounts,
+  sumOfKnown,
+} from './ledger-limits.ts';
+import { type DenialReason, denialReasonFor, type ReservationContext } from './namespace-bounds.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }
@@ -153,4 +165,53 @@ function change(sum: Map<string, Quantity>, amounts: Amounts, by: (a: Quantity, 
     const amount = amounts.get(name);
     if (amount !== undefined) sum.set(name, by(present, amount));
   }
+}
+
+/** What a recount drops or reports beyond the pods. */
+export interface RecountOptions {
+  /** Whether the shares of namespaces must be exact, and count as a change by themselves. */
+  readonly isExact: boolean;
+  /** Whether the pod of a reservation will never appear. */
+  readonly isExpired: (uid: string) => boolean;
+  /** Whether the holder of a slice is gone and all of its pods have appeared or never will. */
+  readonly isDead: (slice: Slice) => boolean;
+}
+
+/** A ledger's contents, not shared with any other ledger. */
+interface OwnContents extends LedgerState {
+  readonly used: Map<string, Quantity>;
+  readonly reservations: Map<string, Reservation>;
+}
+
+/**
+ * The ledger counted anew from all existing pods, plus reservations and slices that have not expired; the state before
+ * is not changed.
+ */
+function recountLedger(
+  before: LedgerState,
+  hard: Amounts,
+  count: PodCount,
+  { isExact, isExpired, isDead }: RecountOptions,
+): OwnContents {
+  const slices = new Map([...before.slices].filter(([, slice]) => !isDead(slice)));
+  const reservations = new Map<string, Reservation>();
+  for (const [uid, reservation] of before.reservations) {
+    if (!isSeen(count, reservation) && !isExpired(uid)) reservations.set(uid, onlyLimitedAmounts(reservation, hard));
+  }
+  const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
+  const used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
+  return { used, byNamespace: count.byNamespace(isExact), reservations, slices };
+}
+
+/** Whether a recount has changed anything that is stored; shares of namespaces only if they are exact. */
+function isOtherCount(before: LedgerState, after: LedgerState, isExact: boolean): boolean {
+  const [places, left] = [before, after].map(({ reservations, slices }) => reservations.size + slices.size);
+  if (places !== left || !equalAmounts(before.used, after.used)) return true;
+  return isExact && !areEqualShares(before.byNamespace, after.byNamespace);
+}
+
+function areEqualShares(a: LedgerState['byNamespace'], b: LedgerState['byNamespace']): boolean {
+  return (
+    a.size === b.size && [...a].every(([namespace, amounts]) => equalAmounts(amounts, b.get(namespace) ?? NO_AMOUNTS))
+  );
 }

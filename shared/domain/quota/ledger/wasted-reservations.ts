@@ -1,9 +1,16 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { heldByNamespace, NOTHING_HELD, type HeldByNamespace } from './held-by-namespace.ts';
-import { ledgerPlaces } from './ledger-size.ts';
-import { podUidOf, type LedgerState, type Reservation } from './ledger-state.ts';
+import {
+  heldByNamespace,
+  type HeldByNamespace,
+  isSeen,
+  type LedgerState,
+  NOTHING_HELD,
+  type PodCount,
+  podUidOf,
+  type Reservation,
+} from './ledger-state.ts';
+import { ledgerPlaces } from './ledger-limits.ts';
 import { shareOfRoom } from './namespace-bounds.ts';
-import { isSeen, type PodCount } from './pod-count.ts';
 
 /**
  * Reservations whose pods have not appeared, and the share of a quota's room that each namespace has recently wasted

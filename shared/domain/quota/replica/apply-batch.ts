@@ -1,14 +1,22 @@
 import { memoize } from '#shared/domain/model/memoize.ts';
-import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
-import { Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
-import type { RecountOptions } from '#shared/domain/quota/ledger/recount-ledger.ts';
-import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
-import { placeSlice, withoutFree, type OwnShare, type PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';
+import {
+  largestHolders,
+  type LedgerState,
+  type PodCount,
+  type Reservation,
+} from '#shared/domain/quota/ledger/ledger-state.ts';
+import { Ledger, type RecountOptions, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
+import {
+  isHeldElsewhere,
+  type OwnShare,
+  type PlacedSlice,
+  placeSlice,
+  requestRecall,
+  withoutFree,
+} from '#shared/domain/quota/ledger/slices.ts';
 import type { Excess } from '#shared/domain/quota/refusal.ts';
-import { isHeldElsewhere, requestRecall } from '#shared/domain/quota/ledger/slices.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import type { LedgerVersion } from './ledger-version.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 
 /** The result of a pending reservation. `busy` means that there was no result in time. */
 export type ReservationResult =
@@ -131,4 +139,88 @@ function resultsOf(
       ? HELD
       : { kind: 'exceeded', exceeded, holders: holdersOf(exceeded[0]?.resource ?? '') };
   });
+}
+
+/** One stored version of a PriorityQuota with its ledger. */
+export interface LedgerVersion {
+  /** The UID of the object, which distinguishes it from a recreated one. */
+  readonly uid: string;
+  /** The generation of limits and scope. */
+  readonly generation: number;
+  /** The resourceVersion; only compared for equality. */
+  readonly revision: string;
+  readonly quota: PriorityQuota;
+  readonly state: LedgerState;
+  /** False until the pods have been counted under this generation; nothing may be reserved before. */
+  readonly isCounted: boolean;
+  /** Increases only with recounts. */
+  readonly recounts: number;
+  /** What the view of the last recount held; `undefined` if unknown. */
+  readonly counted: ViewRevision | undefined;
+}
+
+/**
+ * Pending reservations in order of arrival. They are queued for the next write, or deferred until something changes.
+ * Each is answered before its deadline, whatever else happens.
+ */
+export class ReservationQueue {
+  readonly #open = new Set<PendingReservation>();
+  #queued: PendingReservation[] = [];
+  #deferred: readonly PendingReservation[] = [];
+
+  /** Whether no reservation waits for the next write. */
+  get isEmpty(): boolean {
+    return this.#queued.length === 0;
+  }
+
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  get hasDeferred(): boolean {
+    return this.#deferred.length > 0;
+  }
+
+  add(pending: PendingReservation): void {
+    this.#open.add(pending);
+    this.#queued.push(pending);
+  }
+
+  /** Removes and returns the first `most` queued reservations. */
+  take(most = Infinity): readonly PendingReservation[] {
+    const taken = this.#queued.slice(0, most);
+    this.#queued = this.#queued.slice(taken.length);
+    return taken;
+  }
+
+  /** Puts those that are still open at the front of the queue. */
+  putBack(pending: readonly PendingReservation[]): void {
+    this.#queued = [...pending.filter((each) => this.#open.has(each)), ...this.#queued];
+  }
+
+  defer(pending: readonly PendingReservation[]): void {
+    this.#deferred = [...this.#deferred, ...pending.filter((each) => this.#open.has(each))];
+  }
+
+  /** Queues the deferred reservations again after a change. */
+  resume(): void {
+    const deferred = this.#deferred;
+    this.#deferred = [];
+    this.putBack(deferred);
+  }
+
+  /** Marks it as answered; false if it had already timed out. */
+  close(pending: PendingReservation): boolean {
+    return this.#open.delete(pending);
+  }
+
+  /** Removes and returns those whose deadline has passed. */
+  takeLate(now: number): readonly PendingReservation[] {
+    const late = [...this.#open].filter(({ giveUpAt }) => giveUpAt <= now);
+    if (late.length === 0) return late;
+    for (const each of late) this.#open.delete(each);
+    this.#queued = this.#queued.filter((each) => this.#open.has(each));
+    this.#deferred = this.#deferred.filter((each) => this.#open.has(each));
+    return late;
+  }
 }

@@ -1,5 +1,5 @@
 import { maxAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
-import { covers, type Demand } from '#shared/domain/quota/ledger/slice.ts';
+import { covers, type Demand } from '#shared/domain/quota/ledger/ledger-state.ts';
 
 const WINDOW_MS = 5_000;
 const NOTHING: Demand = { pods: 0, largest: NO_AMOUNTS };

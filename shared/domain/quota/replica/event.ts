@@ -1,7 +1,6 @@
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import type { LedgerVersion } from './ledger-version.ts';
-import type { PendingReservation, ReservationResult } from './apply-batch.ts';
+import type { LedgerVersion, PendingReservation, ReservationResult } from './apply-batch.ts';
 
 /** An event for a replica. */
 export type LedgerEvent =

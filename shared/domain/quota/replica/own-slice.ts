@@ -1,13 +1,23 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
-import { withoutClaim, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedReservation } from '#shared/domain/quota/ledger/limited-amounts.ts';
-import type { PlacedSlice } from '#shared/domain/quota/ledger/place-slice.ts';
-import { isSeen } from '#shared/domain/quota/ledger/pod-count.ts';
-import { covers, type Slice } from '#shared/domain/quota/ledger/slice.ts';
+import {
+  covers,
+  isSeen,
+  type Reservation,
+  type Slice,
+  withoutClaim,
+} from '#shared/domain/quota/ledger/ledger-state.ts';
+import { limitedReservation } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import type { PlacedSlice } from '#shared/domain/quota/ledger/slices.ts';
 import { DemandMeter } from './demand-meter.ts';
-import type { LedgerVersion } from './ledger-version.ts';
-import type { Cancellation, Count, PendingReservation, ReservationResult, SharedSlice } from './apply-batch.ts';
+import type {
+  Cancellation,
+  Count,
+  LedgerVersion,
+  PendingReservation,
+  ReservationResult,
+  SharedSlice,
+} from './apply-batch.ts';
 
 /** The quota as last seen in the cache. */
 export interface ObservedQuota {

@@ -1,13 +1,15 @@
-import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
-import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
-import { ExpiryTracker } from './expiry-tracker.ts';
-import { WIDEST_BATCH } from './batch-size.ts';
-import type { LedgerVersion } from './ledger-version.ts';
-import { OwnSlice, type Moment, type OwnSliceSettings, type ObservedQuota } from './own-slice.ts';
-import { ReservationQueue } from './reservation-queue.ts';
-import type { Batch, Cancellation, AppliedBatch } from './apply-batch.ts';
-import type { PodObservation } from './pod-observation.ts';
-import { debtsAt, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
+import type { QuotaCount, UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
+import { debtsAt, NO_WASTE, OWED_AFTER_MS, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';
+import type { Slice } from '#shared/domain/quota/ledger/ledger-state.ts';
+import {
+  type AppliedBatch,
+  type Batch,
+  type Cancellation,
+  type Count,
+  type LedgerVersion,
+  ReservationQueue,
+} from './apply-batch.ts';
+import { type Moment, type ObservedQuota, OwnSlice, type OwnSliceSettings } from './own-slice.ts';
 
 export interface ReplicaSettings extends OwnSliceSettings {
   /** How long a pod may take to appear after its admission. */
@@ -121,4 +123,89 @@ export function createReplica(settings: ReplicaSettings, now: Moment): Replica {
 /** The current debt of each namespace for wasted room. */
 export function debtsOf({ waste, settings }: Replica, { now }: Pick<StepContext, 'now'>): ReadonlyMap<string, number> {
   return debtsAt(waste, { now: now.monotonic, reservationMs: settings.reservationMs });
+}
+
+/** What an observation of the pods means for a ledger. */
+export type PodObservation =
+  | { readonly kind: 'counted'; readonly count: Count }
+  /** The last recount is newer than our view: ours would miss pods. */
+  | { readonly kind: 'behind' }
+  /** Not all pods are known yet. */
+  | { readonly kind: 'blind' };
+
+interface Silence {
+  readonly renewals: number;
+  readonly since: number;
+}
+
+/**
+ * Tracks since when pods of reservations are missing and since when holders of slices have not written, by the
+ * monotonic clock of this process only: clocks of other replicas may differ.
+ */
+class ExpiryTracker {
+  #missedSince: ReadonlyMap<string, number> = new Map();
+  #silentSince: ReadonlyMap<string, Silence> = new Map();
+  readonly #reservationMs: number;
+  readonly #silenceMs: number;
+
+  /** A pod may take `reservationMs` to appear; a slice is dead when its holder has not written for `silenceMs`. */
+  constructor(reservationMs: number, silenceMs: number) {
+    this.#reservationMs = reservationMs;
+    this.#silenceMs = silenceMs;
+  }
+
+  /** Sets the reservations that have no pod now. */
+  missing(uids: Iterable<string>, now: number): void {
+    this.#missedSince = new Map(Array.from(uids, (uid) => [uid, this.#missedSince.get(uid) ?? now]));
+  }
+
+  /** Sets the current slices. */
+  slices(slices: Iterable<Slice>, now: number): void {
+    this.#silentSince = new Map(
+      Array.from(slices, ({ holder, renewals }) => {
+        const before = this.#silentSince.get(holder);
+        return [holder, before?.renewals === renewals ? before : { renewals, since: now }];
+      }),
+    );
+  }
+
+  /**
+   * Whether a pod will never appear: it had not appeared in a view proven complete at `provenAt`, and by then its time
+   * was over.
+   */
+  isExpired(uid: string, provenAt: number): boolean {
+    const since = this.#missedSince.get(uid);
+    return since !== undefined && since + this.#reservationMs <= provenAt;
+  }
+
+  /** Whether a slice has no effect any more that is not known at `provenAt`. */
+  isDead({ holder, renewals }: Slice, provenAt: number): boolean {
+    const silence = this.#silentSince.get(holder);
+    return silence?.renewals === renewals && silence.since + this.#silenceMs <= provenAt;
+  }
+
+  /** Whether something has expired that only needs a proof that the view is complete. */
+  needsProof(now: number, provenAt: number): boolean {
+    const isOverdue = (dueAt: number): boolean => dueAt <= now && dueAt > provenAt;
+    for (const since of this.#missedSince.values())
+      if (isOverdue(since + this.#reservationMs) || isOverdue(since + OWED_AFTER_MS)) return true;
+    for (const { since } of this.#silentSince.values()) if (isOverdue(since + this.#silenceMs)) return true;
+    return false;
+  }
+}
+
+/** The most reservations in one write while no write was refused. */
+export const WIDEST_BATCH = 1_000;
+
+/**
+ * After a write with `pending` reservations was refused permanently, the next one takes half of them, so that a bad
+ * entry is soon isolated.
+ */
+export function narrowed(pending: number): number {
+  return Math.max(1, pending >> 1);
+}
+
+/** After a successful write, or when the bad entry is out. */
+export function widened(most: number): number {
+  return Math.min(WIDEST_BATCH, most * 2);
 }

@@ -1,12 +1,15 @@
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { narrowed, WIDEST_BATCH, widened } from './batch-size.ts';
-import { answer, cancellationOf, concludeBatch } from './conclude-batch.ts';
+import { debtsOf, narrowed, type Phase, type Replica, type StepContext, widened, WIDEST_BATCH } from './replica.ts';
+import { answer, cancellationOf, concludeBatch, observePods, tick } from './transitions.ts';
 import type { LedgerEffect, LedgerEvent, LedgerPart, Read, Written } from './event.ts';
-import type { LedgerVersion } from './ledger-version.ts';
-import { observePods } from './observe-pods.ts';
-import { debtsOf, type Phase, type Replica, type StepContext } from './replica.ts';
-import { applyBatch, type Batch, type Count, type PendingReservation, type ReservationResult } from './apply-batch.ts';
-import { tick } from './tick.ts';
+import {
+  applyBatch,
+  type Batch,
+  type Count,
+  type LedgerVersion,
+  type PendingReservation,
+  type ReservationResult,
+} from './apply-batch.ts';
 
 type Effects = readonly LedgerEffect[];
 type Writing = Extract<Phase, { readonly kind: 'writing' }>;

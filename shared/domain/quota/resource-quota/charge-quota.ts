@@ -1,15 +1,84 @@
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { addAmounts, type Amounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import {
+  addQuantities,
+  compareQuantities,
+  type Quantity,
+  quantitySign,
+  subtractQuantities,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
+import { charge } from '#shared/domain/quota/charge.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { addAmounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { addQuantities, compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { Excess, QuotaRefusal } from '#shared/domain/quota/refusal.ts';
-import { forbid } from '#shared/domain/quota/refusal.ts';
-import type { ResourceQuota } from './resource-quota.ts';
+import { type Excess, forbid, type QuotaRefusal } from '#shared/domain/quota/refusal.ts';
+import { isTerminating, matchesQuota, type ResourceQuota } from './resource-quota.ts';
+
+/** A request about a pod as the quota plugin sees it, last of all admission plugins. */
+export interface QuotaRequest {
+  readonly operation: string;
+  /** Empty for the pod itself. */
+  readonly subresource: string;
+  /** The pod as it is to be stored. */
+  readonly pod: Pod;
+  readonly oldPod: Pod | undefined;
+  /** A dry run is checked and never charged (oddity K13). */
+  readonly isDryRun: boolean;
+  readonly now: Instant;
+}
+
+/**
+ * Whether a request can change what a quota counts: a new pod, a resize, or an update that moves the pod between
+ * Terminating and NotTerminating. `pkg/quota/v1/evaluator/core/pods.go` Handles.
+ */
+export function isCountedRequest({ operation, subresource, pod, oldPod }: QuotaRequest): boolean {
+  if (subresource === 'resize') return operation === 'UPDATE';
+  if (subresource !== '') return false;
+  if (operation !== 'UPDATE') return operation === 'CREATE';
+  return oldPod !== undefined && isTerminating(oldPod) !== isTerminating(pod);
+}
+
+/** The amounts that a request adds; only amounts above zero. */
+interface Additions {
+  /** Added to a quota that matches the pod. */
+  readonly toQuota: (quota: ResourceQuota) => Amounts;
+  /** Added to a quota that matched the pod before, too. */
+  readonly plain: Amounts;
+}
+
+/**
+ * A new pod adds its whole cost. An update adds its growth to the quotas that also matched the old pod, and its whole
+ * cost to the others; shrinking adds nothing, and an old pod that was never stored is not subtracted (oddity K8).
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
+ */
+export function additions({ operation, oldPod, now }: QuotaRequest, cost: Amounts): Additions {
+  const all = filterAmounts(cost, isPositive);
+  if (operation !== 'UPDATE' || oldPod?.resourceVersion === undefined) return { toQuota: () => all, plain: all };
+  const growth = growthOver(charge(oldPod, now), cost);
+  const toQuota = (quota: ResourceQuota): Amounts => {
+    const before = matchesQuota(quota, oldPod);
+    return before.ok && before.matches ? growth : all;
+  };
+  return { toQuota, plain: growth };
+}
+
+/** `apiserver/pkg/quota/v1/resources.go` SubtractWithNonNegativeResult, without the zeros. */
+function growthOver(before: Amounts, after: Amounts): Amounts {
+  const growth = new Map<string, Quantity>();
+  for (const [name, amount] of after) {
+    const former = before.get(name);
+    const grown = former === undefined ? amount : subtractQuantities(amount, former);
+    if (isPositive(name, grown)) growth.set(name, grown);
+  }
+  return growth;
+}
+
+function isPositive(_name: string, amount: Quantity): boolean {
+  return quantitySign(amount) > 0;
+}
 
 /** The charge of a request to a quota. */
-export interface Charged {
+interface Charged {
   readonly kind: 'charged';
   /** The addition in the resources that the quota limits; may be empty. */
   readonly asked: Amounts;

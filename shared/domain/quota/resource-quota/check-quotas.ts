@@ -1,31 +1,29 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
-import { additions } from './additions.ts';
-import { chargeQuota } from './charge-quota.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import type { Coverage } from './examine-quotas.ts';
-import { examineQuotas } from './examine-quotas.ts';
-import type { QuotaRefusal } from '#shared/domain/quota/refusal.ts';
-import { forbid } from '#shared/domain/quota/refusal.ts';
-import type { ToCover } from './refuse-uncovered.ts';
-import { namesToCover, refuseUncovered } from './refuse-uncovered.ts';
-import type { QuotaRequest } from './request.ts';
-import { isCountedRequest } from './request.ts';
-import type { LimitedResource, ResourceQuota } from './resource-quota.ts';
-import { matchingTerms } from './scopes.ts';
+import { fail, forbid, type QuotaRefusal } from '#shared/domain/quota/refusal.ts';
+import { missingValues } from '#shared/domain/quota/charged-names.ts';
+import { additions, chargeQuota, isCountedRequest, type QuotaRequest } from './charge-quota.ts';
+import {
+  limitedEntries,
+  type LimitedResource,
+  matchingTerms,
+  printTerm,
+  type ResourceQuota,
+  type ScopeTerm,
+} from './resource-quota.ts';
 
 /** A request within all quotas. */
-export interface QuotaAllowance {
+interface QuotaAllowance {
   readonly kind: 'allowed';
   /** The complete new `status.used` of each charged quota, by name. */
   readonly newUsed: ReadonlyMap<string, Amounts>;
   readonly because: Because & { readonly code: QuotaAllowanceCode };
 }
 
-export type QuotaAllowanceCode = 'NotCounted' | 'NothingLimited' | 'LimitUnreadable' | 'NothingAdded' | 'WithinQuota';
+type QuotaAllowanceCode = 'NotCounted' | 'NothingLimited' | 'LimitUnreadable' | 'NothingAdded' | 'WithinQuota';
 
 /**
  * Whether a request about a pod fits the quotas of its namespace, and what they are charged. `quotas` are all quotas of
@@ -91,4 +89,94 @@ function allow(
   newUsed: ReadonlyMap<string, Amounts> = new Map(),
 ): QuotaAllowance {
   return { kind: 'allowed', newUsed, because: { code, text, facts: { charged: newUsed.size } } };
+}
+
+/** The quotas of a namespace that match a pod. */
+interface Coverage {
+  readonly kind: 'covered';
+  /** The quotas that the pod is charged to. */
+  readonly quotas: readonly ResourceQuota[];
+  /** All pod resources that these limit. */
+  readonly resources: ReadonlySet<string>;
+  /** The scopes that the pod meets in any quota, also in one that does not match as a whole (oddity K3). */
+  readonly scopes: ReadonlySet<string>;
+}
+
+/**
+ * Finds the quotas that match a pod. The first quota that cannot be evaluated, requires a value that the pod does not
+ * set, or has not been counted yet refuses it, before any limits are compared (oddity K5).
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
+ */
+function examineQuotas(pod: Pod, quotas: readonly ResourceQuota[]): Coverage | QuotaRefusal {
+  const matching: ResourceQuota[] = [];
+  const resources = new Set<string>();
+  const scopes = new Set<string>();
+  for (const quota of quotas) {
+    const met = matchingTerms(pod, quota.scopes);
+    if (!met.ok) return refuseUnreadable(quota, met);
+    for (const { scopeName } of met.terms) scopes.add(scopeName);
+    const limited = limitedEntries(quota, met.terms);
+    if (limited.length === 0) continue;
+    const refusal = refuseUnprepared(pod, quota, limited);
+    if (refusal !== undefined) return refusal;
+    matching.push(quota);
+    for (const name of limited) resources.add(name);
+  }
+  return { kind: 'covered', quotas: matching, resources, scopes };
+}
+
+/** One scope that cannot be read blocks every pod of the namespace (oddity K2). */
+function refuseUnreadable(
+  { name }: ResourceQuota,
+  { term, message }: { readonly term: ScopeTerm; readonly message: string },
+): QuotaRefusal {
+  const text = `error matching scopes of quota ${name}, err: error on matching scope ${printTerm(term)}: ${message}`;
+  return fail('ScopeUnreadable', text, { quota: name, term: printTerm(term) });
+}
+
+function refuseUnprepared(pod: Pod, quota: ResourceQuota, limited: readonly string[]): QuotaRefusal | undefined {
+  const missing = missingValues(pod, limited);
+  if (missing !== undefined) {
+    const text = `failed quota: ${quota.name}: must specify ${missing}`;
+    return forbid(pod, 'ValuesMissing', text, { quota: quota.name, missing });
+  }
+  if (limited.every((name) => quota.used.has(name))) return undefined;
+  const resources = limited.toSorted().join(',');
+  const text = `status unknown for quota: ${quota.name}, resources: ${resources}`;
+  return forbid(pod, 'UsageUnknown', text, { quota: quota.name, resources });
+}
+
+/** What a pod may use only if a quota covers it. */
+interface ToCover {
+  readonly resources: readonly string[];
+  readonly scopes: readonly ScopeTerm[];
+}
+
+/**
+ * Refuses what may be used only if a quota covers it: resources by every name that they are charged under (oddity K4),
+ * then scopes, which any matching term of the same scope name covers (oddities K1, K3).
+ * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
+ */
+function refuseUncovered(pod: Pod, toCover: ToCover, covered: Coverage): QuotaRefusal | undefined {
+  const names = toCover.resources.filter((name) => !covered.resources.has(name));
+  if (names.length > 0) {
+    const resources = names.join(',');
+    return forbid(pod, 'ResourcesNotCovered', `insufficient quota to consume: ${resources}`, { resources });
+  }
+  const terms = toCover.scopes.filter(({ scopeName }) => !covered.scopes.has(scopeName));
+  if (terms.length === 0) return undefined;
+  const scopes = `[${terms.map(printTerm).join(' ')}]`;
+  return fail('ScopesNotCovered', `insufficient quota to match these scopes: ${scopes}`, { scopes });
+}
+
+/** What a pod costs, sorted, under names that contain a text of the entries for pods. limitedByDefault. */
+function namesToCover(cost: Amounts, limited: readonly LimitedResource[]): readonly string[] {
+  const parts = limited.filter(isForPods).flatMap(({ matchContains }) => matchContains);
+  return sortedNames(
+    filterAmounts(cost, (name, amount) => quantitySign(amount) > 0 && parts.some((part) => name.includes(part))),
+  );
+}
+
+function isForPods({ apiGroup, resource }: LimitedResource): boolean {
+  return apiGroup === '' && resource === 'pods';
 }

@@ -1,6 +1,6 @@
-import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
+import { addQuantities, type Quantity, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
-import type { Cost } from './cost-table.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 
 /** The total cost of the pods of one priority level in one namespace, without a list of them. */
 export interface PodGroup {
@@ -57,4 +57,59 @@ export function leave(group: PodGroup, cost: Cost | undefined): void {
 function change(sums: Quantity[], cost: Cost | undefined, by: typeof addQuantities): void {
   if (cost === undefined) return;
   for (const [at, amount] of cost.amounts.entries()) sums[at] = by(sums[at] ?? ZERO, amount);
+}
+
+/** Receives pods as they appear and disappear. A pod without a cost cannot be read. */
+export interface PodFollower {
+  podJoined(group: PodGroup, cost: Cost | undefined): void;
+  podLeft(group: PodGroup, cost: Cost | undefined): void;
+  /** A later change of one of the namespace's pods is known, whatever it affects. */
+  podsMovedOn(namespace: NamespacePods): void;
+  /** Its labels have changed, or it was added or released. */
+  namespaceChanged(namespace: NamespacePods): void;
+}
+
+/** The cost of a pod: an amount for each name of its table, in order. Pods with equal costs share one. */
+export interface Cost {
+  readonly amounts: readonly Quantity[];
+  readonly key: string;
+  uses: number;
+}
+
+/** The costs of pods, each stored once: most pods of a cluster are copies of a few. */
+export class CostTable {
+  readonly names: readonly string[];
+  readonly #costs = new Map<string, Cost>();
+
+  /** Amounts of other names are dropped. */
+  constructor(names: readonly string[]) {
+    this.names = names;
+  }
+
+  take(amounts: Amounts): Cost {
+    const kept = this.names.map((name) => amounts.get(name) ?? ZERO);
+    const key = kept.map(({ mantissa, exponent, format }) => `${mantissa}e${exponent}${format}`).join(' ');
+    const cost = this.#costs.get(key) ?? { amounts: kept, key, uses: 0 };
+    if (cost.uses === 0) this.#costs.set(key, cost);
+    cost.uses += 1;
+    return cost;
+  }
+
+  /** Whether amounts equal this cost. */
+  isCost({ amounts: present }: Cost, amounts: Amounts): boolean {
+    return this.names.every((name, at) => isEqual(present[at] ?? ZERO, amounts.get(name) ?? ZERO));
+  }
+
+  giveBack(cost: Cost): void {
+    cost.uses -= 1;
+    if (cost.uses === 0) this.#costs.delete(cost.key);
+  }
+
+  get size(): number {
+    return this.#costs.size;
+  }
+}
+
+function isEqual(a: Quantity, b: Quantity): boolean {
+  return a.mantissa === b.mantissa && a.exponent === b.exponent;
 }

@@ -1,6 +1,13 @@
-import { CostTable, type Cost } from './cost-table.ts';
-import { groupOf, join, leave, type NamespacePods, type PodGroup } from './pod-group.ts';
-import type { PodFollower } from './pod-follower.ts';
+import {
+  type Cost,
+  CostTable,
+  groupOf,
+  join,
+  leave,
+  type NamespacePods,
+  type PodFollower,
+  type PodGroup,
+} from './pod-group.ts';
 import type { SeenPod } from './seen-pod.ts';
 
 /** A namespace in which quotas are enforced, as stored. */

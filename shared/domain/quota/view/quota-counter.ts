@@ -8,14 +8,11 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/quantity/quantity.ts';
-import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/largest-namespaces.ts';
-import { ledgerPlaces } from '#shared/domain/quota/ledger/ledger-size.ts';
-import type { PodCount } from '#shared/domain/quota/ledger/pod-count.ts';
-import { unstatedName, withDefault } from '#shared/domain/quota/unstated-values.ts';
+import { largestNamespaces, largestShare, ledgerPlaces } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import type { PodCount } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { unstatedName, withDefault } from '#shared/domain/quota/charge.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { Cost } from './cost-table.ts';
-import type { PodFollower } from './pod-follower.ts';
-import type { NamespacePods, PodGroup } from './pod-group.ts';
+import type { Cost, NamespacePods, PodFollower, PodGroup } from './pod-group.ts';
 import type { PodView } from './pod-view.ts';
 import { NO_REVISION, type ViewRevision } from './seen-pod.ts';
 

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
-import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
 import {
   NAMESPACE_LABELS,
   policyArbitrary,

@@ -1,7 +1,7 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
+import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
-import { reviewQuota } from '#shared/domain/quota/review-quota.ts';
+import { type PriorityScope, reviewQuota } from '#shared/domain/quota/priority-quota.ts';
 import { buildClass } from '#test/build/admission.ts';
 import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
-import { costTo, growthTo, missingFor } from '#shared/domain/quota/unstated-values.ts';
+import { chargeToPriorityQuota, costTo, growthTo, missingFor } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { valueOf } from '#test/build/value-of.ts';

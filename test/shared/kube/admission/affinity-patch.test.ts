@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { describe, expect, test } from 'vitest';
-import { affinityPatch } from '#shared/kube/admission/affinity-patch.ts';
+import { affinityPatch } from '#shared/kube/admission/pod-patches.ts';
 
 const not = (node: string) => ({ key: 'metadata.name', operator: 'NotIn', values: [node] });
 const PREFERENCE = { weight: 100, preference: { matchFields: [not('a')] } };

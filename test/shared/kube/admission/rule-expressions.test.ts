@@ -8,11 +8,10 @@ import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { decodeTemplate } from '#shared/kube/decode/decode-template.ts';
-import type { Decoded } from '#shared/kube/decode/decoded.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import {
   NAMESPACE_LABELS,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownerWishes } from '#shared/kube/annotations/owner-wishes.ts';
+import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 
 const OURS = 'plimsoll.dev/allow-preemption';
 const YUNIKORN = 'yunikorn.apache.org/allow-preemption';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { wishMistakesOfClass, wishMistakesOfPod } from '#shared/kube/annotations/wish-mistakes.ts';
+import { wishMistakesOfClass, wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
 
 const EVICT = 'plimsoll.dev/evict';
 const OURS = 'plimsoll.dev/allow-preemption';

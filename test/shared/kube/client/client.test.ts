@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/kube-request.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

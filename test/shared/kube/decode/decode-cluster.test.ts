@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeBudget } from '#shared/kube/decode/decode-budget.ts';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeNode } from '#shared/kube/decode/decode-node.ts';
+import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { amountsOf, mapOf } from '#test/build/cluster.ts';
 
 describe('decodeNode', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodePriorityClass } from '#shared/kube/decode/decode-priority-class.ts';
+import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { required } from '#test/conformance/required.ts';
 
 describe('decodePriorityClass', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeLimitedResource, decodeResourceQuota } from '#shared/kube/decode/decode-resource-quota.ts';
+import { decodeLimitedResource, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { amounts } from '#test/shared/domain/quota/builders.ts';
 
 describe('decodeResourceQuota', () => {

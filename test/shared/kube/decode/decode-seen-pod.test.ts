@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
-import { readRevision } from '#shared/kube/revision.ts';
+import { readRevision } from '#shared/kube/kube-object.ts';
 
 const METADATA = { name: 'web', namespace: 'a', uid: 'u', resourceVersion: '17', generation: 3 };
 

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldsOf } from '#sandbox/api-server/protobuf/decode-message.ts';
-import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
+import { decodeSeenPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeMessage, type Message } from '#shared/kube/protobuf/decode-message.ts';
-import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
-import { SCHEDULED_POD } from '#shared/kube/protobuf/scheduled-pod.ts';
-import { skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
+import { CHARGED_POD, SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 
 const POD = 'io.k8s.api.core.v1.Pod';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MessageCursor, UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
+import { MessageCursor, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 
 function fieldsOf(...bytes: readonly number[]) {
   const cursor = new MessageCursor(Buffer.from(bytes));

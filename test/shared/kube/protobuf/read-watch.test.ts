@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { createPageSize } from '#shared/kube/reflector/page-size.ts';
+import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { PROTOBUF, PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { skimPodMessage } from '#shared/kube/reflector/skim-pod.ts';
+import { skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import { chunks } from '#test/build/chunks.ts';
 import { bytesField, encodeEnvelope, encodeFrame, encodeMessage } from '#test/build/encode-message.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';

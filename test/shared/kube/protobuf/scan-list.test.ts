@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
+import { UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 import { scanProtobufItems } from '#shared/kube/protobuf/scan-list.ts';
 import { chunks } from '#test/build/chunks.ts';
 import { bytesField, encodeEnvelope } from '#test/build/encode-message.ts';

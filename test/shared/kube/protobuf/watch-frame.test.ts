@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodeStatus, openEnvelope } from '#shared/kube/protobuf/envelope.ts';
-import { UnreadableMessageError } from '#shared/kube/protobuf/message-cursor.ts';
-import { readWatchFrame } from '#shared/kube/protobuf/watch-frame.ts';
+import { decodeStatus, openEnvelope, readWatchFrame } from '#shared/kube/protobuf/envelope.ts';
+import { UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 import { bytesField, encodeEnvelope, encodeFrame } from '#test/build/encode-message.ts';
 
 const HEAD_BYTES = 4;

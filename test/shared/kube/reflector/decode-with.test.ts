@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodeNamespace } from '#shared/kube/decode/decode-namespace.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeNamespace } from '#shared/kube/decode/decode-objects.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 
 const slim = decodeWith(decodeNamespace);
 

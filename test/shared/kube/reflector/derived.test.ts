@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { derived } from '#shared/kube/reflector/derived.ts';
+import { derived } from '#shared/kube/reflector/reflector.ts';
 
 describe('derived', () => {
   test('is computed again only after one of the reflectors has changed', () => {

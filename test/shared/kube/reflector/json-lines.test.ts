@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OversizedLineError, splitLines } from '#shared/kube/reflector/json-lines.ts';
+import { OversizedLineError, splitLines } from '#shared/kube/reflector/split-frames.ts';
 import { chunks } from '#test/build/chunks.ts';
 
 async function lines(text: string, chunkSize: number, largest = 1_000): Promise<string[]> {

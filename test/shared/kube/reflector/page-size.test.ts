@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPageSize } from '#shared/kube/reflector/page-size.ts';
+import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { skimPod } from '#shared/kube/reflector/skim-pod.ts';
+import { skimPod } from '#shared/kube/decode/decode-seen-pod.ts';
 
 const METADATA = { name: 'web-7', generateName: 'web-', namespace: 'team-a', uid: 'u-1', resourceVersion: '17' };
 const HEAD = { namespace: 'team-a', uid: 'u-1', resourceVersion: '17' };

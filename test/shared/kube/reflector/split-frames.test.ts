@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { OversizedLineError } from '#shared/kube/reflector/json-lines.ts';
-import { splitFrames } from '#shared/kube/reflector/split-frames.ts';
+import { OversizedLineError, splitFrames } from '#shared/kube/reflector/split-frames.ts';
 import { chunks } from '#test/build/chunks.ts';
 
 async function frames(bytes: Buffer, chunkSize: number, largest = 1_000): Promise<string[]> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeWatchEvent } from '#shared/kube/reflector/watch-event.ts';
+import { decodeWatchEvent } from '#shared/kube/reflector/read-watch.ts';
 
 const object = { metadata: { name: 'a', resourceVersion: 'x9' } };
 

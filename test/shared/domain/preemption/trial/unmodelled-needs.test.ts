@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeWith } from '#shared/kube/reflector/decode-with.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { buildNode } from '#test/build/cluster.ts';
 
 const snapshot = createSnapshot({

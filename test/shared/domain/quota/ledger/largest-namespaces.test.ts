@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { largestHolders } from '#shared/domain/quota/ledger/largest-holders.ts';
-import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/largest-namespaces.ts';
+import { EMPTY_LEDGER, largestHolders } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/ledger-limits.ts';
 import { ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
-import { EMPTY_LEDGER } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 /** In the order of limits: pods, memory, and something of which there is none. */

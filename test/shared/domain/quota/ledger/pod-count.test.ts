@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { amountsOf } from '#test/build/cluster.ts';
-import { isSeen } from '#shared/domain/quota/ledger/pod-count.ts';
+import { isSeen } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { countOf } from '#test/build/pod-count.ts';
 
 const HARD = amountsOf({ pods: '10', memory: '4Gi' });

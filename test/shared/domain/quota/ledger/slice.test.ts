@@ -2,11 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { addQuantities, compareQuantities, multiplyQuantity, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { EMPTY_LEDGER, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/ledger/limited-amounts.ts';
-import { placeSlice, withoutFree, type OwnShare } from '#shared/domain/quota/ledger/place-slice.ts';
-import { covers, sizeSlice, type Slice } from '#shared/domain/quota/ledger/slice.ts';
-import { isHeldElsewhere, requestRecall, withSlice } from '#shared/domain/quota/ledger/slices.ts';
+import {
+  covers,
+  EMPTY_LEDGER,
+  type LedgerState,
+  sizeSlice,
+  type Slice,
+} from '#shared/domain/quota/ledger/ledger-state.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import {
+  isHeldElsewhere,
+  type OwnShare,
+  placeSlice,
+  requestRecall,
+  withoutFree,
+  withSlice,
+} from '#shared/domain/quota/ledger/slices.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const MOST_RESERVATIONS = 1_000;

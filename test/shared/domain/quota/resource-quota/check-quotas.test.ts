@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
-import type { QuotaRequest } from '#shared/domain/quota/resource-quota/request.ts';
+import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import type { LimitedResource, ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { pod } from '#test/shared/domain/ranking/builders.ts';

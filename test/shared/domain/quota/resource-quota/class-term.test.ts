@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { matchesClass } from '#shared/domain/quota/resource-quota/class-term.ts';
+import { matchesClass } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { term } from '#test/shared/domain/quota/builders.ts';
 
 const PREFIX = 'failed to parse and convert selector: ';

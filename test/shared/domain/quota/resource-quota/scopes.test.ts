@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { matchesQuota, matchingTerms } from '#shared/domain/quota/resource-quota/scopes.ts';
-import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
-import { pod } from '#test/shared/domain/ranking/builders.ts';
+import { matchesQuota, matchingTerms, type ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import { pod, type PodWish } from '#test/shared/domain/ranking/builders.ts';
 import { quota, term } from '#test/shared/domain/quota/builders.ts';
 
 const HOUR = { spec: { activeDeadlineSeconds: 3600 } };

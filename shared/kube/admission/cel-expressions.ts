@@ -1,0 +1,145 @@
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, SECOND_SCHEDULER } from '#shared/kube/api-names.ts';
+
+/** A named expression of a ValidatingAdmissionPolicy, computed at most once for each evaluation. */
+export interface CelVariable {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** Several lines make one expression. */
+export function celVariable(name: string, ...lines: readonly string[]): CelVariable {
+  return { name, expression: lines.join('\n') };
+}
+
+/**
+ * A loop takes time that grows with the square of its length: Kubernetes 1.36.3 keeps each value that it computed until
+ * the loop ends, and searches them all. So what a caller can make long is walked in rows of so many.
+ */
+export const ROW = 100;
+/** The numbers below ROW, to walk rows and columns. */
+export const NUMBERS = celVariable('numbers', `[${Array.from({ length: ROW }, (_, number) => number).join(', ')}]`);
+
+/** A CEL expression that must be true of a request before it is judged. */
+export interface MatchCondition {
+  readonly name: string;
+  readonly expression: string;
+}
+
+/** The service account of the agents. */
+export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
+/** Our service accounts, as the API server names them. */
+export const OWN_ACCOUNTS: readonly string[] = [
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
+  AGENT_ACCOUNT,
+];
+/** Who preempts by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
+export const SCHEDULERS: readonly string[] = [
+  'system:kube-scheduler',
+  `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
+];
+
+/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
+export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
+const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
+/** What we do ourselves. */
+export const OURSELVES = condition('by-plimsoll', BY_US);
+/** What others do. */
+export const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
+/** What a controller writes follows from a template that was judged when a person wrote it. */
+export const NOT_A_CONTROLLER = condition(
+  'not-by-a-controller',
+  "!('system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))",
+);
+
+/** Nothing else about a class that can change means anything to a policy. */
+export const DEFAULT_OR_DELETION = condition(
+  'deletion-or-global-default',
+  "request.operation == 'DELETE' || (has(object.globalDefault) && object.globalDefault) || " +
+    "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
+);
+
+/** What one of these users does. */
+export function byOneOf(users: readonly string[]): MatchCondition {
+  return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);
+}
+
+/** A condition with its name. */
+export function condition(name: string, expression: string): MatchCondition {
+  return { name, expression };
+}
+
+function celList(names: readonly string[]): string {
+  return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
+}
+
+/** A pod with more cannot be judged, and is refused; more than a node could run. */
+const MOST_CONTAINERS = ROW * ROW;
+/** A QoS class is not longer. */
+const LONGEST_SHOWN = 40;
+
+/**
+ * A QoS class in the status of a new pod must be what follows from its requests and limits (shared/domain/pod/qos.ts).
+ * The API server has made sure by then that no request is above its limit, so that the sums are equal where each is.
+ */
+export const QOS_VARIABLES: readonly CelVariable[] = [
+  celVariable('givenQos', "object.?status.?qosClass.orValue('')"),
+  celVariable(
+    'parts',
+    'has(object.spec.resources) ? [object.spec] : object.spec.containers + object.spec.?initContainers.orValue([])',
+  ),
+  celVariable(
+    'isBestEffort',
+    everyPart(
+      '!(has(part.resources) && (',
+      `  (has(part.resources.requests) && (${isStated('part.resources.requests')})) ||`,
+      `  (has(part.resources.limits) && (${isStated('part.resources.limits')}))))`,
+    ),
+  ),
+  celVariable(
+    'isGuaranteed',
+    everyPart(
+      'has(part.resources) && has(part.resources.limits) && has(part.resources.requests) &&',
+      `  ${isEqual('cpu')} &&`,
+      `  ${isEqual('memory')}`,
+    ),
+  ),
+  celVariable(
+    'qosClass',
+    "variables.isBestEffort ? 'BestEffort' : variables.isGuaranteed ? 'Guaranteed' : 'Burstable'",
+  ),
+  celVariable(
+    'qosFault',
+    "!params.spec.checkQosClass || variables.givenQos == '' ? '' :",
+    `size(variables.parts) > ${MOST_CONTAINERS} ?`,
+    `  params.spec.messagePrefix + 'status.qosClass cannot be checked on a pod with more than ${MOST_CONTAINERS} containers' :`,
+    "variables.givenQos == variables.qosClass ? '' :",
+    "  params.spec.messagePrefix + 'status.qosClass must be `' + variables.qosClass +",
+    "    '`, which follows from the pod\\'s requests and limits, not ' +",
+    `    (size(variables.givenQos) > ${LONGEST_SHOWN} ? 'a longer text' : '\`' + variables.givenQos + '\`')`,
+  ),
+];
+
+function everyPart(...condition: readonly string[]): string {
+  const part = `row * ${ROW} + column`;
+  const holds = condition.join('\n');
+  return [
+    `size(variables.parts) <= ${ROW} ?`,
+    `variables.parts.all(part, ${holds}) :`,
+    `variables.numbers.all(row, row * ${ROW} >= size(variables.parts) || variables.numbers.all(column,`,
+    `  ${part} >= size(variables.parts) || [variables.parts[${part}]].all(part, ${holds})))`,
+  ].join('\n');
+}
+
+function isStated(amounts: string): string {
+  return `${isPositive(`${amounts}.cpu`)} || ${isPositive(`${amounts}.memory`)}`;
+}
+
+function isPositive(amount: string): string {
+  return `(has(${amount}) && quantity(${amount}).isGreaterThan(quantity('0')))`;
+}
+
+function isEqual(name: string): string {
+  const [limit, request] = [`part.resources.limits.${name}`, `part.resources.requests.${name}`];
+  return `${isPositive(limit)} && has(${request}) && quantity(${limit}) == quantity(${request})`;
+}

@@ -1,0 +1,116 @@
+import type { OwnerWishes } from '#shared/domain/admission/decide-disruption.ts';
+import {
+  ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_EVICT,
+  FOREIGN_ALLOW_PREEMPTION,
+  FOREIGN_PREFER_NO_EVICTION,
+  PREEMPTION_BY_POD,
+  PROTECTED_NAMESPACES,
+} from '#shared/kube/api-names.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { preemptionProtection } from '#shared/domain/preemption/victims/preemption-protection.ts';
+import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+
+type Annotations = ReadonlyMap<string, string>;
+
+const NONE: Annotations = new Map();
+
+/**
+ * What a pod's owner asks for by annotations of the pod and of its class; also in other projects' words. A class is an
+ * administrator's, a pod any tenant's: a pod is spared from preemption by its class, or by its own word where the class
+ * leaves that to its pods (D-22).
+ */
+export function ownerWishes(pod: Annotations, priorityClass: Annotations = NONE): OwnerWishes {
+  return {
+    mayBeEvicted: pod.get(ANNOTATION_EVICT) !== 'never',
+    mayBePreempted: mayBePreempted(preemptionWish(pod), preemptionWish(priorityClass)),
+  };
+}
+
+function mayBePreempted(ofPod: string | undefined, ofClass: string | undefined): boolean {
+  if (ofClass === 'false') return ofPod === 'true';
+  return ofClass !== PREEMPTION_BY_POD || ofPod !== 'false';
+}
+
+function preemptionWish(annotations: Annotations): string | undefined {
+  return annotations.get(ANNOTATION_ALLOW_PREEMPTION) ?? annotations.get(FOREIGN_ALLOW_PREEMPTION);
+}
+
+type Allowed = Readonly<Record<string, readonly string[]>>;
+
+const WORDS_OF_POD: Allowed = {
+  [ANNOTATION_EVICT]: ['never', 'last'],
+  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
+  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
+};
+const WORDS_OF_CLASS: Allowed = {
+  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
+  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
+};
+const LONGEST_SHOWN = 40;
+
+/** What a pod asks for and does not get, in sentences for the person who wrote the annotations (D-22). */
+export function wishMistakesOfPod(annotations: Annotations): readonly string[] {
+  return wishMistakes(annotations, WORDS_OF_POD);
+}
+
+/** As of a pod, for a priority class. */
+export function wishMistakesOfClass(annotations: Annotations): readonly string[] {
+  return wishMistakes(annotations, WORDS_OF_CLASS);
+}
+
+function wishMistakes(annotations: Annotations, allowed: Allowed): readonly string[] {
+  if (annotations.size === 0) return [];
+  const unread = Object.entries(allowed).flatMap(([name, words]) => unreadable(name, annotations.get(name), words));
+  return [...unread, ...bothNames(annotations)];
+}
+
+function unreadable(name: string, value: string | undefined, words: readonly string[]): readonly string[] {
+  if (value === undefined || words.includes(value)) return [];
+  const accepted = words.map((word) => `\`${word}\``).join(', ');
+  const shown = value.slice(0, LONGEST_SHOWN);
+  return [`annotation \`${name}\` is \`${shown}\` and counts as absent: must be one of ${accepted}`];
+}
+
+function bothNames(annotations: Annotations): readonly string[] {
+  const areBoth = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION].every((name) => annotations.has(name));
+  return areBoth
+    ? [
+        `annotation \`${FOREIGN_ALLOW_PREEMPTION}\` is ignored, as it is set together with \`${ANNOTATION_ALLOW_PREEMPTION}\``,
+      ]
+    : [];
+}
+
+const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);
+
+/**
+ * Which pods may not be preempted, by the annotations of pods and classes and by protected namespaces; `classOf` finds a
+ * PriorityClass by its name. The extender decides by it, and `plimsoll simulate` shows it.
+ */
+export function protectedFromPreemption(
+  classOf: (name: string) => AnnotatedClass | undefined,
+): ProposalRules['protection'] {
+  const optedOut = ({ annotations, spec }: Pod): boolean =>
+    !ownerWishes(annotations, classOf(spec.priorityClassName ?? '')?.annotations).mayBePreempted;
+  return (victim, preemptor) => preemptionProtection(victim, preemptor, { protectedNamespaces: PROTECTED, optedOut });
+}
+
+/** Adds loops of preemptions. They come first: an opt-out gives way to a DaemonSet's last resort (S2-29), a loop does not. */
+export function orRefusedByLoop(
+  protection: ProposalRules['protection'],
+  refusal: ProposalRules['protection'],
+): ProposalRules['protection'] {
+  return (victim, preemptor) => refusal(victim, preemptor) ?? protection(victim, preemptor);
+}
+
+/** A class with its annotations. */
+export interface AnnotatedClass extends PriorityClass {
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+/** Whether a pod asks to be evicted last; its annotation counts up to the priority ceiling for opting out. */
+export function isMarkedLast({ annotations, spec }: Pod, optOutCeiling: number): boolean {
+  const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
+  return isMarked && (spec.priority ?? 0) <= optOutCeiling;
+}

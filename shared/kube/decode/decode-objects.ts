@@ -1,0 +1,140 @@
+import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import type { Node, Taint } from '#shared/domain/snapshot/node.ts';
+import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import {
+  type Decoded,
+  decodeObject,
+  readAmounts,
+  readBoolean,
+  readIdentity,
+  readInt32,
+  readInteger,
+  readList,
+  readObject,
+  readPart,
+  readPointerText,
+  readText,
+  readTextMap,
+  readTexts,
+  type WireObject,
+} from './wire-object.ts';
+import { readSelector } from './decode-scheduling.ts';
+
+/** Reads the wire form of a `v1` Namespace. */
+export function decodeNamespace(raw: unknown): Decoded<Namespace> {
+  return decodeObject(raw, (namespace) => readPart(namespace, 'metadata', namespaceOf));
+}
+
+function namespaceOf(metadata: WireObject): Namespace {
+  return { name: readText(metadata, 'name') ?? '', labels: readTextMap(metadata, 'labels') };
+}
+
+/** Reads the wire form of a `v1` Node. Unknown fields are passed over, absent ones are empty. */
+export function decodeNode(raw: unknown): Decoded<Node> {
+  return decodeObject(raw, (node) => ({
+    ...readPart(node, 'metadata', readNodeMetadata),
+    ...readPart(node, 'spec', readSpec),
+    allocatable: readObject(node, 'status', (status) => readAmounts(status, 'allocatable')) ?? NO_AMOUNTS,
+  }));
+}
+
+function readNodeMetadata(metadata: WireObject): Pick<Node, 'name' | 'uid' | 'labels'> {
+  return {
+    name: readText(metadata, 'name') ?? '',
+    uid: readText(metadata, 'uid') ?? '',
+    labels: readTextMap(metadata, 'labels'),
+  };
+}
+
+function readSpec(spec: WireObject): Pick<Node, 'taints' | 'isUnschedulable'> {
+  return { taints: readList(spec, 'taints', readTaint), isUnschedulable: readBoolean(spec, 'unschedulable') };
+}
+
+function readTaint(taint: WireObject): Taint {
+  return {
+    key: readText(taint, 'key') ?? '',
+    value: readText(taint, 'value') ?? '',
+    effect: readText(taint, 'effect') ?? '',
+  };
+}
+
+/** As `decodePriorityClass`, with the annotations. */
+export function decodeAnnotatedClass(raw: unknown): Decoded<AnnotatedClass> {
+  const decoded = decodePriorityClass(raw);
+  if (!decoded.ok) return decoded;
+  return decodeObject(raw, (object) => ({
+    ...decoded.value,
+    annotations: readObject(object, 'metadata', (metadata) => readTextMap(metadata, 'annotations')) ?? new Map(),
+  }));
+}
+
+/** Reads the wire form of a `scheduling.k8s.io/v1` PriorityClass; an absent policy is the API's default (oddity C4). */
+export function decodePriorityClass(raw: unknown): Decoded<PriorityClass> {
+  return decodeObject(raw, (object) => ({
+    ...readPart(object, 'metadata', readClassIdentity),
+    value: readInt32(object, 'value') ?? 0,
+    isGlobalDefault: readBoolean(object, 'globalDefault'),
+    preemptionPolicy: readPointerText(object, 'preemptionPolicy') ?? PREEMPT_LOWER_PRIORITY,
+  }));
+}
+
+function readClassIdentity(metadata: WireObject) {
+  return { name: readText(metadata, 'name') ?? '', uid: readText(metadata, 'uid') ?? '' };
+}
+
+/** Reads the wire form of a `v1` ResourceQuota. */
+export function decodeResourceQuota(raw: unknown): Decoded<ResourceQuota> {
+  return decodeObject(raw, (object) => ({
+    ...readPart(object, 'metadata', readIdentity),
+    scopes: readObject(object, 'spec', readScopes) ?? [],
+    ...readPart(object, 'status', readQuotaStatus),
+  }));
+}
+
+/** Reads one entry of `limitedResources` of an `apiserver.config.k8s.io/v1` ResourceQuotaConfiguration. */
+export function decodeLimitedResource(raw: unknown): Decoded<LimitedResource> {
+  return decodeObject(raw, (entry) => ({
+    apiGroup: readText(entry, 'apiGroup') ?? '',
+    resource: readText(entry, 'resource') ?? '',
+    matchContains: readTexts(entry, 'matchContains'),
+    matchScopes: readList(entry, 'matchScopes', readTerm),
+  }));
+}
+
+function readQuotaStatus(status: WireObject) {
+  return { hard: readAmounts(status, 'hard') ?? NO_AMOUNTS, used: readAmounts(status, 'used') ?? NO_AMOUNTS };
+}
+
+function readScopes(spec: WireObject): readonly ScopeTerm[] {
+  const plain = readTexts(spec, 'scopes').map((scopeName) => ({ scopeName, operator: 'Exists', values: [] }));
+  const terms = readObject(spec, 'scopeSelector', (selector) => readList(selector, 'matchExpressions', readTerm));
+  return [...plain, ...(terms ?? [])];
+}
+
+function readTerm(term: WireObject): ScopeTerm {
+  return {
+    scopeName: readText(term, 'scopeName') ?? '',
+    operator: readText(term, 'operator') ?? '',
+    values: readTexts(term, 'values'),
+  };
+}
+
+/** Reads the wire form of a `policy/v1` PodDisruptionBudget. A budget without status allows no disruption. */
+export function decodeBudget(raw: unknown): Decoded<DisruptionBudget> {
+  return decodeObject(raw, (budget) => ({
+    ...readPart(budget, 'metadata', readIdentity),
+    selector: readObject(budget, 'spec', (spec) => readSelector(spec, 'selector')),
+    ...readPart(budget, 'status', readBudgetStatus),
+  }));
+}
+
+function readBudgetStatus(status: WireObject): Pick<DisruptionBudget, 'disruptionsAllowed' | 'disruptedPods'> {
+  return {
+    disruptionsAllowed: readInteger(status, 'disruptionsAllowed') ?? 0,
+    disruptedPods: new Set(readTextMap(status, 'disruptedPods').keys()),
+  };
+}
