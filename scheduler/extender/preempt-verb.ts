@@ -35,6 +35,9 @@ export interface PreemptOptions {
   readonly voided: Pick<VoidedNominations, 'note'>;
 }
 
+/** Of the log, each of which is written at once. */
+const LINES_PER_STEP = 50;
+
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
   const { metrics, voided } = options;
@@ -48,6 +51,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     if (!args.ok) return unreadable(args);
     yield;
     const reviewed = yield* review(options, asked, args.value);
+    yield;
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, { isNodeLeft: left.length > 0, waits: new Map(reviewed.flatMap(waitOn)) });
@@ -63,7 +67,7 @@ function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): S
   if ('undecided' in outcome && outcome.undecided === 'Unsynced') return asProposed(args);
   const reviewed =
     'decided' in outcome ? outcome.decided : yield* reviewUndecided(options, proposal, outcome.undecided);
-  report(log, args, reviewed);
+  yield* report(log, args, reviewed);
   yield* reportLoops(args);
   return reviewed;
 }
@@ -100,8 +104,9 @@ function waitOn(verdict: NodeVerdict): readonly (readonly [string, Instant])[] {
   return isWait ? [[verdict.victims.node, verdict.waitsUntil]] : [];
 }
 
-function report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdict[]): void {
-  for (const verdict of reviewed) {
+function* report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdict[]): Steps<void> {
+  for (const [at, verdict] of reviewed.entries()) {
+    if (at % LINES_PER_STEP === LINES_PER_STEP - 1) yield;
     if (verdict.kind === 'kept') continue;
     const node = verdict.kind === 'changed' ? verdict.victims.node : verdict.node;
     const { code, text } = verdict.because;

@@ -68,7 +68,9 @@ export function* reviewInSteps(
   }
   const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
-  return awaitRoom(review, reviews) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts);
+  return (
+    (yield* awaitRoom(review, reviews)) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts)
+  );
 }
 
 /** `reviewInSteps`, all at once. */
