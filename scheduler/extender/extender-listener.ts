@@ -7,7 +7,6 @@ import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
-import { withoutLargePod } from './large-pod.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** What a verb answers: a text in JSON, or what it cannot read of the request. */
@@ -15,12 +14,9 @@ export type VerbAnswer = { readonly ok: true; readonly json: string } | { readon
 
 /** One request of kube-scheduler. */
 export interface Asked {
-  /** The body. */
-  readonly text: string;
+  readonly body: Buffer;
   /** More requests are open than are decided. */
   readonly isOverloaded: boolean;
-  /** The pod is so large that only its names and its priority were read. */
-  readonly isPodLeftOut: boolean;
   /** What the request has used up; `undefined` while it may still be decided. */
   readonly exhausted: () => Exhausted | undefined;
 }
@@ -71,7 +67,6 @@ const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
 /** A request whose verb is known. */
 interface Open {
   readonly verb: Verb;
-  readonly isPreemption: boolean;
   readonly response: ServerResponse;
   readonly isOverloaded: () => boolean;
   readonly duration: HistogramSeries | undefined;
@@ -96,7 +91,7 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
     requests += 1;
     response.once('close', () => (requests -= 1));
     const isPreemption = path === '/preempt';
-    const open = { verb, isPreemption, response, isOverloaded, duration: durations.get(path) };
+    const open = { verb, response, isOverloaded, duration: durations.get(path) };
     collectBody(request, limits, (body) => {
       if (body.kind === 'body') answerInTurns(options, { turns, allowance: limits.allowance }, open, body.bytes);
       else if (body.kind !== 'aborted') send(response, isPreemption ? notPossible(body.kind, log) : UNREAD[body.kind]);
@@ -147,15 +142,8 @@ function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer(
-  { verb, isPreemption }: Open,
-  bytes: Buffer,
-  asked: Pick<Asked, 'isOverloaded' | 'exhausted'>,
-): Steps<Answer> {
-  const reduced = isPreemption ? withoutLargePod(bytes) : undefined;
-  yield;
-  const text = (reduced ?? bytes).toString('utf8');
-  const answered = yield* verb({ ...asked, text, isPodLeftOut: reduced !== undefined });
+function* answer({ verb }: Open, body: Buffer, asked: Omit<Asked, 'body'>): Steps<Answer> {
+  const answered = yield* verb({ ...asked, body });
   if (answered.ok) return { code: 200, json: answered.json };
   return { code: 400, json: JSON.stringify({ error: answered.error }) };
 }

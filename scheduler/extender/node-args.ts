@@ -1,43 +1,51 @@
 import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import {
   type Decoded,
   decodeObject,
-  parseJson,
   readBoolean,
   readClippedText,
-  readIdentity,
   readList,
   readObject,
+  readIdentity,
   readPart,
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import { parseFields, readRequestBody, SIZED_POD } from './request-body.ts';
 
 /** What kube-scheduler asks about nodes: only names where the extender keeps its own copy (`nodeCacheCapable`). */
 export interface NodeArgs {
   /** The pod's controller. */
   readonly owner: OwnerKey | undefined;
-  /** The pod as it came: few calls need more of it than its owner. */
+  /** The pod as it came, of a very large one what it needs: few calls read more of it than its owner. */
   readonly pod: unknown;
+  /** Not all that it needs was read. */
+  readonly isPodCutShort: boolean;
   readonly nodes: readonly string[];
   /** Nodes as they came, in the same order; `undefined` where only names came. */
   readonly items: readonly WireObject[] | undefined;
 }
 
-/** Reads the text of `ExtenderArgs`. `k8s.io/kube-scheduler/extender/v1` types.go. */
-export function readNodeArgs(text: string): Decoded<NodeArgs> {
-  const raw = parseJson(text);
-  if (!raw.ok) return raw;
-  return decodeObject(raw.value, (args) => {
-    const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
-    return {
-      owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),
-      pod: args['Pod'],
-      nodes: items === undefined ? readTexts(args, 'NodeNames') : readNames(args),
-      items,
-    };
-  });
+/** Reads `ExtenderArgs` in steps. `k8s.io/kube-scheduler/extender/v1` types.go. */
+export function* readNodeArgs(bytes: Buffer): Steps<Decoded<NodeArgs>> {
+  const body = yield* readRequestBody(bytes, SIZED_POD);
+  if (!body.ok) return body;
+  yield;
+  const raw = parseFields(body.value);
+  const { isPodCutShort } = body.value;
+  return raw.ok ? decodeObject(raw.value, (args) => ({ ...readArgs(args), isPodCutShort })) : raw;
+}
+
+function readArgs(args: WireObject): Omit<NodeArgs, 'isPodCutShort'> {
+  const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
+  return {
+    owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),
+    pod: args['Pod'],
+    nodes: items === undefined ? readTexts(args, 'NodeNames') : readNames(args),
+    items,
+  };
 }
 
 function readNames(args: WireObject): readonly string[] {

@@ -35,7 +35,7 @@ export function filterVerb(options: NodeVerbOptions): Verb {
     ['reason'],
   );
   return function* (asked) {
-    const args = readNodeArgs(asked.text);
+    const args = yield* readNodeArgs(asked.body);
     if (!args.ok) return unreadable(args);
     yield;
     const outcome = yield* options.decideOr('filter', asked, filter(options, args.value));
@@ -51,7 +51,7 @@ export function filterVerb(options: NodeVerbOptions): Verb {
  */
 export function prioritizeVerb(options: NodeVerbOptions): Verb {
   return function* (asked) {
-    const args = readNodeArgs(asked.text);
+    const args = yield* readNodeArgs(asked.body);
     if (!args.ok) return unreadable(args);
     yield;
     const { nodes } = args.value;
@@ -79,13 +79,19 @@ function* filter(options: NodeVerbOptions, args: NodeArgs): Steps<FilteredNodes>
 }
 
 /** Nodes with room for other pods only. None by a stale view of the pods, nor for a pod that cannot be read. */
-function* setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, { pod, nodes }: NodeArgs): Steps<SetAside> {
+function* setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, args: NodeArgs): Steps<SetAside> {
+  const { pod, nodes, isPodCutShort } = args;
   const candidates = nodesWithNominations(snapshot, nodes);
   if (candidates.length === 0 || isStale()) return NONE;
   const decoded = decodePod(pod);
   yield;
   if (!decoded.ok) return NONE;
-  return yield* setAsideNodes(snapshot, candidates, { pod: decoded.value, now: clock.now(), idleFor });
+  return yield* setAsideNodes(snapshot, candidates, {
+    pod: decoded.value,
+    isOfUnknownSize: isPodCutShort,
+    now: clock.now(),
+    idleFor,
+  });
 }
 
 function placementOf({ snapshot, clock }: NodeVerbOptions, { owner }: NodeArgs): Placement {

@@ -3,11 +3,14 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type {
   NodeVerdict,
+  Proposal,
   ProposalRules,
   ProposedVictims,
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import { leaveSetAside } from '#shared/domain/preemption/proposal/free-room.ts';
+import type { Incoming } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -16,7 +19,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Asked, unreadable, type Verb } from './extender-listener.ts';
 import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
 import type { VoidedNominations } from './voided-nominations.ts';
-import type { DecideOr } from './why-undecided.ts';
+import type { DecideOr, Undecided } from './why-undecided.ts';
 
 export interface PreemptOptions {
   readonly snapshot: ClusterSnapshot;
@@ -32,6 +35,9 @@ export interface PreemptOptions {
   readonly voided: Pick<VoidedNominations, 'note'>;
 }
 
+/** Of the log, each of which is written at once. */
+const LINES_PER_STEP = 50;
+
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
   const { metrics, voided } = options;
@@ -41,10 +47,11 @@ export function preemptVerb(options: PreemptOptions): Verb {
     ['verdict'],
   );
   return function* (asked) {
-    const args = yield* readPreemptionArgs(asked.text);
+    const args = yield* readPreemptionArgs(asked.body);
     if (!args.ok) return unreadable(args);
     yield;
     const reviewed = yield* review(options, asked, args.value);
+    yield;
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, { isNodeLeft: left.length > 0, waits: new Map(reviewed.flatMap(waitOn)) });
@@ -52,16 +59,30 @@ export function preemptVerb(options: PreemptOptions): Verb {
   };
 }
 
-/** What cannot be decided is answered by protection alone, so that no load gives a protected pod away. */
 function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): Steps<readonly NodeVerdict[]> {
   const { snapshot, rules, idleFor, waitedFor, clock, log, reportLoops, decideOr } = options;
-  const proposal = { ...args, now: clock.now(), idleFor, waitedFor };
-  const outcome = yield* decideOr('preempt', asked, reviewInSteps(snapshot, proposal, rules));
+  const proposal = { ...args, isOfUnknownSize: args.isPodCutShort, now: clock.now(), idleFor, waitedFor };
+  const request = { ...asked, isUnreadPod: args.isPodCutShort };
+  const outcome = yield* decideOr('preempt', request, reviewInSteps(snapshot, proposal, rules));
   if ('undecided' in outcome && outcome.undecided === 'Unsynced') return asProposed(args);
-  const reviewed = 'decided' in outcome ? outcome.decided : yield* reviewByProtection(snapshot, proposal, rules);
-  report(log, args, reviewed);
+  const reviewed =
+    'decided' in outcome ? outcome.decided : yield* reviewUndecided(options, proposal, outcome.undecided);
+  yield* report(log, args, reviewed);
   yield* reportLoops(args);
   return reviewed;
+}
+
+/**
+ * What cannot be decided is answered by protection alone, so that no load gives a protected pod away. Unless the view is
+ * stale, room that is set aside stays so: `filter` would keep the pod from it after its victims have been removed.
+ */
+function* reviewUndecided(
+  { snapshot, rules }: PreemptOptions,
+  proposal: Proposal & Incoming,
+  undecided: Undecided,
+): Steps<readonly NodeVerdict[]> {
+  const reviewed = yield* reviewByProtection(snapshot, proposal, rules);
+  return undecided === 'Stale' ? reviewed : yield* leaveSetAside(snapshot, proposal, reviewed);
 }
 
 function asProposed({ proposal }: PreemptionArgs): readonly NodeVerdict[] {
@@ -83,8 +104,9 @@ function waitOn(verdict: NodeVerdict): readonly (readonly [string, Instant])[] {
   return isWait ? [[verdict.victims.node, verdict.waitsUntil]] : [];
 }
 
-function report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdict[]): void {
-  for (const verdict of reviewed) {
+function* report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdict[]): Steps<void> {
+  for (const [at, verdict] of reviewed.entries()) {
+    if (at % LINES_PER_STEP === LINES_PER_STEP - 1) yield;
     if (verdict.kind === 'kept') continue;
     const node = verdict.kind === 'changed' ? verdict.victims.node : verdict.node;
     const { code, text } = verdict.because;

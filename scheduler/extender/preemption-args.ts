@@ -3,27 +3,28 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import {
-  copyOf,
   type Decoded,
+  copyOf,
   decodeObject,
-  parseJson,
   readCount,
   readList,
   readObject,
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import { parseFields, PREEMPTING_POD, readRequestBody } from './request-body.ts';
 
 /** What kube-scheduler asks about a preemption. */
 export interface PreemptionArgs {
   /** The pod that room is to be made for. */
   readonly pod: Pod;
+  /** So large that not all was read that a decision needs. */
+  readonly isPodCutShort: boolean;
   readonly proposal: readonly ProposedVictims[];
   /** The victims of nodes with the text they came as; empty where that is written anew. */
   readonly texts: ReadonlyMap<ProposedVictims, string>;
 }
 
-const BEFORE_POD = '{"Pod":';
 const BEFORE_NODES = ',"NodeNameToVictims":null,"NodeNameToMetaVictims":{';
 const VICTIM = String.raw`\{"UID":"[^"\\]*"\}`;
 const NODE = new RegExp(
@@ -35,19 +36,21 @@ const VICTIM_END = '"}';
 const NODES_PER_STEP = 16;
 
 /**
- * Reads the text of `ExtenderPreemptionArgs` in steps: victims by their UID where the extender keeps its own copy of the
- * pods (`nodeCacheCapable`), as whole pods otherwise. Most of it is UIDs, which `JSON.parse` would make an object each of:
+ * Reads `ExtenderPreemptionArgs` in steps: victims by their UID where the extender keeps its own copy of the pods
+ * (`nodeCacheCapable`), as whole pods otherwise. Most of it is UIDs, which `JSON.parse` would make an object each of:
  * what is written as kube-scheduler writes it is cut out instead. `k8s.io/kube-scheduler/extender/v1` types.go.
  */
-export function* readPreemptionArgs(text: string): Steps<Decoded<PreemptionArgs>> {
-  const start = text.startsWith(BEFORE_POD) ? text.indexOf(BEFORE_NODES) : -1;
-  const pod = start < 0 ? undefined : parseJson(text.slice(BEFORE_POD.length, start));
-  const texts = pod?.ok === true ? yield* cutOut(text, start + BEFORE_NODES.length) : undefined;
+export function* readPreemptionArgs(bytes: Buffer): Steps<Decoded<PreemptionArgs>> {
+  const body = yield* readRequestBody(bytes, PREEMPTING_POD);
+  if (!body.ok) return body;
   yield;
-  if (texts !== undefined && pod?.ok === true) return withPod({ proposal: Array.from(texts.keys()), texts }, pod.value);
-  const raw = parseJson(text);
+  const { pod, isPodCutShort, others } = body.value;
+  const texts = others.startsWith(BEFORE_NODES) ? yield* cutOut(others, BEFORE_NODES.length) : undefined;
   yield;
-  return raw.ok ? decodePreemptionArgs(raw.value) : raw;
+  if (texts !== undefined) return withPod({ proposal: Array.from(texts.keys()), texts, isPodCutShort }, pod);
+  const raw = parseFields(body.value);
+  yield;
+  return raw.ok ? decodePreemptionArgs(raw.value, isPodCutShort) : raw;
 }
 
 /** The nodes that are written from an index on; `undefined` where the rest of the text is anything else. */
@@ -77,9 +80,10 @@ function uidsIn(victims: string): readonly string[] {
 }
 
 /** Reads parsed `ExtenderPreemptionArgs`. */
-export function decodePreemptionArgs(raw: unknown): Decoded<PreemptionArgs> {
+export function decodePreemptionArgs(raw: unknown, isPodCutShort = false): Decoded<PreemptionArgs> {
   const proposed = decodeObject(raw, readProposal);
-  return proposed.ok ? withPod({ proposal: proposed.value, texts: new Map() }, (raw as WireObject)['Pod']) : proposed;
+  if (!proposed.ok) return proposed;
+  return withPod({ proposal: proposed.value, texts: new Map(), isPodCutShort }, (raw as WireObject)['Pod']);
 }
 
 function withPod(args: Omit<PreemptionArgs, 'pod'>, raw: unknown): Decoded<PreemptionArgs> {

@@ -10,7 +10,13 @@ export type Undecided = 'Unsynced' | 'Overloaded' | 'Stale' | 'TooMuchWork';
 export type Outcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
 
 /** Decides a request in steps, unless it cannot be decided or takes too much work or time. Counts each that is not. */
-export type DecideOr = <T>(verb: VerbName, asked: Asked, decision: Steps<T>) => Steps<Outcome<T>>;
+export type DecideOr = <T>(verb: VerbName, asked: ReadRequest, decision: Steps<T>) => Steps<Outcome<T>>;
+
+/** A request whose body was read. */
+export interface ReadRequest extends Asked {
+  /** The pod takes too much work to be read as a whole, and without it nothing can be decided. */
+  readonly isUnreadPod?: boolean;
+}
 
 /** What the extender knows about its copy of the cluster. */
 export interface ViewState {
@@ -49,10 +55,10 @@ export function decideOrCount(view: ViewState, metrics: Metrics): DecideOr {
 }
 
 /** By a stale view of pods nodes are still judged: by NodePressures, which carry their own times. */
-function reasonFor(verb: VerbName, asked: Asked, { missing, isStale }: ViewState): Undecided | undefined {
+function reasonFor(verb: VerbName, asked: ReadRequest, { missing, isStale }: ViewState): Undecided | undefined {
   if (missing().length > 0) return 'Unsynced';
   if (asked.isOverloaded) return 'Overloaded';
-  if (asked.isPodLeftOut) return 'TooMuchWork';
+  if (asked.isUnreadPod === true) return 'TooMuchWork';
   return verb === 'preempt' && isStale() ? 'Stale' : undefined;
 }
 

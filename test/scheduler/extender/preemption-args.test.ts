@@ -61,7 +61,7 @@ describe('decodePreemptionArgs', () => {
 });
 
 function readText(text: string): unknown {
-  const read = finish(readPreemptionArgs(text));
+  const read = finish(readPreemptionArgs(Buffer.from(text)));
   return read.ok ? { pod: read.value.pod, proposal: read.value.proposal } : `${read.field}: ${read.message}`;
 }
 
@@ -132,7 +132,7 @@ describe('readPreemptionArgs', () => {
 
   test('many nodes are read in many steps', () => {
     const many = Array.from({ length: 500 }, (__, node) => [`node-${node}`, TWO_NODES.n0]);
-    const steps = readPreemptionArgs(asWritten(Object.fromEntries(many) as object));
+    const steps = readPreemptionArgs(Buffer.from(asWritten(Object.fromEntries(many) as object)));
     expect(Array.from(steps).length).toBeGreaterThan(20);
   });
 });
@@ -150,7 +150,7 @@ describe('encodePreemptionResult', () => {
   });
 
   test('proposed victims as they came, others by what they are', () => {
-    const read = finish(readPreemptionArgs(asWritten(TWO_NODES)));
+    const read = finish(readPreemptionArgs(Buffer.from(asWritten(TWO_NODES))));
     if (!read.ok) throw new Error(read.message);
     const left = [...read.value.proposal.slice(0, 1), { node: 'n1', uids: ['w'], budgetViolations: 2 }];
     expect(encodePreemptionResult(left, read.value)).toBe(

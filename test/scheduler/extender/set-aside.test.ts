@@ -39,6 +39,38 @@ describe('room that is set aside (S2-26)', () => {
     expect((await ask(body, { path: '/filter', others: [promised], ...asking })).body).toMatchObject(allNamed);
   });
 
+  describe('to a pod of more than 256 KiB (T-99)', () => {
+    const [container] = Pod.spec.containers;
+    const args = ['x'.repeat(300_000)];
+    const free = { ...container, resources: { requests: { cpu: '900m' } } };
+    const bodyLimitBytes = 2_000_000;
+    const all = ['n0', 'n1'];
+
+    test.each<[string, object, readonly string[]]>([
+      ['that needs it', { containers: [{ ...container, args }] }, ['n1']],
+      ['that fits beside it', { containers: [{ ...free, args }] }, all],
+      ['that is more important', { containers: [{ ...container, args }], priority: 101 }, all],
+      [
+        'whose containers are too many to be read',
+        { containers: Array.from({ length: 30_000 }, () => ({ resources: {} })) },
+        ['n1'],
+      ],
+    ])('filter leaves only the nodes that it may use: %s', async (_, spec, NodeNames) => {
+      const question = { Pod: { ...Pod, spec: { ...Pod.spec, ...spec } }, Nodes: null, NodeNames: all };
+      const asking = { path: '/filter', others: [promised], bodyLimitBytes };
+      expect((await ask(JSON.stringify(question), asking)).body).toMatchObject({ NodeNames });
+    });
+
+    test('preempt removes no pod for one that would not get the room', async () => {
+      const ports = Array.from({ length: 30_000 }, (_, containerPort) => ({ containerPort }));
+      const others = [promised, buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } })];
+      const preemptor = { ...Pod, spec: { ...Pod.spec, containers: [{ ...container, ports }] } };
+      const question = { Pod: preemptor, NodeNameToVictims: null, NodeNameToMetaVictims: { n0: proposal.n0 } };
+      const { body } = await ask(JSON.stringify(question), { others, bodyLimitBytes });
+      expect(body).toEqual({ NodeNameToMetaVictims: {} });
+    });
+  });
+
   test('a nomination that nothing is awaited for keeps the room for a minute', async () => {
     let now = NOW;
     const { url } = await start({ others: [promised], now: () => now });

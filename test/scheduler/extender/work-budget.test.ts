@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildPod } from '#test/build/cluster.ts';
+import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { ask, Pod, proposal, start } from './asked-extender.ts';
 
 const PODS = 10_000;
@@ -42,6 +43,8 @@ function steppingClock() {
 }
 
 const bodyLimitBytes = 2_000_000;
+const LARGE_TEXTS = ['\u0001"NodeNameToVictims":null'.repeat(20_000)];
+const MANY_PORTS = Array.from({ length: 20_000 }, (_, at) => ({ containerPort: at, protocol: 'TCP' }));
 const proposed = JSON.stringify({ Pod: greedy, NodeNameToMetaVictims: proposal });
 const n0 = { NodeNameToMetaVictims: { n0: proposal.n0 } };
 
@@ -53,13 +56,28 @@ describe('a tenant whose pods take much work to judge (T-99)', () => {
     expect(metrics).toContain('plimsoll_extender_duration_seconds_count{verb="preempt"} 1');
   });
 
-  test('a preemptor that is too large to be parsed in a few milliseconds is answered by protection alone', async () => {
-    const containers = [{ name: 'main', image: 'i', args: ['\u0001"NodeNameToVictims":null'.repeat(20_000)] }];
-    const large = { ...Pod, spec: { ...Pod.spec, containers } };
-    const question = { Pod: large, NodeNameToVictims: null, NodeNameToMetaVictims: proposal };
+  test.each<[string, object, object, number]>([
+    ['texts that nothing is decided by: is decided as any other', { args: LARGE_TEXTS }, proposal.n0, 0],
+    ['ports: is answered by protection alone', { ports: MANY_PORTS }, proposal.n0, 1],
+  ])('a preemptor of more than 256 KiB of %s', async (_, large, left, undecided) => {
+    const [container] = Pod.spec.containers;
+    const spec = { ...Pod.spec, containers: [{ ...container, ...large }] };
+    const question = { Pod: { ...Pod, spec }, NodeNameToVictims: null, NodeNameToMetaVictims: proposal };
     const { body, metrics } = await ask(JSON.stringify(question), { bodyLimitBytes });
-    expect(body).toEqual(n0);
-    expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="TooMuchWork"} 1');
+    expect(body).toEqual({ NodeNameToMetaVictims: { n0: left } });
+    expect(metrics).toContain(`plimsoll_extender_undecided_total{verb="preempt",reason="TooMuchWork"} ${undecided}`);
+  });
+
+  test('a preemptor continues no loop of preemptions by being too large', async () => {
+    const metadata = { ...Pod.metadata, name: 'a' };
+    const spec = { ...Pod.spec, containers: [{ ports: MANY_PORTS }] };
+    const NodeNameToMetaVictims = { n0: { Pods: [{ UID: 'uid-b' }], NumPDBViolations: 0 } };
+    const question = { Pod: { metadata, spec }, NodeNameToVictims: null, NodeNameToMetaVictims };
+    const victim = buildPod({ name: 'b', node: 'n0', priority: 5, requests: { cpu: '1' } });
+    const asking = { bodyLimitBytes, others: [victim], loops: loopsAfter(3) };
+    const { body, recorded } = await ask(JSON.stringify(question), asking);
+    expect(body).toEqual({ NodeNameToMetaVictims: {} });
+    expect(recorded).toHaveLength(1);
   });
 
   test('a process that waits for its processor decides all the same', async () => {

@@ -14,6 +14,7 @@ import { lastResortVictims } from './last-resort-victims.ts';
 import { leaveNodes } from './leave-nodes.ts';
 import { preferNodes } from './prefer-nodes.ts';
 import { isReproduced, neededBeside } from './proof.ts';
+import { withinFreeRoom } from './free-room.ts';
 import {
   type NodeReview,
   type NodeVerdict,
@@ -67,7 +68,9 @@ export function* reviewInSteps(
   }
   const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
-  return awaitRoom(review, reviews) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts);
+  return (
+    (yield* awaitRoom(review, reviews)) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts)
+  );
 }
 
 /** `reviewInSteps`, all at once. */
@@ -121,7 +124,7 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
   const isGuarded = rules.holdsProtected?.(sheet) ?? true;
   const guarded = isGuarded ? firstProtection(victims, state.pod, rules) : undefined;
   const reviewed = reviewKnown(review, { entry, proposed, victims, guarded }, indexes);
-  return { ...reviewed, verdict: withinFreeRoom(review, reviewed.verdict) };
+  return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
 }
 
 function reviewKnown(review: Review, known: KnownNode, indexes: LeavingPods): NodeReview {
@@ -157,18 +160,6 @@ function choose(review: Review, known: KnownNode, soon: readonly EndingPod[]): N
 function isProtected({ state, rules }: Review, { victims }: KnownNode, uid: string): boolean {
   const victim = victims.filter(({ pod }) => pod.uid === uid);
   return firstProtection(victim, state.pod, rules) !== undefined;
-}
-
-/** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
-function withinFreeRoom({ state, now, idleFor }: Review, verdict: NodeVerdict): NodeVerdict {
-  const { snapshot, pod } = state;
-  if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
-  const { node, uids } = verdict.victims;
-  const entry = snapshot.nodes.get(node) as NodeEntry;
-  const known = sheetOf(entry).uids;
-  const victims = uids.map((uid) => known.indexOf(uid));
-  const because = whySetAside(snapshot, entry, { pod, now, idleFor }, victims);
-  return because === undefined ? verdict : takenAway(node, because);
 }
 
 /** The same room made by pods that may go, as a last resort also by those that opted out. */

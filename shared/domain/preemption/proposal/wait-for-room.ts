@@ -1,7 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type EndingPod, graceOf, LONGEST_WAIT_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
 import { candidateOf } from '#shared/domain/preemption/victims/victims-cost.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
@@ -15,6 +17,8 @@ import {
   type SoonRoom,
   takenAway,
 } from './proposal.ts';
+
+const NODES_PER_STEP = 16;
 
 /**
  * The room that pods free which end by themselves, where it is enough. Those of lower priority that are terminating stand
@@ -74,18 +78,22 @@ export function mayWait({ state, now, waitedFor }: Review, node: string): boolea
  * the preemption that kube-scheduler would choose. The other nodes are taken away, because the pods named for such room
  * say nothing about what it costs: that is nothing. `undefined` where a preemption is due.
  */
-export function awaitRoom(review: Review, reviews: readonly NodeReview[]): readonly NodeVerdict[] | undefined {
+export function* awaitRoom(review: Review, reviews: readonly NodeReview[]): Steps<readonly NodeVerdict[] | undefined> {
   const rooms = reviews.flatMap(({ room }) => room ?? []);
   if (rooms.length === 0) return undefined;
-  const overAt = review.now + fastestChoice(review, reviews);
+  const overAt = review.now + (yield* fastestChoice(review, reviews));
   const timely = rooms.filter(({ endsAt, victims }) => endsAt <= overAt && mayWait(review, victims.node));
   const [first] = timely;
   if (first === undefined) return undefined;
   const byNode = new Map(timely.map((room) => [room.victims.node, room]));
-  return reviews.map(({ proposed }) => {
+  const verdicts: NodeVerdict[] = [];
+  for (const { proposed } of reviews) {
     const room = byNode.get(proposed.node);
-    return room === undefined ? takenAway(proposed.node, soonElsewhere(first.victims.node)) : waiting(room, proposed);
-  });
+    const elsewhere = soonElsewhere(first.victims.node);
+    verdicts.push(room === undefined ? takenAway(proposed.node, elsewhere) : waiting(room, proposed));
+    if (verdicts.length % NODES_PER_STEP === 0) yield;
+  }
+  return verdicts;
 }
 
 function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): NodeVerdict {
@@ -95,18 +103,19 @@ function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): 
   return { kind: 'changed', victims, because: roomSoon(node), waitsUntil: failsAfter };
 }
 
-/** How long the preemption takes that kube-scheduler would choose; of several equal ones the fastest. */
-function fastestChoice({ state: { snapshot }, now }: Review, reviews: readonly NodeReview[]): number {
-  const left = reviews.flatMap(({ verdict }) => (verdict.kind === 'takenAway' ? [] : [verdict.victims]));
-  const candidates = left.map(({ node, uids, budgetViolations }) =>
-    candidateOf(
-      node,
-      uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []),
-      budgetViolations,
-    ),
-  );
-  if (candidates.some(({ victims }, index) => victims.length < (left[index]?.uids.length ?? 0))) return 0;
-  const best = new Set(candidates.length === 0 ? [] : chooseNode(candidates).best);
+/** How long the preemption takes that kube-scheduler would choose; of several equal ones the fastest. 0 where that is not known. */
+function* fastestChoice({ state: { snapshot }, now }: Review, reviews: readonly NodeReview[]): Steps<number> {
+  const candidates: Candidate[] = [];
+  for (const [at, { verdict }] of reviews.entries()) {
+    if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
+    if (verdict.kind === 'takenAway') continue;
+    const { node, uids, budgetViolations } = verdict.victims;
+    const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
+    if (victims.length < uids.length) return 0;
+    candidates.push(candidateOf(node, victims, budgetViolations));
+  }
+  if (candidates.length === 0) return Infinity;
+  const best = new Set(chooseNode(candidates).best);
   return Math.min(...candidates.filter(({ node }) => best.has(node)).map(({ victims }) => longestGrace(victims, now)));
 }
 

@@ -14,6 +14,8 @@ import { awaitedNominations, type IdleFor, isEnough, vacate } from './awaited-no
 /** Who is to be placed, and when. */
 export interface Incoming {
   readonly pod: Pod;
+  /** What the pod requests was not read, so it is taken to fit beside no other. */
+  readonly isOfUnknownSize?: boolean;
   readonly now: Instant;
   readonly idleFor: IdleFor;
 }
@@ -53,7 +55,7 @@ export function* setAsideNodes(
 export function whySetAside(
   snapshot: ClusterSnapshot,
   entry: NodeEntry,
-  { pod, now, idleFor }: Incoming,
+  { pod, isOfUnknownSize, now, idleFor }: Incoming,
   victims: LeavingPods = [],
 ): Because | undefined {
   if (!snapshot.nominatedNodes.has(entry.node.name)) return undefined;
@@ -62,6 +64,7 @@ export function whySetAside(
   const served = awaitedNominations(moment).filter((nominated) => isServedBefore(nominated, pod, snapshot));
   const [first] = served;
   if (first === undefined) return undefined;
+  if (isOfUnknownSize === true) return setAsideFor(first);
   const room = openRoom(needsOf(pod, snapshot), entry);
   vacate(room, { entry, leaving: [...new Set([...leaving, ...victims])] });
   for (const nominated of served) take(room, nominated);
