@@ -18,7 +18,8 @@ export const CONTAINER: Message = new Map<number, Field>([
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
-const CONTAINER_STATUS: Message = new Map<number, Field>([
+/** What a container has been given. */
+export const CONTAINER_STATUS: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
   [11, { name: 'resources', type: RESOURCES }],

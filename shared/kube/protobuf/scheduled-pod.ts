@@ -17,7 +17,8 @@ const OWNER: Message = new Map<number, Field>([
   [6, { name: 'controller', type: 'bool' }],
 ]);
 
-const METADATA: Message = new Map<number, Field>([
+/** Identity, deletion, labels, annotations and owners. */
+export const POD_METADATA: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [3, { name: 'namespace', type: 'text' }],
   [5, { name: 'uid', type: 'text' }],
@@ -119,7 +120,8 @@ const SPEC: Message = new Map<number, Field>([
   [40, { name: 'resources', type: RESOURCES }],
 ]);
 
-const CONDITION: Message = new Map<number, Field>([
+/** A condition, without its message. */
+export const POD_CONDITION: Message = new Map<number, Field>([
   [1, { name: 'type', type: 'text' }],
   [2, { name: 'status', type: 'text' }],
   [5, { name: 'reason', type: 'text' }],
@@ -127,7 +129,7 @@ const CONDITION: Message = new Map<number, Field>([
 
 const STATUS: Message = new Map<number, Field>([
   ...CHARGED_STATUS,
-  [2, { name: 'conditions', type: CONDITION, many: 'list' }],
+  [2, { name: 'conditions', type: POD_CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
   [9, { name: 'qosClass', type: 'text' }],
@@ -136,7 +138,7 @@ const STATUS: Message = new Map<number, Field>([
 
 /** What a scheduler reads of a Pod. */
 export const SCHEDULED_POD: Message = new Map<number, Field>([
-  [1, { name: 'metadata', type: METADATA }],
+  [1, { name: 'metadata', type: POD_METADATA }],
   [2, { name: 'spec', type: SPEC }],
   [3, { name: 'status', type: STATUS }],
 ]);

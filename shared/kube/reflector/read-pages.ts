@@ -1,4 +1,3 @@
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { scanItems, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { PageSize } from './page-size.ts';
@@ -6,14 +5,13 @@ import type { Ending } from './reflector-plan.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { scanProtobufItems } from '#shared/kube/protobuf/scan-list.ts';
 import {
+  bytesOf,
   endingOf,
   LARGEST_OBJECT_BYTES,
-  LONGEST_SILENCE_MS,
   openStream,
   type Source,
   type WireFormat,
 } from './reflector-target.ts';
-import { untilSilent } from '#shared/kube/client/until-silent.ts';
 
 export interface PagesOptions {
   readonly pageSize: PageSize;
@@ -72,7 +70,7 @@ async function readPage(
   }
 }
 
-async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
+async function scanPage(source: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
   const read = { items: 0, bytes: 0 };
   const isInProtobuf = isProtobuf(stream.mediaType);
   const counted = (item: Buffer): void => {
@@ -81,11 +79,7 @@ async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSiz
     onItem(item, isInProtobuf ? 'protobuf' : 'json');
   };
   const scan = isInProtobuf ? scanProtobufItems : scanItems;
-  const metadata = await scan(
-    inTurns(untilSilent(stream, LONGEST_SILENCE_MS, clock), clock),
-    counted,
-    LARGEST_OBJECT_BYTES,
-  );
+  const metadata = await scan(bytesOf(source, stream), counted, LARGEST_OBJECT_BYTES);
   pageSize.read(read.items, read.bytes);
   return pageOf(metadata);
 }

@@ -1,4 +1,3 @@
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { splitLines } from './json-lines.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
@@ -7,8 +6,7 @@ import { OBJECT_HEAD, STATUS } from '#shared/kube/protobuf/kube-messages.ts';
 import { splitFrames } from './split-frames.ts';
 import { readWatchFrame } from '#shared/kube/protobuf/watch-frame.ts';
 import type { Ending, Reading, Step } from './reflector-plan.ts';
-import { endingOf, LARGEST_OBJECT_BYTES, LONGEST_SILENCE_MS, openStream, type Target } from './reflector-target.ts';
-import { untilSilent } from '#shared/kube/client/until-silent.ts';
+import { bytesOf, endingOf, LARGEST_OBJECT_BYTES, openStream, type Target } from './reflector-target.ts';
 import { decodeWatchEvent, watchEventOf, type WatchEvent } from './watch-event.ts';
 
 const SHORT_WATCH_MS = 1_000;
@@ -67,7 +65,7 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
 }
 
 async function* eventsOf(target: Target, stream: ByteStream): AsyncGenerator<WatchEvent> {
-  const bytes = inTurns(untilSilent(stream, LONGEST_SILENCE_MS, target.clock), target.clock);
+  const bytes = bytesOf(target, stream);
   if (isProtobuf(stream.mediaType)) {
     for await (const frame of splitFrames(bytes, LARGEST_OBJECT_BYTES)) yield eventOfFrame(target, frame);
   } else {
