@@ -164,6 +164,11 @@ export const REASONS = {
     (f: { readonly pods: number; readonly why: string }) =>
       `cannot read any of ${f.pods} running pods from the kernel; using the kubelet's /stats/summary: ${f.why}`,
   ),
+  policiesOutdated: reason(
+    'PoliciesOutdated',
+    ({ seconds }: Seconds) =>
+      `the NodePressurePolicies were last read ${seconds} s ago; what was read then stays in force`,
+  ),
   policyUnreadable: reason(
     'PolicyUnreadable',
     (f: { readonly policy: string; readonly field: string } & Caused) =>
@@ -190,12 +195,15 @@ export const CONDITIONS = {
   noPressure: () => 'No threshold was crossed within the transition period',
   heldBack: (trigger: string, why: string) => `${trigger}; ${why}`,
   sourcesAgree: () => 'No source contradicts another',
-  policiesRead: () => 'Every NodePressurePolicy can be read',
+  policiesRead: (count: number) =>
+    count === 0 ? 'There is no NodePressurePolicy' : `Every NodePressurePolicy can be read; there are ${count}`,
   rulesConfirmed: () => 'No threshold or pressure rule waits for confirmation',
   podsRead: () => 'Every pod of this node can be read',
   podsUnread: (first: string, more: number) => (more === 0 ? first : `${first}; and ${more} more`),
-  figuresAgree: () => "The kubelet's available memory and the reclaimable memory are close to each other",
-  figuresNotCompared: () => "The kubelet's available memory and the reclaimable memory are not both known",
+  figuresAgree: () =>
+    "The kubelet's available memory and the reclaimable memory were close to each other when they were last compared",
+  figuresNotCompared: () =>
+    "The kubelet's available memory and the reclaimable memory have not both been read for the same time within a minute",
   podsMeasured: () => 'Pod statistics are available',
   evictionsCarriedOut: () => 'No evicted pod is stuck beyond its grace period',
   kubeletSilent: () => 'The kubelet has stopped posting node status',

@@ -10,6 +10,8 @@ import { kubeletPeer } from './cross-check/kubelet-peer.ts';
 
 export interface PeerPorts {
   readonly kubelet: KubeletAddress | undefined;
+  /** Whether /proc is that of the node. */
+  readonly isNodesKernel: () => boolean;
   /** The memory signal over the last seconds. */
   readonly signal: ReadOwn;
   /** Pod usage, read now. */
@@ -35,11 +37,12 @@ function kernelMemory(procfs: string): ReadOwn {
  */
 export function wirePeers(
   { crossCheck, source, path }: AgentConfiguration,
-  { kubelet, signal, ...known }: PeerPorts,
+  { kubelet, signal, isNodesKernel, ...known }: PeerPorts,
 ): readonly Peer[] {
   if (!crossCheck.enabled) return [];
   const toleranceShare = crossCheck.tolerancePercent / 100;
-  const own = source === 'kernel' ? kernelMemory(path.procfs) : signal;
+  const kernel = kernelMemory(path.procfs);
+  const own: ReadOwn = () => (source === 'kernel' || isNodesKernel() ? kernel() : signal());
   const libraries: readonly Peer[] = [
     memoryPeer('systeminformation', askSysteminformation, own, toleranceShare),
     memoryPeer('node-os-utils', askNodeOsUtils, own, toleranceShare),

@@ -27,7 +27,7 @@ export function wirePublisher(
     lastResult,
     records: reporter.records,
     previousStatus: parts.previousStatus,
-    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.unreadable() }),
+    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.seen() }),
     sources: () => shownSources(parts),
     metrics: parts.agentMetrics,
     clock: ports.clock,

@@ -17,6 +17,7 @@ import { meminfoSource } from './observe/kernel/meminfo.ts';
 import { valueOf } from './observe/source/reading.ts';
 import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { withPodFallback } from './observe/node/pod-fallback.ts';
+import { withOwnKernel } from './observe/node/own-kernel.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';
 
 interface Surroundings {
@@ -53,13 +54,21 @@ export function cgroupRoot({ path }: AgentConfiguration): string {
   return path.cgroupfs ?? `${path.sysfs}/fs/cgroup`;
 }
 
+interface SourcePorts {
+  readonly kubelet: KubeletAddress | undefined;
+  readonly isNodesKernel: () => boolean;
+  readonly clock: Clock;
+}
+
 /** Opens the configured source; throws when it cannot provide node figures. */
 export function openSource(
   configuration: AgentConfiguration,
-  kubelet: KubeletAddress | undefined,
-  clock: Clock,
+  { kubelet, isNodesKernel, clock }: SourcePorts,
 ): NodeSource {
-  if (configuration.source === 'summary') return openSummary(configuration, required(kubelet), clock);
+  if (configuration.source === 'summary') {
+    const summary = openSummary(configuration, required(kubelet), clock);
+    return withOwnKernel(summary, { proc: configuration.path.procfs, isNodesKernel, clock });
+  }
   if (kubelet !== undefined) return openWithFallback(configuration, kubelet, clock);
   const opened = openKernel(configuration, clock);
   if ('code' in opened) throw new Error(`cannot use source "kernel": ${String(opened.facts['why'])}`);

@@ -14,6 +14,7 @@ import { type ApiContact, createApiContact } from './observe/api-server/api-cont
 import { createNamespaceLabels, type NamespaceLabels } from './observe/api-server/namespace-labels.ts';
 import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
+import { kernelMatcher } from './observe/node/own-kernel.ts';
 import { kubeletAddress, openSource } from './wire-source.ts';
 import {
   createNodePressureReflector,
@@ -86,13 +87,15 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
     onAnswer: contact.answered,
   });
   const kubelet = kubeletAddress(configuration, connection, ports);
-  const source = openSource(configuration, kubelet, clock);
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
+  const isNodesKernel = kernelMatcher(configuration.path.procfs, () => [...ownNode.values()][0]?.bootId);
+  const source = openSource(configuration, { kubelet, isNodesKernel, clock });
   const memory = rememberSignal(clock);
   const history = createPodHistory();
   const peers = wirePeers(configuration, {
     kubelet,
+    isNodesKernel,
     signal: memory.reading,
     pods: () => source.usage('memory', clock.monotonic()),
     history,

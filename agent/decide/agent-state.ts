@@ -2,7 +2,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Shortage } from './shortage/pressure-trigger.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
-import { type FigureGaps, NO_GAPS } from './snapshot/figure-gap.ts';
+import { type FigureComparison, NOT_COMPARED } from './snapshot/figure-gap.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';
 import { NO_THRESHOLDS, type ThresholdState } from './shortage/advance-thresholds.ts';
 import type { TerminatingPods } from './eviction/terminating-pods.ts';
@@ -25,8 +25,8 @@ export interface AgentState extends ThresholdState {
   readonly shortage: Shortage | undefined;
   readonly breakers: CircuitBreakers;
   readonly trend: Trend | undefined;
-  /** Memory signals for which the kubelet's figure differs from the reclaimable memory. */
-  readonly figureGaps: FigureGaps;
+  /** How the kubelet's memory figures compare with the reclaimable memory. */
+  readonly figures: FigureComparison;
   /** Since when no running pod has had statistics. */
   readonly unmeasuredSince: Instant | undefined;
   /** Pods that the kubelet evicted, and when that was last observed for each resource. */
@@ -44,7 +44,7 @@ export const FIRST_STATE: AgentState = {
   shortage: undefined,
   breakers: NO_BREAKERS,
   trend: undefined,
-  figureGaps: NO_GAPS,
+  figures: NOT_COMPARED,
   unmeasuredSince: undefined,
   kubeletVictims: new Set(),
   kubeletActedAt: new Map(),

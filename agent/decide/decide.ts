@@ -12,7 +12,7 @@ import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
 import { evictionsFor, withEvictions } from './eviction/eviction-state.ts';
 import { othersUse } from './snapshot/figure-for.ts';
-import { advanceFigureGaps } from './snapshot/figure-gap.ts';
+import { advanceFigureComparison } from './snapshot/figure-gap.ts';
 import { advanceTrend, isExhaustionImminent } from './shortage/fill-rate.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
@@ -138,7 +138,7 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
       snapshot.closedGates.length > 0 ? reconciled.activations : advanceActivations(reconciled.activations, own, met),
     breakers: assessRelief(reconciled.breakers, relief, snapshot.now),
     trend,
-    figureGaps: advanceFigureGaps(reconciled.figureGaps, snapshot),
+    figures: advanceFigureComparison(reconciled.figures, snapshot),
     unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, snapshot),
   };
 }

@@ -187,7 +187,7 @@ function showReclaimable(
 ): void {
   const labels = { eviction_signal: name };
   reclaimable.set(availableNumber, labels);
-  figuresAgree.set([...state.figureGaps.keys()].some((signal) => signal === name) ? 0 : 1, labels);
+  figuresAgree.set([...state.figures.gaps.keys()].some((signal) => signal === name) ? 0 : 1, labels);
 }
 
 function showStalls({ stalls }: Gauges, { snapshot }: PassResult): void {

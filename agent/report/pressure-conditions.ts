@@ -1,4 +1,3 @@
-import { areFiguresKnown } from '#agent/decide/snapshot/figure-gap.ts';
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
@@ -89,14 +88,18 @@ function sourcesCondition(disagreement: Because | undefined): PressureConditions
   return { type: 'SourcesAgree', status, reason: disagreement.code, message: disagreement.text };
 }
 
-function policiesCondition({ snapshot }: PassResult, unreadable: Because | undefined): PressureConditions[number] {
+function policiesCondition(
+  { snapshot }: PassResult,
+  { problem, count }: Doubts['policies'],
+): PressureConditions[number] {
   const unknown = snapshot.closedGates.find(({ code }) => code === REASONS.policiesUnknown({}).code);
   if (unknown !== undefined)
     return { type: 'PoliciesRead', status: 'Unknown', reason: unknown.code, message: unknown.text };
-  if (unreadable === undefined) {
-    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead() };
+  if (problem === undefined) {
+    return { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead(count) };
   }
-  return { type: 'PoliciesRead', status: 'False', reason: unreadable.code, message: unreadable.text };
+  const status = problem.code === REASONS.policiesOutdated({ seconds: 0 }).code ? 'Unknown' : 'False';
+  return { type: 'PoliciesRead', status, reason: problem.code, message: problem.text };
 }
 
 /** A rule that was met when it came into force evicts no pod before it is confirmed. */
@@ -119,10 +122,11 @@ function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
 }
 
 /** Whether the kubelet's memory figure and the reclaimable memory agree; informative, no decision depends on it. */
-function figuresCondition({ snapshot, decision: { state } }: PassResult): PressureConditions[number] {
-  const [gap] = state.figureGaps.values();
+function figuresCondition({ decision: { state } }: PassResult): PressureConditions[number] {
+  const { gaps, at } = state.figures;
+  const [gap] = gaps.values();
   if (gap !== undefined) return { type: 'FiguresAgree', status: 'False', reason: gap.code, message: gap.text };
-  if (!areFiguresKnown(snapshot)) {
+  if (at === undefined) {
     const message = CONDITIONS.figuresNotCompared();
     return { type: 'FiguresAgree', status: 'Unknown', reason: 'NotCompared', message };
   }
@@ -150,10 +154,17 @@ function carriedOutCondition({ snapshot, decision: { state } }: PassResult): Pre
   return { type, status: 'Unknown', reason: 'KubeletSilent', message: CONDITIONS.kubeletSilent() };
 }
 
+/** The policies of the cluster as they were last read. */
+export interface PoliciesSeen {
+  readonly count: number;
+  /** That one cannot be read, or that the copy is old. */
+  readonly problem: Because | undefined;
+}
+
 /** Doubts about sources and policies; a disagreement may also mean that nothing can be compared. */
 export interface Doubts {
   readonly sources: Because | undefined;
-  readonly policies: Because | undefined;
+  readonly policies: PoliciesSeen;
 }
 
 /** One condition per family of signals, whether the sources agree, whether pods are measured and can be read, and whether evictions are carried out. */

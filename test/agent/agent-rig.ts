@@ -94,11 +94,5 @@ export function agentRig() {
     return conditions?.find((each) => each.type === type);
   }
 
-  /** How many passes an agent has run. */
-  async function passesOf(url: string): Promise<number> {
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    return Number(/^plimsoll_agent_pass_duration_seconds_count(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1]);
-  }
-
-  return Object.assign(rig, { start, evictions, dryRuns, events, status, condition, passesOf });
+  return Object.assign(rig, { start, evictions, dryRuns, events, status, condition });
 }

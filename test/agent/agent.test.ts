@@ -4,6 +4,7 @@ import { EVENTS, REASONS } from '#agent/messages.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 import { agentRig } from './agent-rig.ts';
+import { passesOf } from './passes-of.ts';
 
 /** For a condition on a busy machine; a quiet one meets it within two seconds. */
 const WITHIN = 45_000;
@@ -14,7 +15,7 @@ const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 
 const rig = agentRig();
-const { start, evictions, events, status, condition, passesOf } = rig;
+const { start, evictions, events, status, condition } = rig;
 
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 

@@ -79,6 +79,7 @@ const SAMPLES: ReasonSamples = {
   statisticsDoubtful: { ...OPINION, source: 'kubelet' },
   kernelUnreadable: { why: 'cannot read /proc/meminfo: EACCES' },
   podsUnreadable: { pods: 12, why: 'no cgroup of all pods' },
+  policiesOutdated: { seconds: 300 },
   policyUnreadable: { policy: 'batch-nodes', field: 'spec.evictionHard', cause: 'expected an object' },
 };
 
@@ -98,7 +99,7 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
   noPressure: [],
   heldBack: ['memory.available is 200Mi', 'no pod may be evicted now: 3 ProtectedNamespace'],
   sourcesAgree: [],
-  policiesRead: [],
+  policiesRead: [3],
   rulesConfirmed: [],
   podsRead: [],
   podsUnread: ['cannot read pod "web": spec.containers: expected a list', 2],
@@ -122,6 +123,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
     .text,
   'one rule met on arrival': REASONS.metOnArrival({ ...SAMPLES.metOnArrival, waiting: 1, kept: undefined }).text,
   'stuck pods, a kubelet that reports': REASONS.stuck({ ...SAMPLES.stuck, isKubeletSilent: false }).text,
+  'no policy': CONDITIONS.policiesRead(0),
   'one unreadable pod': CONDITIONS.podsUnread('cannot read pod "web"', 0),
 };
 

@@ -1,17 +1,20 @@
+import { CONDITIONS } from '#agent/messages.ts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '#test/build/waiting.ts';
 import { agentRig } from './agent-rig.ts';
+import { passesOf } from './passes-of.ts';
 import { wirePod, wireSummary } from './wire-node.ts';
 
 const WITHIN = 45_000;
 const PODS = '/api/v1/pods';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 /** Longer than the agent trusts what it watched. */
 const OUTAGE_MS = 130_000;
 /** The gate opens within a second; the rest is for a pass, the preflight and a busy machine. */
 const AT_ONCE_MS = 4_000;
 
 const rig = agentRig();
-const { start, evictions, status, passesOf } = rig;
+const { start, evictions, status, condition } = rig;
 
 async function aFewPasses(url: string): Promise<void> {
   const before = await passesOf(url);
@@ -39,6 +42,18 @@ describe('after an outage of the API server', { timeout: 120_000 }, () => {
     rig.api.silent = undefined;
     await eventually(() => expect(evictions()).toHaveLength(1), WITHIN);
     expect((evictions()[0]?.atMs ?? Infinity) - endedAt).toBeLessThan(AT_ONCE_MS);
+  });
+
+  test('policies that can no longer be read are not called read, and stay in force', async () => {
+    rig.api.put(POLICIES, { metadata: { name: 'batch', generation: 1 }, spec: { mode: 'Enforce' } });
+    await start({ mode: 'Policy' });
+    const read = { status: 'True', message: CONDITIONS.policiesRead(1) };
+    await eventually(() => expect(condition('PoliciesRead')).toMatchObject(read), WITHIN);
+    rig.api.refuse(POLICIES);
+    rig.skippedMs = OUTAGE_MS;
+    const outdated = { status: 'Unknown', reason: 'PoliciesOutdated' };
+    await eventually(() => expect(condition('PoliciesRead')).toMatchObject(outdated), WITHIN);
+    expect(status()).toMatchObject({ policy: 'batch', mode: 'Enforce' });
   });
 
   test('a quiet watch is no outage while other requests are answered', async () => {

@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach } from 'vitest';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { type AgentProcess, startAgent } from './agent-process.ts';
+import { passesOf } from './passes-of.ts';
 import { wireSummary } from './wire-node.ts';
 
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
+const NODES = '/api/v1/nodes';
 const NODE_PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const CAPACITY_MIB = 1000;
 const FLAGS = [
@@ -21,12 +23,16 @@ export interface SummaryNodeStart {
   /** The status that a previous process wrote. */
   readonly status?: object | undefined;
   readonly flags?: readonly string[];
+  /** Of the node's kernel, as its kubelet posts it. */
+  readonly bootID?: string | undefined;
 }
 
 /** A node whose kubelet says how much memory is available, with the agent as a separate process. */
 export function summaryNode() {
-  const node = { availableMiB: CAPACITY_MIB, usageMiB: {} } as {
+  const node = { availableMiB: CAPACITY_MIB, usageMiB: {}, ageMs: 0 } as {
     availableMiB: number;
+    /** Of the kubelet's figures. */
+    ageMs: number;
     usageMiB: Readonly<Record<string, number>>;
     agent: AgentProcess;
   };
@@ -35,7 +41,7 @@ export function summaryNode() {
 
   beforeEach(async () => {
     kubelet = createServer((_request, response) =>
-      response.end(JSON.stringify(wireSummary(node.availableMiB, CAPACITY_MIB, node.usageMiB))),
+      response.end(JSON.stringify(wireSummary(node.availableMiB, CAPACITY_MIB, node.usageMiB, node.ageMs))),
     );
     await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
   });
@@ -45,11 +51,13 @@ export function summaryNode() {
     kubelet.close();
   });
 
-  async function start({ pods, policy, metadata, status, flags = [] }: SummaryNodeStart): Promise<void> {
+  async function start({ pods, policy, metadata, status, flags = [], bootID }: SummaryNodeStart): Promise<void> {
     const { port } = kubelet.address() as AddressInfo;
     const stored: [string, StoredObject][] = [
       [POLICIES, { metadata: { name: 'batch', generation: 1, ...metadata }, spec: policy }],
     ];
+    if (bootID !== undefined)
+      stored.push([NODES, { metadata: { name: 'n1', uid: 'uid-n1' }, status: { nodeInfo: { bootID } } }]);
     if (status !== undefined) stored.push([NODE_PRESSURES, { metadata: { name: 'n1' }, status }]);
     const all = [...FLAGS, `--kubelet-url=http://127.0.0.1:${port}`, ...flags];
     node.agent = await startAgent(pods, all, undefined, undefined, stored);
@@ -82,5 +90,6 @@ export function summaryNode() {
     return conditions?.find((each) => each.type === type);
   }
 
-  return Object.assign(node, { start, stop, setPolicy, asked, status, condition });
+  const passes = (): Promise<number> => passesOf(node.agent.url);
+  return Object.assign(node, { start, stop, setPolicy, asked, status, condition, passes });
 }

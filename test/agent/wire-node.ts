@@ -34,13 +34,14 @@ export function wirePod({
   };
 }
 
-/** The node's summary: memory in MiB, and what each pod uses. */
+/** The node's summary, measured `ageMs` ago: memory in MiB, and what each pod uses. */
 export function wireSummary(
   availableMiB: number,
   capacityMiB: number,
   usageMiB: Readonly<Record<string, number>>,
+  ageMs = 0,
 ): object {
-  const time = new Date().toISOString();
+  const time = new Date(Date.now() - ageMs).toISOString();
   const pods = Object.entries(usageMiB).map(([name, usage]) => {
     const memory = { time, workingSetBytes: usage * MIB };
     return {

@@ -25,7 +25,9 @@ export function encodeFrame(type: string, object: Buffer): Buffer {
 export function encodeMessage(definition: string, object: Json): Buffer {
   const fields = fieldsOf(definition);
   if (fields === undefined) throw new Error(`there is no message ${definition}`);
-  const parts = Array.from(fields, ([number, field]) => encodeField(number, field, object[field.name]));
+  const parts = Array.from(fields, ([number, field]) =>
+    encodeField(number, field, field.name === '' ? object : object[field.name]),
+  );
   return Buffer.concat(parts.flat());
 }
 

@@ -60,7 +60,7 @@ function generatedNode(index: number, now: number, shift: number): NodeView {
       agent: { version: '0.1.0', pod: 'plimsoll-node/agent' },
       conditions: [
         { type: 'Memory', status: state === 'Hard' ? 'True' : 'False', reason: 'Pressure', message: 'memory is short' },
-        { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead() },
+        { type: 'PoliciesRead', status: 'True', reason: 'AllRead', message: CONDITIONS.policiesRead(1) },
         { type: 'SourcesAgree', status: index === 3 ? 'False' : 'True', reason: 'Gap', message: 'the kubelet differs' },
       ],
       signals: [

@@ -23,8 +23,17 @@ describe('deploy/Dockerfile', () => {
     expect([...new Set(imported)].filter((folder) => !folders.includes(folder ?? ''))).toEqual([]);
   });
 
+  test('makes the compile cache of each process as the user that reads it', () => {
+    const makers = dockerfile.commands.map(({ words, user }) => [words.find((word) => word.endsWith('main.ts')), user]);
+    expect(Object.fromEntries(makers)).toEqual({
+      'agent/main.ts': '61013:61013',
+      'webhook/main.ts': '65532:65532',
+      'scheduler/main.ts': '65532:65532',
+    });
+  });
+
   test('runs Node alone, as the user of the pods', () => {
     expect(dockerfile.user).toBe('65532:65532');
-    expect(new Set(dockerfile.commands.map(([program]) => program))).toEqual(new Set(['node']));
+    expect(new Set(dockerfile.commands.map(({ words: [program] }) => program))).toEqual(new Set(['node']));
   });
 });

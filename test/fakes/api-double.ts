@@ -32,6 +32,8 @@ export interface Write {
 export type Fault =
   | { readonly kind: 'answer'; readonly status: number; readonly body: object }
   | { readonly kind: 'silence' }
+  /** The response is written by the test. */
+  | { readonly kind: 'stream'; readonly write: (response: ServerResponse) => void }
   | { readonly kind: 'delay'; readonly ms: number; readonly next?: Fault | undefined };
 
 /** The API server of the sandbox over plain HTTP, where every caller is an administrator, with switches for faults. */
@@ -87,6 +89,7 @@ export async function apiDouble(): Promise<ApiDouble> {
     const fault = await withoutDelay(faultOf(double, asked));
     if (asked.method !== 'GET') recordWrite(request, double.writes, { ...asked, atMs });
     if (fault?.kind === 'silence') request.resume();
+    else if (fault?.kind === 'stream') fault.write(response);
     else if (fault?.kind === 'answer') request.resume().on('end', () => sendJson(response, fault.status, fault.body));
     else {
       if (asked.isWatch) watches.add(asked.path, response);

@@ -1,14 +1,20 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { type MemoryReadings, memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
+import { memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { NodeView } from './node-view.ts';
 import { REASONS } from '#agent/messages.ts';
 
-/** Memory signals whose two figures differ widely, each with the reason in words and numbers. */
-export type FigureGaps = ReadonlyMap<MemorySignal, Because>;
+/** The last comparison of the kubelet's figures with the reclaimable memory. */
+export interface FigureComparison {
+  /** Memory signals whose two figures differ widely, each with the reason in words and numbers. */
+  readonly gaps: ReadonlyMap<MemorySignal, Because>;
+  /** When it was made; `undefined` if the two figures were not compared within the last minute. */
+  readonly at: Instant | undefined;
+}
 
-export const NO_GAPS: FigureGaps = new Map();
+export const NOT_COMPARED: FigureComparison = { gaps: new Map(), at: undefined };
 
 /**
  * A gap above the first share of the capacity is reported until it falls below the second, so that it is reported once.
@@ -16,41 +22,60 @@ export const NO_GAPS: FigureGaps = new Map();
 const APART_SHARE = 0.1;
 const TOGETHER_SHARE = 0.05;
 const SIGNALS: readonly MemorySignal[] = ['memory.available', 'allocatableMemory.available'];
+/** Figures of the kubelet's summary are up to 16 s old: memory that changed meanwhile is no difference between figures. */
+const SAME_TIME_MS = 2000;
+/** The summary has a new figure every ten seconds, which is not always read in time for a comparison. */
+const KEPT_MS = 60_000;
 
-/** The gaps after one more pass. */
-export function advanceFigureGaps(previous: FigureGaps, { readings, reclaimable }: NodeView): FigureGaps {
-  const gaps = SIGNALS.flatMap((signal) => {
-    const because = gapOf(signal, readings, reclaimable, previous.has(signal) ? TOGETHER_SHARE : APART_SHARE);
-    return because === undefined ? [] : [[signal, because] as const];
+type Compared = Pick<NodeView, 'readings' | 'reclaimable'> & { readonly now: Instant };
+
+/** The comparison after one more pass. */
+export function advanceFigureComparison(previous: FigureComparison, seen: Compared): FigureComparison {
+  const pairs = SIGNALS.flatMap((signal) => pairOf(signal, seen));
+  if (!pairs.some(({ signal }) => signal === 'memory.available')) return keptUntil(previous, seen.now);
+  const gaps = pairs.flatMap((pair) => {
+    const share = previous.gaps.has(pair.signal) ? TOGETHER_SHARE : APART_SHARE;
+    return isApart(pair, share) ? [[pair.signal, describeGap(pair)] as const] : [];
   });
-  return gaps.length === 0 ? NO_GAPS : new Map(gaps);
+  return { gaps: gaps.length === 0 ? NOT_COMPARED.gaps : new Map(gaps), at: seen.now };
 }
 
-/** Whether both figures of the node's available memory are known; otherwise nothing was compared. */
-export function areFiguresKnown({ readings, reclaimable }: Pick<NodeView, 'readings' | 'reclaimable'>): boolean {
-  return [readings, reclaimable].every((each) => bytesOf(memoryReadingOf(each, 'memory.available')) !== undefined);
+function keptUntil(previous: FigureComparison, now: Instant): FigureComparison {
+  return previous.at !== undefined && now - previous.at <= KEPT_MS ? previous : NOT_COMPARED;
 }
 
-function gapOf(
-  signal: MemorySignal,
-  readings: MemoryReadings,
-  reclaimable: MemoryReadings,
-  share: number,
-): Because | undefined {
-  const [kubelets, own] = [readings, reclaimable].map((each) => bytesOf(memoryReadingOf(each, signal)));
-  if (kubelets === undefined || own === undefined) return undefined;
-  if (Math.abs(kubelets.available - own.available) <= own.capacity * share) return undefined;
-  return describeGap(signal, kubelets.available, own.available);
+/** Both figures of a signal, of the same time. */
+interface FigurePair {
+  readonly signal: MemorySignal;
+  readonly kubelets: number;
+  readonly own: number;
+  readonly capacity: number;
 }
 
-function bytesOf(reading: MemoryReading | undefined): { available: number; capacity: number } | undefined {
-  const { availableBytes, workingSetBytes } = reading ?? {};
-  if (availableBytes === undefined || workingSetBytes === undefined) return undefined;
-  return { available: availableBytes, capacity: availableBytes + workingSetBytes };
+function pairOf(signal: MemorySignal, { readings, reclaimable }: Compared): readonly FigurePair[] {
+  const [kubelets, own] = [readings, reclaimable].map((each) => figureOf(memoryReadingOf(each, signal)));
+  if (kubelets === undefined || own === undefined || Math.abs(kubelets.at - own.at) > SAME_TIME_MS) return [];
+  return [{ signal, kubelets: kubelets.available, own: own.available, capacity: own.capacity }];
+}
+
+function isApart({ kubelets, own, capacity }: FigurePair, share: number): boolean {
+  return Math.abs(kubelets - own) > capacity * share;
+}
+
+interface TimedFigure {
+  readonly available: number;
+  readonly capacity: number;
+  readonly at: Instant;
+}
+
+function figureOf(reading: MemoryReading | undefined): TimedFigure | undefined {
+  const { availableBytes, workingSetBytes, at } = reading ?? {};
+  if (availableBytes === undefined || workingSetBytes === undefined || at === undefined) return undefined;
+  return { available: availableBytes, capacity: availableBytes + workingSetBytes, at };
 }
 
 /** The kubelet reports less where page cache is active, and more where the kernel itself holds memory. */
-function describeGap(signal: MemorySignal, kubelets: number, own: number): Because {
+function describeGap({ signal, kubelets, own }: FigurePair): Because {
   const kubeletAvailable = formatQuantity(wholeQuantity(kubelets, 'BinarySI'));
   const reclaimable = formatQuantity(wholeQuantity(own, 'BinarySI'));
   const facts = { signal, kubeletAvailable, reclaimable };

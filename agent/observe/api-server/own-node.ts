@@ -3,12 +3,14 @@ import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
 
 /**
- * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, the kubelet's
- * state.
+ * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, its kernel, the
+ * kubelet's state.
  */
 export interface OwnNode {
   readonly uid: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
+  /** Of the kernel that its kubelet runs on. */
+  readonly bootId: string | undefined;
   /** Whether the kubelet has stopped posting node status: the condition Ready is Unknown. */
   readonly isKubeletSilent: boolean;
 }
@@ -27,11 +29,13 @@ export function createOwnNode(nodeName: string, options: Options): Reflector<Own
 
 /** What is kept of a Node. */
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
-  const conditions = isRecord(status) ? status['conditions'] : undefined;
+  const { conditions, nodeInfo } = isRecord(status) ? status : {};
+  const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
   const isSilent = Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isReadyUnknown(each));
   return {
     uid: metadata.uid,
     labels: new Map(Object.entries(metadata.labels ?? {})),
+    bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
     isKubeletSilent: isSilent,
   };
 }

@@ -12,6 +12,9 @@ import type { OwnNode } from './own-node.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { LOG, REASONS } from '#agent/messages.ts';
 
+/** A watch that receives nothing for 90 s is opened again. */
+const OLDEST_MS = 120_000;
+
 type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
 
 /** The watched policies of the cluster and the one in force on this node. */
@@ -20,8 +23,8 @@ export interface Policies {
   readonly inForce: () => AgentPolicy;
   /** Whether the policies have been read once; nothing is enforced before that. */
   readonly areRead: () => boolean;
-  /** The first policy that cannot be read, with its field; `undefined` when all can be read. */
-  readonly unreadable: () => Because | undefined;
+  /** How many there are, and the problem with them: the copy is old, or the first that cannot be read with its field. */
+  readonly seen: () => { readonly count: number; readonly problem: Because | undefined };
 }
 
 /** The choice is made again when a policy or the node's labels change, not in every pass. */
@@ -30,7 +33,7 @@ export function createPolicies(
   ownNode: Pick<Reflector<OwnNode>, 'values' | 'onChange'>,
   options: Options,
 ): Policies {
-  const { log } = options;
+  const { log, clock } = options;
   const reflector = createReflector<NamedPolicy>({
     ...options,
     resource: NODE_PRESSURE_POLICIES,
@@ -69,8 +72,14 @@ export function createPolicies(
     run: (signal) => reflector.run(signal),
     inForce: () => current,
     areRead: () => reflector.isSynced(),
-    unreadable: () => mistake,
+    seen: () => ({ count: reflector.size, problem: outdated(reflector.lastContactMs(), clock.monotonic()) ?? mistake }),
   };
+}
+
+function outdated(lastContactMs: number | undefined, nowMs: number): Because | undefined {
+  if (lastContactMs === undefined || nowMs - lastContactMs <= OLDEST_MS) return undefined;
+  const seconds = Math.round((nowMs - lastContactMs) / 1000);
+  return REASONS.policiesOutdated({ seconds }, { seconds });
 }
 
 function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {

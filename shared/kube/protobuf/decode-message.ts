@@ -8,8 +8,8 @@ type FieldType = 'text' | 'bool' | 'int32' | 'int64' | 'time' | 'quantity' | Mes
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
-  /** A list of such values, or a map of them with text as keys. */
-  readonly many?: 'list' | 'map';
+  /** A list of such values, a map of them with text as keys, or a message whose fields JSON has beside the others. */
+  readonly many?: 'list' | 'map' | 'inline';
 }
 
 /** The fields of a message by their numbers in the `generated.proto` of Kubernetes. */
@@ -34,6 +34,7 @@ export function decodeMessage(message: Message, bytes: Buffer, from?: number, to
 
 function take(decoded: Decoded, { name, type, many }: Field, cursor: MessageCursor): void {
   if (many === 'map') addEntry(mapIn(decoded, name), type, cursor);
+  else if (many === 'inline') Object.assign(decoded, valueOf(type, cursor));
   else if (many === 'list') listIn(decoded, name).push(valueOf(type, cursor));
   else decoded[name] = valueOf(type, cursor);
 }

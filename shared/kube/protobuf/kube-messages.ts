@@ -6,19 +6,20 @@ import type { Field, Message } from './decode-message.ts';
  */
 
 /** Of a container, or of a pod as a whole. */
-const RESOURCES: Message = new Map<number, Field>([
+export const RESOURCES: Message = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
 /** A container, as far as quotas charge it. */
-const CONTAINER: Message = new Map<number, Field>([
+export const CONTAINER: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
-const CONTAINER_STATUS: Message = new Map<number, Field>([
+/** What a container has been given. */
+export const CONTAINER_STATUS: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
   [11, { name: 'resources', type: RESOURCES }],
@@ -42,7 +43,7 @@ const CHARGED_SPEC: Message = new Map<number, Field>([
 ]);
 
 /** What a pod's status says of the resources that it holds. */
-const CHARGED_STATUS: Message = new Map<number, Field>([
+export const CHARGED_STATUS: Message = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [10, { name: 'initContainerStatuses', type: CONTAINER_STATUS, many: 'list' }],
@@ -101,7 +102,8 @@ const OWNER: Message = new Map<number, Field>([
   [6, { name: 'controller', type: 'bool' }],
 ]);
 
-const METADATA: Message = new Map<number, Field>([
+/** Identity, deletion, labels, annotations and owners. */
+export const POD_METADATA: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [3, { name: 'namespace', type: 'text' }],
   [5, { name: 'uid', type: 'text' }],
@@ -203,7 +205,8 @@ const SPEC: Message = new Map<number, Field>([
   [40, { name: 'resources', type: RESOURCES }],
 ]);
 
-const CONDITION: Message = new Map<number, Field>([
+/** A condition, without its message. */
+export const POD_CONDITION: Message = new Map<number, Field>([
   [1, { name: 'type', type: 'text' }],
   [2, { name: 'status', type: 'text' }],
   [5, { name: 'reason', type: 'text' }],
@@ -211,7 +214,7 @@ const CONDITION: Message = new Map<number, Field>([
 
 const POD_STATUS: Message = new Map<number, Field>([
   ...CHARGED_STATUS,
-  [2, { name: 'conditions', type: CONDITION, many: 'list' }],
+  [2, { name: 'conditions', type: POD_CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
   [9, { name: 'qosClass', type: 'text' }],
@@ -220,7 +223,7 @@ const POD_STATUS: Message = new Map<number, Field>([
 
 /** What a scheduler reads of a Pod. */
 export const SCHEDULED_POD: Message = new Map<number, Field>([
-  [1, { name: 'metadata', type: METADATA }],
+  [1, { name: 'metadata', type: POD_METADATA }],
   [2, { name: 'spec', type: SPEC }],
   [3, { name: 'status', type: POD_STATUS }],
 ]);

@@ -2,20 +2,18 @@ import { isKubeObject } from '#shared/kube/kube-object.ts';
 import { parseItem, scanItems, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { scanProtobufItems } from '#shared/kube/protobuf/scan-list.ts';
 import type { Ending, Reading } from './reflector-plan.ts';
 import {
+  bytesOf,
   endingOf,
   LARGEST_OBJECT_BYTES,
-  LONGEST_SILENCE_MS,
   openStream,
   type PageSize,
   type Source,
   type Target,
-  untilSilent,
   type WireFormat,
 } from './reflector-target.ts';
 
@@ -100,7 +98,7 @@ async function readPage(
   }
 }
 
-async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
+async function scanPage(source: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
   const read = { items: 0, bytes: 0 };
   const isInProtobuf = isProtobuf(stream.mediaType);
   const counted = (item: Buffer): void => {
@@ -109,11 +107,7 @@ async function scanPage({ clock }: Source, stream: ByteStream, pageSize: PageSiz
     onItem(item, isInProtobuf ? 'protobuf' : 'json');
   };
   const scan = isInProtobuf ? scanProtobufItems : scanItems;
-  const metadata = await scan(
-    inTurns(untilSilent(stream, LONGEST_SILENCE_MS, clock), clock),
-    counted,
-    LARGEST_OBJECT_BYTES,
-  );
+  const metadata = await scan(bytesOf(source, stream), counted, LARGEST_OBJECT_BYTES);
   pageSize.read(read.items, read.bytes);
   return pageOf(metadata);
 }

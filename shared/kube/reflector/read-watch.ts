@@ -1,4 +1,3 @@
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { isProtobuf, readWatchFrame } from '#shared/kube/protobuf/envelope.ts';
@@ -7,14 +6,7 @@ import { isKubeObject, isRecord, type KubeObject } from '#shared/kube/kube-objec
 import { type Failure, failureOf } from '#shared/kube/client/outcome.ts';
 import { splitFrames, splitLines } from './split-frames.ts';
 import type { Ending, Reading, Step } from './reflector-plan.ts';
-import {
-  endingOf,
-  LARGEST_OBJECT_BYTES,
-  LONGEST_SILENCE_MS,
-  openStream,
-  type Target,
-  untilSilent,
-} from './reflector-target.ts';
+import { bytesOf, endingOf, LARGEST_OBJECT_BYTES, openStream, type Target } from './reflector-target.ts';
 
 const SHORT_WATCH_MS = 1_000;
 /** Watches end after 5 to 10 minutes, so that not all of a cluster's come back at once. */
@@ -72,7 +64,7 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
 }
 
 async function* eventsOf(target: Target, stream: ByteStream): AsyncGenerator<WatchEvent> {
-  const bytes = inTurns(untilSilent(stream, LONGEST_SILENCE_MS, target.clock), target.clock);
+  const bytes = bytesOf(target, stream);
   if (isProtobuf(stream.mediaType)) {
     for await (const frame of splitFrames(bytes, LARGEST_OBJECT_BYTES)) yield eventOfFrame(target, frame);
   } else {

@@ -1,7 +1,9 @@
 import type { Clock } from '#shared/runtime/clock.ts';
+import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import { paced, type SpendBytes } from './byte-pace.ts';
 import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { type Message, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
@@ -22,6 +24,8 @@ export interface Source {
   readonly message?: Message;
   /** Asks for the metadata of the objects alone. */
   readonly isMetadataOnly?: boolean;
+  /** Called before each piece of a stream is read, with its bytes; a stream is read as fast as it comes where absent. */
+  readonly spendBytes?: SpendBytes | undefined;
   readonly clock: Clock;
 }
 
@@ -49,9 +53,15 @@ export interface Target extends Source {
 export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
 
 /** Bookmarks come about every minute, so a longer silence means a dead connection. */
-export const LONGEST_SILENCE_MS = 90_000;
+const LONGEST_SILENCE_MS = 90_000;
 
 const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineError];
+
+/** The bytes of a stream, in turns with other work, at the pace of the source, until it ends or falls silent. */
+export function bytesOf({ clock, spendBytes }: Source, stream: ByteStream): AsyncIterable<Buffer> {
+  const bytes = untilSilent(stream, LONGEST_SILENCE_MS, clock);
+  return inTurns(spendBytes === undefined ? bytes : paced(bytes, spendBytes), clock);
+}
 
 /** Opens a list or a watch. */
 export function openStream(
@@ -117,7 +127,7 @@ class SilentStreamError extends Error {
 }
 
 /** The bytes of a stream, until it ends or has been silent for `silenceMs`; then it is closed and SilentStreamError thrown. */
-export async function* untilSilent(stream: ByteStream, silenceMs: number, clock: Clock): AsyncGenerator<Buffer> {
+async function* untilSilent(stream: ByteStream, silenceMs: number, clock: Clock): AsyncGenerator<Buffer> {
   const done = new AbortController();
   const state = { lastAt: clock.monotonic(), isSilent: false };
 

@@ -77,7 +77,7 @@ function gateCode({ code, facts }: Because): string {
 
 /** The condition of the status names the first gate, not only that there is pressure. */
 function conditionFault(result: PassResult, closedGates: readonly Because[]): string | undefined {
-  const memory = pressureConditions(result, { sources: undefined, policies: undefined }).find(
+  const memory = pressureConditions(result, { sources: undefined, policies: { count: 0, problem: undefined } }).find(
     ({ type }) => type === 'Memory',
   );
   if (memory?.status !== 'True') return `the condition is ${memory?.status}`;

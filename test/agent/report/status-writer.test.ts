@@ -24,7 +24,7 @@ function statusOf(scene: Omit<Scene, 'now'>): NodePressureStatus {
     {
       agent: { version: '1', pod: 'agent-x' },
       records: [],
-      doubts: { sources: undefined, policies: undefined },
+      doubts: { sources: undefined, policies: { count: 0, problem: undefined } },
       wallOffsetMs: 0,
       generation: undefined,
       previous: undefined,

@@ -12,7 +12,7 @@ import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-poli
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { CONDITIONS, OWN_LIMITS, REASONS } from '#agent/messages.ts';
 
-const NO_DOUBTS = { sources: undefined, policies: undefined };
+const NO_DOUBTS = { sources: undefined, policies: { count: 0, problem: undefined } };
 
 function result(scene: Scene): PassResult {
   const seen = snapshot(scene);

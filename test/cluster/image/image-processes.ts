@@ -64,7 +64,9 @@ export function imageProcesses(image: () => BuiltImage): void {
     const account: Account = { namespace: namespaceOf(name), name: textAt(template, 'serviceAccountName') };
     const token = await accountToken(admin, account);
     const mounted = { server: connection.server, ca: connection.ca ?? '', token, namespace: account.namespace };
-    const container = start({ name, command: command.map(withVariables), environment: DOWNWARD }, mounted);
+    const { runAsUser, runAsGroup } = at(template, 'securityContext') as Readonly<Record<string, number>>;
+    const user = `${runAsUser}:${runAsGroup}`;
+    const container = start({ name, command: command.map(withVariables), environment: DOWNWARD, user }, mounted);
     container.start();
     const health = `http://127.0.0.1:${port}`;
     for (const path of checks) {

@@ -23,6 +23,8 @@ export interface Container {
   readonly name: string;
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** That of the image where absent. */
+  readonly user?: string;
 }
 
 /** What the kubelet mounts for its account. */
@@ -37,16 +39,16 @@ export interface MountedAccount {
 export type InImage = (container: Container, account?: MountedAccount) => Component;
 
 /**
- * Processes with the unpacked image as their root, read-only, as the user of the image and without capabilities, in
+ * Processes with the unpacked image as their root, read-only, as the user of the container and without capabilities, in
  * namespaces of their own but that of the network. They end with the run in whose folder their logs are.
  */
 export function processesIn({ root, config }: BuiltImage, runFolder: string): InImage {
   // As a container runtime does.
   for (const path of MOUNT_POINTS) mkdirSync(join(root, path), { recursive: true });
-  const [uid = '', gid = uid] = config.User.split(':');
-  const inside = ['unshare', `--root=${root}`, `--wd=${config.WorkingDir}`, `--setuid=${uid}`, `--setgid=${gid}`];
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', AS_CONTAINER, root];
-  return ({ name, command, environment = {} }, account) => {
+  return ({ name, command, environment = {}, user = config.User }, account) => {
+    const [uid = '', gid = uid] = user.split(':');
+    const inside = ['unshare', `--root=${root}`, `--wd=${config.WorkingDir}`, `--setuid=${uid}`, `--setgid=${gid}`];
     const mounted = join(runFolder, `${name}-account`);
     const variables = { ...writeAccount(mounted, account), ...environment };
     const own = [markOf(runFolder), ...config.Env, ...Object.entries(variables).map((pair) => pair.join('='))];

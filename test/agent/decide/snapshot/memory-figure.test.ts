@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { advanceFigureGaps, NO_GAPS } from '#agent/decide/snapshot/figure-gap.ts';
+import { advanceFigureComparison, NOT_COMPARED } from '#agent/decide/snapshot/figure-gap.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, type NodePod } from '#test/agent/node-scene.ts';
 import { REASONS } from '#agent/messages.ts';
@@ -89,12 +89,26 @@ describe('the figure that decides', () => {
   });
 });
 
-describe('advanceFigureGaps', () => {
+describe('advanceFigureComparison', () => {
   const view = (availableMiB: number, reclaimableMiB: number) => snapshot({ now: 0, availableMiB, reclaimableMiB });
 
+  /** The kubelet's figure is that much older than the reclaimable memory. */
+  function late(ageMs: number, now: number, availableMiB: number, reclaimableMiB: number) {
+    const seen = snapshot({ now, availableMiB, reclaimableMiB });
+    return { ...seen, readings: memoryReadings(availableMiB, 1000, now - ageMs) };
+  }
+
   test('figures within a tenth of the capacity count as equal', () => {
-    expect(advanceFigureGaps(NO_GAPS, view(500, 600))).toBe(NO_GAPS);
-    expect(advanceFigureGaps(NO_GAPS, snapshot({ now: 0, availableMiB: 10 }))).toBe(NO_GAPS);
+    expect(advanceFigureComparison(NOT_COMPARED, view(500, 600))).toEqual({ gaps: new Map(), at: 0 });
+    expect(advanceFigureComparison(NOT_COMPARED, snapshot({ now: 0, availableMiB: 10 }))).toBe(NOT_COMPARED);
+  });
+
+  test('figures of different times are not compared, and the last comparison counts for a minute', () => {
+    expect(advanceFigureComparison(NOT_COMPARED, late(2001, 5000, 900, 100))).toBe(NOT_COMPARED);
+    const apart = advanceFigureComparison(NOT_COMPARED, late(2000, 5000, 900, 100));
+    expect(apart).toMatchObject({ gaps: { size: 1 }, at: 5000 });
+    expect(advanceFigureComparison(apart, late(9000, 65_000, 500, 500))).toBe(apart);
+    expect(advanceFigureComparison(apart, late(9000, 65_001, 500, 500))).toBe(NOT_COMPARED);
   });
 
   test.each([
@@ -111,13 +125,13 @@ describe('advanceFigureGaps', () => {
       REASONS.heldMemoryMissed({ signal: 'memory.available', kubeletAvailable: '700Mi', reclaimable: '200Mi' }).text,
     ],
   ])('the kubelet at %d MiB and %d MiB reclaimable is reported as %s', (availableMiB, reclaimableMiB, code, text) => {
-    const because = advanceFigureGaps(NO_GAPS, view(availableMiB, reclaimableMiB)).get('memory.available');
-    expect(because).toMatchObject({ code, text });
+    const { gaps } = advanceFigureComparison(NOT_COMPARED, view(availableMiB, reclaimableMiB));
+    expect(gaps.get('memory.available')).toMatchObject({ code, text });
   });
 
   test('a reported gap ends below a twentieth, so that it is not reported repeatedly', () => {
-    const apart = advanceFigureGaps(NO_GAPS, view(500, 650));
-    expect(advanceFigureGaps(apart, view(500, 560)).size).toBe(1);
-    expect(advanceFigureGaps(apart, view(500, 540)).size).toBe(0);
+    const apart = advanceFigureComparison(NOT_COMPARED, view(500, 650));
+    expect(advanceFigureComparison(apart, view(500, 560)).gaps.size).toBe(1);
+    expect(advanceFigureComparison(apart, view(500, 540)).gaps.size).toBe(0);
   });
 });

@@ -7,6 +7,7 @@ WORKDIR /elsewhere
 ENV MODE=test
 COPY package.json .npmrc ./
 RUN npm ci
+RUN node as-root.ts
 COPY deploy/crds deploy/crds
 USER 1:1
 RUN node --flag=1 main.ts --help > /dev/null \\
@@ -31,8 +32,9 @@ describe('readDockerfile', () => {
         ['deploy/crds', 'deploy/crds'],
       ],
       commands: [
-        ['node', '--flag=1', 'main.ts', '--help'],
-        ['node', 'other.ts'],
+        { words: ['node', 'as-root.ts'], user: '0' },
+        { words: ['node', '--flag=1', 'main.ts', '--help'], user: '1:1' },
+        { words: ['node', 'other.ts'], user: '1:1' },
       ],
     });
   });

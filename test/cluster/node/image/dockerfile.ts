@@ -5,8 +5,14 @@ export interface Dockerfile {
   readonly user: string;
   /** Source in the repository and target in the image, relative to the working folder; of every stage. */
   readonly copies: readonly (readonly [source: string, target: string])[];
-  /** Commands that are run in the image while it is made, split at blanks, without redirections; of every stage. */
-  readonly commands: readonly (readonly string[])[];
+  /** Commands that are run in the image while it is made; of every stage. */
+  readonly commands: readonly Command[];
+}
+
+export interface Command {
+  /** Split at blanks, without redirections. */
+  readonly words: readonly string[];
+  readonly user: string;
 }
 
 type Instruction = readonly [name: string, words: readonly string[]];
@@ -23,11 +29,9 @@ export function readDockerfile(text: string): Dockerfile {
   return {
     workingFolder: wordsOf('WORKDIR', last).at(-1)?.[0] ?? '/',
     environment: Object.fromEntries(variables),
-    user: wordsOf('USER', last).at(-1)?.[0] ?? '0',
+    user: userOf(last),
     copies: wordsOf('COPY', all).flatMap(copiesOf),
-    commands: wordsOf('RUN', all)
-      .flatMap(commandsOf)
-      .filter(([program]) => program !== 'npm'),
+    commands: commandsIn(all).filter(({ words: [program] }) => program !== 'npm'),
   };
 }
 
@@ -47,9 +51,20 @@ function wordsOf(name: string, instructions: readonly Instruction[]): readonly (
   return instructions.filter(([each]) => each === name).map(([, words]) => words);
 }
 
-function commandsOf(words: readonly string[]): readonly (readonly string[])[] {
-  const commands = words.join(' ').split(' && ');
-  return commands.map((command) => command.replace(/ > .*$/, '').split(' '));
+function userOf(instructions: readonly Instruction[]): string {
+  return wordsOf('USER', instructions).at(-1)?.[0] ?? '0';
+}
+
+function commandsIn(all: readonly Instruction[]): readonly Command[] {
+  return all.flatMap(([name, words], index) => {
+    if (name !== 'RUN') return [];
+    const stage = all.slice(
+      all.findLastIndex(([each], at) => each === 'FROM' && at < index),
+      index,
+    );
+    const commands = words.join(' ').split(' && ');
+    return commands.map((each) => ({ words: each.replace(/ > .*$/, '').split(' '), user: userOf(stage) }));
+  });
 }
 
 /** What comes from another stage is left to the caller. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '#test/cluster/support/run-program.ts';
 import { shippedPackages, type Lock } from '#tools/generate/image/bill-of-materials.ts';
-import { type Dockerfile, readDockerfile } from './dockerfile.ts';
+import { type Command, type Dockerfile, readDockerfile } from './dockerfile.ts';
 import { packImage } from './pack-image.ts';
 
 /** As deploy/base names it. */
@@ -12,7 +12,8 @@ const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 const NODE = '/usr/local/bin/node';
 /** A build of a Dockerfile has these too: Node needs them to start itself. Seen by the command alone. */
 const WITH_SYSTEM = 'mount --bind /dev "$0/dev" && mount -t proc proc "$0/proc" && exec "$@"';
-const PASSWORDS = 'root:x:0:0:root:/root:/sbin/nologin\nplimsoll:x:65532:65532::/:/sbin/nologin\n';
+const PASSWORDS =
+  'root:x:0:0:root:/root:/sbin/nologin\nplimsoll:x:65532:65532::/:/sbin/nologin\nagent:x:61013:61013::/:/sbin/nologin\n';
 
 /**
  * Packs what deploy/Dockerfile describes, without a registry: its files, its settings and its commands, on the Node that
@@ -44,7 +45,7 @@ function layNode(root: string): void {
     copyFileSync(from, join(root, to));
   }
   for (const each of ['etc', 'proc', 'sys', 'dev']) mkdirSync(join(root, each));
-  for (const each of ['tmp', 'var/tmp']) makeWorldWritable(join(root, each));
+  for (const each of ['tmp', 'var/tmp', 'var/tmp/compile-cache']) makeWorldWritable(join(root, each));
   writeFileSync(join(root, 'etc/passwd'), PASSWORDS);
 }
 
@@ -61,8 +62,8 @@ function productionModules(): readonly string[] {
   );
 }
 
-function runInside(root: string, { workingFolder, environment, user }: Dockerfile, command: readonly string[]): void {
-  const inside = ['unshare', `--root=${root}`, `--wd=${workingFolder}`, ...asUser(user), ...command];
+function runInside(root: string, { workingFolder, environment }: Dockerfile, { words, user }: Command): void {
+  const inside = ['unshare', `--root=${root}`, `--wd=${workingFolder}`, ...asUser(user), ...words];
   const inNamespaces = ['--mount', '--pid', '--fork', 'sh', '-c', WITH_SYSTEM, root];
   runProgram('unshare', [...inNamespaces, 'env', '-i', ...variables(environment), ...inside]);
 }

@@ -1,0 +1,71 @@
+import type { Field, Message } from './decode-message.ts';
+import {
+  CHARGED_STATUS,
+  CONTAINER,
+  CONTAINER_STATUS,
+  RESOURCES,
+  POD_CONDITION,
+  POD_METADATA,
+} from './kube-messages.ts';
+
+/*
+ * A Pod, as far as the agent of its node reads it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
+ * k8s.io/apimachinery/pkg/apis/meta/v1.
+ */
+
+const NOTHING: Message = new Map();
+
+const EMPTY_DIR: Message = new Map<number, Field>([
+  [1, { name: 'medium', type: 'text' }],
+  [2, { name: 'sizeLimit', type: 'quantity' }],
+]);
+
+/** The sources whose data is on the disk of the node; another one is a volume without a source. */
+const VOLUME_SOURCE: Message = new Map<number, Field>([
+  [1, { name: 'hostPath', type: NOTHING }],
+  [2, { name: 'emptyDir', type: EMPTY_DIR }],
+  [5, { name: 'gitRepo', type: NOTHING }],
+  [19, { name: 'configMap', type: NOTHING }],
+]);
+
+const VOLUME: Message = new Map<number, Field>([
+  [1, { name: 'name', type: 'text' }],
+  [2, { name: '', type: VOLUME_SOURCE, many: 'inline' }],
+]);
+
+const SPEC: Message = new Map<number, Field>([
+  [1, { name: 'volumes', type: VOLUME, many: 'list' }],
+  [2, { name: 'containers', type: CONTAINER, many: 'list' }],
+  [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
+  [10, { name: 'nodeName', type: 'text' }],
+  [20, { name: 'initContainers', type: CONTAINER, many: 'list' }],
+  [24, { name: 'priorityClassName', type: 'text' }],
+  [25, { name: 'priority', type: 'int32' }],
+  [32, { name: 'overhead', type: 'quantity', many: 'map' }],
+  [40, { name: 'resources', type: RESOURCES }],
+]);
+
+const CONDITION: Message = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);
+
+const RUNNING_CONTAINER: Message = new Map<number, Field>([
+  ...CONTAINER_STATUS,
+  [8, { name: 'containerID', type: 'text' }],
+]);
+
+const STATUS: Message = new Map<number, Field>([
+  ...CHARGED_STATUS,
+  [2, { name: 'conditions', type: CONDITION, many: 'list' }],
+  [3, { name: 'message', type: 'text' }],
+  [4, { name: 'reason', type: 'text' }],
+  [7, { name: 'startTime', type: 'time' }],
+  [8, { name: 'containerStatuses', type: RUNNING_CONTAINER, many: 'list' }],
+  [9, { name: 'qosClass', type: 'text' }],
+  [10, { name: 'initContainerStatuses', type: RUNNING_CONTAINER, many: 'list' }],
+]);
+
+/** What an agent reads of a Pod: neither environment nor commands, which a tenant may fill with a mebibyte. */
+export const NODE_POD: Message = new Map<number, Field>([
+  [1, { name: 'metadata', type: POD_METADATA }],
+  [2, { name: 'spec', type: SPEC }],
+  [3, { name: 'status', type: STATUS }],
+]);

@@ -1,0 +1,78 @@
+import type { ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { encodeEnvelope, encodeFrame, encodeMessage } from '#test/build/encode-message.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { footprintOf } from './process-footprint.ts';
+import { summaryNode } from './summary-node.ts';
+import { wirePod } from './wire-node.ts';
+
+const WITHIN = 60_000;
+const PODS = '/api/v1/pods';
+const ENFORCE = { mode: 'Enforce', evictionHard: { 'memory.available': '100Mi' } };
+const MIB = 1024 * 1024;
+/** The API server stores no larger object. */
+const ENVIRONMENT = [{ name: 'A', value: 'x'.repeat(MIB) }];
+const ANNOTATIONS = { 'example.com/data': 'x'.repeat(250 * 1024) };
+const EVENTS = 64;
+/** What an agent reads at once, and per second after that (agent/observe/api-server/node-pods.ts). */
+const BURST_MIB = 32;
+const MIB_PER_SECOND = 8;
+/** Of sockets and of the two processes. */
+const BUFFERED_MIB = 16;
+/** For passes and a flood; what is read at the pace costs some 0.05, the burst as much at once as four seconds of it. */
+const MOST_CORES = 0.3;
+
+const node = summaryNode();
+
+/** A pod as large as a tenant can make it, in each version another one, as a watch in protocol buffers sends it. */
+function frame(version: number): Buffer {
+  const pod = wirePod({ name: 'large', requestMiB: 10, annotations: ANNOTATIONS });
+  const { metadata, spec, status } = pod as unknown as Record<'metadata' | 'spec' | 'status', object>;
+  const containers = [{ name: 'main', resources: { requests: { memory: '10Mi' } }, env: ENVIRONMENT }];
+  const message = encodeMessage('io.k8s.api.core.v1.Pod', {
+    metadata: { ...metadata, resourceVersion: String(version) },
+    spec: { ...spec, containers },
+    status,
+  });
+  return encodeFrame('MODIFIED', encodeEnvelope('v1', 'Pod', message));
+}
+
+/** Sends them as fast as the agent reads; returns how many MiB were taken. */
+async function send(response: ServerResponse): Promise<number> {
+  response.writeHead(200, { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' });
+  let bytes = 0;
+  for (let sent = 1; sent <= EVENTS; sent += 1) {
+    const event = frame(1_000_000 + sent);
+    bytes += event.length;
+    if (!response.write(event)) await once(response, 'drain');
+  }
+  return bytes / MIB;
+}
+
+describe('pods as large as the API server stores', { timeout: 120_000 }, () => {
+  test('are read at a pace, whatever a tenant sends, and do not delay an eviction (T-107)', async () => {
+    Object.assign(node, { availableMiB: 700, usageMiB: { large: 10, hog: 300 } });
+    const metadata = { annotations: { 'plimsoll.dev/confirmed-generation': '1' } };
+    await node.start({ pods: [wirePod({ name: 'hog', requestMiB: 10 })], policy: ENFORCE, metadata });
+    const { api, child } = node.agent;
+    const watched = new Promise<ServerResponse>((resolve) => {
+      api.onRequest = ({ path, isWatch }) =>
+        path === PODS && isWatch ? { kind: 'stream', write: resolve } : undefined;
+    });
+    api.cutWatches(PODS);
+    const response = await watched;
+    await eventually(async () => expect(await node.passes()).toBeGreaterThan(20), WITHIN);
+    const [before, startedAt] = [footprintOf(child.pid ?? 0), performance.now()];
+    let isSent = false;
+    const sending = send(response).finally(() => (isSent = true));
+    node.availableMiB = 40;
+    await eventually(() => expect(node.asked()).toEqual(['hog']), WITHIN);
+    expect(isSent).toBe(false);
+    const mebibytes = await sending;
+    const seconds = (performance.now() - startedAt) / 1000;
+    const cores = (footprintOf(child.pid ?? 0).cpuSeconds - before.cpuSeconds) / seconds;
+    expect(seconds).toBeGreaterThan((mebibytes - BURST_MIB - BUFFERED_MIB) / MIB_PER_SECOND);
+    expect(cores).toBeLessThan(MOST_CORES);
+  });
+});
