@@ -36,7 +36,8 @@ export async function openServing(parts: WebhookParts) {
     port: server.port,
     isRegistered: configuration.registration.mode !== 'None',
   });
-  return { server, rotator, registration, trust, followed: isAvoiding ? [avoidLists] : [] };
+  const hasAvoidLists = (): boolean => isAvoiding && [...avoidLists.values()].some(({ isKept }) => isKept);
+  return { server, rotator, registration, trust, hasAvoidLists, followed: isAvoiding ? [avoidLists] : [] };
 }
 
 /** The address to reach this process: not every platform can connect to a wildcard address. */

@@ -14,6 +14,7 @@ const CHART_HEADING = `{{- /* Generated from deploy/base, its overlays and its c
 export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/cert-manager': '.Values.certManager.enabled',
   'overlays/rules-only': '.Values.rulesOnly.enabled',
+  'overlays/admission-in-process': 'eq (include "plimsoll.admission" .) "InProcess"',
   'overlays/enforce': 'eq .Values.agent.mode "Enforce"',
   'overlays/second-scheduler': '.Values.scheduler.enabled',
   'overlays/node-controller': '.Values.nodeController.enabled',
@@ -23,8 +24,7 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
 
 /** The same for components that add objects and change none. */
 export const COMPONENT_CONDITIONS: Readonly<Record<string, string>> = {
-  'components/api-server-defaults':
-    'and .Values.apiServerDefaults.enabled (.Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy")',
+  'components/api-server-defaults': 'ne (include "plimsoll.admission" .) "Webhook"',
   'components/network-policies': '.Values.networkPolicies.enabled',
   'components/flow-schema': '.Values.flowSchema.enabled',
   'components/pod-monitors': '.Values.podMonitors.enabled',

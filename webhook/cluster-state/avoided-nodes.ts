@@ -4,7 +4,7 @@ import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -13,6 +13,8 @@ import type { Clock } from '#shared/runtime/clock.ts';
 export interface AvoidList {
   readonly node: string;
   readonly entries: readonly AvoidEntry[];
+  /** Whether the node has ever had one: its list stays when it has become empty. */
+  readonly isKept: boolean;
 }
 
 /** The avoid lists of all nodes. Readiness does not wait for them: without them a pod gets no node affinity. */
@@ -22,7 +24,7 @@ export function createAvoidLists(options: ClientContext): Reflector<AvoidList> {
 
 function readAvoidList(raw: KubeObject): AvoidList {
   const { name, avoid } = decodeNodePressure(raw);
-  return { node: name, entries: avoid };
+  return { node: name, entries: avoid, isKept: fieldOf(raw['spec'], 'avoid') !== undefined };
 }
 
 /** Which nodes evicted pods of an owner; an index that is rebuilt only after a list has changed. */

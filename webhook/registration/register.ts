@@ -6,6 +6,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
 import { webhookConfigurations, type RegistrationOptions } from '#shared/kube/admission/webhook-configurations.ts';
 import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { withPresentCondition } from './pod-entries.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 const RESOURCES: readonly [Resource, Resource] = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
@@ -27,8 +28,9 @@ async function writeConfiguration(client: KubeClient, resource: Resource, object
   const created = await createObject(client, { resource }, object, { fieldManager: FIELD_MANAGER });
   if (created.kind !== 'alreadyExists') return void expectOk(created, resource);
   const address = { resource, name: WEBHOOK_CONFIGURATION };
-  const { metadata } = expectOk(await getObject(client, address), resource);
-  const next = { ...object, metadata: { ...object.metadata, resourceVersion: metadata.resourceVersion } };
+  const present = expectOk(await getObject(client, address), resource);
+  const { resourceVersion = '' } = present.metadata;
+  const next = withPresentCondition({ ...object, metadata: { ...object.metadata, resourceVersion } }, present);
   expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), resource);
 }
 

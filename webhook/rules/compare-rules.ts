@@ -1,4 +1,5 @@
 import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
+import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
@@ -10,6 +11,8 @@ import { isCurrent, readRulesObject, type RulesObject } from './stored-rules.ts'
 /** The rules compiled from policies and classes, and the stored objects to compare with. */
 export interface Comparison {
   readonly compiled: CompiledRules;
+  /** All classes, as they were compiled. */
+  readonly classes: PriorityClasses;
   /** Objects to write first, objects to delete last, so that no rule is missing in between. */
   readonly objects: readonly RulesObject[];
   readonly isCurrent: boolean;
@@ -36,7 +39,7 @@ export async function compareRules(
       policies: set?.rules.length ?? 0,
     })),
   );
-  return { compiled, objects, isCurrent: objects.every(isCurrent) };
+  return { compiled, classes, objects, isCurrent: objects.every(isCurrent) };
 }
 
 function absence(set: RuleSet | undefined): number {

@@ -1,20 +1,91 @@
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
-import { ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS } from '#shared/kube/resource.ts';
+import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import {
+  ADMISSION_POLICIES,
+  ADMISSION_POLICY_BINDINGS,
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  type Resource,
+} from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
-const INSTALLED = rulePolicies().map(({ kind, metadata: { name = '' } }) => {
-  return { name, resource: kind === ADMISSION_POLICIES.kind ? ADMISSION_POLICIES : ADMISSION_POLICY_BINDINGS };
-});
+const RESOURCES: readonly Resource[] = [
+  ADMISSION_POLICIES,
+  ADMISSION_POLICY_BINDINGS,
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+];
+
+const NAMES_OF_PODS: readonly string[] = [WEBHOOK_ENTRIES.priority, `warnings.${WEBHOOK_ENTRIES.priority}`];
+
+interface Installed {
+  readonly name: string;
+  readonly resource: Resource;
+}
+
+const JUDGING = rulePolicies().map(addressOf);
+/** What gives and judges pods. */
+const OF_PODS = [
+  ...defaultPolicy(),
+  ...rulePolicies().filter(({ metadata: { name } }) => NAMES_OF_PODS.includes(name ?? '')),
+];
+
+function addressOf({ kind, metadata: { name = '' } }: KubeObject): Installed {
+  const resource = RESOURCES.find((each) => each.kind === kind);
+  if (resource === undefined) throw new Error(`cannot look for ${kind} "${name}": it is not an admission policy`);
+  return { name, resource };
+}
 
 /** The objects missing for the enforcement of rules, as `KIND NAME`. Rejects when they cannot be read. */
 export async function missingPolicies(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
-  const found = await Promise.all(INSTALLED.map((address) => getObject(client, address, { signal })));
-  return INSTALLED.flatMap(({ name, resource }, index) => {
-    const outcome = found[index];
-    if (outcome === undefined || outcome.kind === 'ok') return [];
-    if (outcome.kind === 'notFound') return [`${resource.kind} ${name}`];
-    throw new Error(ERRORS.read(`${resource.kind} "${name}"`, outcome.message));
+  const found = await readAll(JUDGING, client, signal);
+  return JUDGING.flatMap(({ name, resource }, index) =>
+    found[index] === undefined ? [`${resource.kind} ${name}`] : [],
+  );
+}
+
+/**
+ * What keeps the API server from giving and judging pods by itself, as `KIND NAME`: objects that are missing, or that are
+ * not those of this version, such as a binding that somebody limited to some namespaces. Rejects when they cannot be read.
+ */
+export async function unlikeShipped(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
+  const found = await readAll(OF_PODS.map(addressOf), client, signal);
+  return OF_PODS.flatMap(({ kind = '', metadata: { name = '' }, spec }, index) =>
+    isShipped(found[index]?.['spec'], spec) ? [] : [`${kind} ${name}`],
+  );
+}
+
+/** Equal but for empty objects, with which the API server fills in what is not said. */
+function isShipped(found: unknown, shipped: unknown): boolean {
+  if (Array.isArray(shipped)) {
+    return (
+      Array.isArray(found) &&
+      found.length === shipped.length &&
+      shipped.every((each, index) => isShipped(found[index], each))
+    );
+  }
+  if (!isRecord(shipped) || !isRecord(found)) return found === shipped;
+  const added = Object.entries(found).filter(([key]) => !(key in shipped));
+  return (
+    Object.entries(shipped).every(([key, value]) => isShipped(found[key], value)) &&
+    added.every(([, value]) => isRecord(value) && Object.keys(value).length === 0)
+  );
+}
+
+async function readAll(
+  installed: readonly Installed[],
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<readonly (KubeObject | undefined)[]> {
+  const found = await Promise.all(installed.map((address) => getObject(client, address, { signal })));
+  return found.map((outcome, index) => {
+    if (outcome.kind === 'ok') return outcome.object;
+    if (outcome.kind === 'notFound') return undefined;
+    const { name = '', resource } = installed[index] ?? {};
+    throw new Error(ERRORS.read(`${resource?.kind ?? ''} "${name}"`, outcome.message));
   });
 }

@@ -1,3 +1,4 @@
+import type { CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
@@ -22,6 +23,9 @@ export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
   readonly mode: WebhookConfiguration['mode'];
 }
 
+/** What the compiled rules give, and the classes that they know. */
+export type StoredRules = Pick<CompiledRules, 'giving'> & Pick<Comparison, 'classes'>;
+
 const COMPARE_EVERY_MS = 1_000;
 const WRITE_EVERY_MS = 250;
 /** A change of our objects by another client is noticed after this long. */
@@ -41,6 +45,8 @@ export class RuleReconciler {
   readonly #compareDue: ReturnType<typeof dueAfter>;
   readonly #writeDue: ReturnType<typeof dueAfter>;
   #state: RuleState;
+  /** What was compiled last and is stored. */
+  #stored: Pick<Comparison, 'compiled' | 'classes'> | undefined;
 
   constructor(options: RuleReconcilerOptions) {
     const { caches, clock, metrics, mode } = options;
@@ -74,6 +80,13 @@ export class RuleReconciler {
     return isJustBehind(this.#state, this.#now()) ? undefined : enforcementCondition(policy, this.#state);
   }
 
+  /** What the API server gives and judges by, if that is current and holds every policy. */
+  inForce(): StoredRules | undefined {
+    const isLate = behindMs(this.#state, this.#now()) > 0 && !isJustBehind(this.#state, this.#now());
+    if (isLate || this.#stored === undefined || this.#state.leftOut.size > 0) return undefined;
+    return { giving: this.#stored.compiled.giving, classes: this.#stored.classes };
+  }
+
   async #compare(signal: AbortSignal): Promise<void> {
     if (this.#compareDue.begin()) {
       const comparison = await this.#compareWith(cached(this.#options.caches), signal);
@@ -92,6 +105,7 @@ export class RuleReconciler {
     this.#compared(live);
     const written = (): void => this.#metrics.writes.add({ result: 'written' });
     await writeRules(client, live, { signal, term, now: clock.now(), written });
+    this.#stored = live;
     this.#compared({ ...live, isCurrent: true });
     this.#note({ kind: 'written', missing: await missingPolicies(client, signal) });
     this.#writeDue.again(VERIFY_EVERY_MS);

@@ -69,7 +69,8 @@ export function condition(name: string, expression: string): MatchCondition {
   return { name, expression };
 }
 
-function celList(names: readonly string[]): string {
+/** A list of texts in CEL. */
+export function celList(names: readonly string[]): string {
   return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
 }
 

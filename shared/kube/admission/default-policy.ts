@@ -11,8 +11,10 @@ import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, first, heldRules } from './rule-expressions.ts';
 import { CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
 
-const CLASS = "object.spec.?priorityClassName.orValue('')";
-const MAY_GET_SCHEDULER = [
+/** The class of a pod, empty without one. */
+export const CLASS_OF_POD = "object.spec.?priorityClassName.orValue('')";
+/** A pod that names no scheduler and has no node yet. */
+export const MAY_GET_SCHEDULER = [
   `object.spec.?schedulerName.orValue('${DEFAULT_SCHEDULER}') == '${DEFAULT_SCHEDULER}'`,
   "object.spec.?nodeName.orValue('') == ''",
 ].join(' && ');
@@ -21,9 +23,9 @@ const MAY_GET_SCHEDULER = [
 const RECEIVES = condition(
   'may-receive',
   [
-    `${CLASS} == ''`,
-    `${CLASS} == params.spec.globalDefault`,
-    `${CLASS} in params.spec.receivers.priorityClassNames`,
+    `${CLASS_OF_POD} == ''`,
+    `${CLASS_OF_POD} == params.spec.globalDefault`,
+    `${CLASS_OF_POD} in params.spec.receivers.priorityClassNames`,
     `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`,
   ].join(' || '),
 );
@@ -34,7 +36,7 @@ const RECEIVES = condition(
  */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
-  celVariable('current', CLASS),
+  celVariable('current', CLASS_OF_POD),
   celVariable('managers', 'object.metadata.?managedFields.orValue([])'),
   celVariable(
     'isFilledIn',

@@ -44,6 +44,8 @@ const WORDS_OF_POD: Allowed = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
 };
+/** The annotations of a pod that are read. */
+export const READ_ANNOTATIONS: readonly string[] = Object.keys(WORDS_OF_POD);
 const WORDS_OF_CLASS: Allowed = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],

@@ -17,7 +17,8 @@ const OVERLAYS: Readonly<Record<string, readonly string[]>> = {
   'overlays/enforce': ['agent.mode=Enforce'],
   'overlays/cert-manager': ['certManager.enabled=true'],
   'overlays/rules-only': ['rulesOnly.enabled=true'],
-  'overlays/api-server-defaults': ['apiServerDefaults.enabled=true'],
+  'overlays/admission-both': ['admission=Both'],
+  'overlays/admission-in-process': ['admission=InProcess'],
   'overlays/second-scheduler': ['scheduler.enabled=true', 'scheduler.kubeSchedulerImage=kube-scheduler'],
   'overlays/node-controller': ['nodeController.enabled=true'],
   'overlays/dashboard': ['dashboard.enabled=true'],
@@ -71,6 +72,7 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
     ],
     ['with a mode that does not exist', 'default', ['agent.mode=Sometimes'], '/agent/mode'],
     ['with a misspelt value', 'default', ['webhook.replcas=3'], 'replcas'],
+    ['in process where the API server cannot', 'default', ['admission=InProcess'], 'use Webhook'],
   ])('refuses to be installed %s, and says why', async (_, namespace, values, sentence) => {
     const { status, stderr } = await helm([
       'template',
@@ -96,7 +98,7 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
 function flagsOf(folder: string, values: readonly string[]): readonly string[] {
   const file = `${CHART}ci/${folder.replace('overlays/', '')}-values.yaml`;
   // What the API server serves cannot be taken from helm, only added.
-  const unlessSaid = setFlags(['apiServerDefaults.enabled=false']);
+  const unlessSaid = setFlags(['admission=Webhook']);
   return [...(existsSync(file) ? ['--values', file] : []), ...unlessSaid, ...setFlags(values)];
 }
 

@@ -29,8 +29,11 @@ export function chartTemplates(
     files.set(file, [...(files.get(file) ?? []), renderDocument(tree)]);
   };
   for (const object of base) add(object, templateOf(object, options));
-  for (const { when, objects } of options) {
-    for (const object of objects.filter((each) => find(base, each) === undefined)) {
+  const ofComponents = options.filter(({ isComponent }) => isComponent).flatMap(({ objects }) => objects);
+  for (const { when, objects, isComponent } of options) {
+    // What an overlay takes from a component of the chart, the component's own condition gives.
+    const others = isComponent ? base : [...base, ...ofComponents];
+    for (const object of objects.filter((each) => find(others, each) === undefined)) {
       add(object, { kind: 'either', when, then: filled(object, treeOf(object)), otherwise: undefined });
     }
   }

@@ -28,7 +28,7 @@ export function isMap(value: unknown): value is PlainMap {
 
 /** The tree of plain YAML. */
 export function treeOf(value: unknown): ChartTree {
-  if (Array.isArray(value)) return { kind: 'list', items: value.map(treeOf) };
+  if (Array.isArray(value) && value.length > 0) return { kind: 'list', items: value.map(treeOf) };
   if (!isMap(value) || Object.keys(value).length === 0) return { kind: 'plain', value };
   return { kind: 'map', entries: new Map(Object.entries(value).map(([key, child]) => [key, treeOf(child)])) };
 }

@@ -45,6 +45,8 @@ function weaveList(tree: Branch<'list'>, when: string, base: readonly unknown[],
     const items = tree.items.map((item, index) => weaveVariant(item, { when, base: base[index], other: other[index] }));
     return { kind: 'list', items };
   }
+  // Conditions around every item would leave null instead of an empty list.
+  if (other.length === 0) return only(when, treeOf(other), tree);
   const added = other.slice(base.length);
   if (isDeepStrictEqual(base, other.slice(0, base.length))) {
     return { kind: 'list', items: [...tree.items, ...added.map((item) => only(when, treeOf(item), undefined))] };

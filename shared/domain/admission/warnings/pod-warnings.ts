@@ -7,7 +7,8 @@ import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';
 import { affinityWarnings } from './affinity-warnings.ts';
 import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 
-const LONG_GRACE_SECONDS = 600;
+/** A longer grace period than this is warned of. */
+export const LONG_GRACE_SECONDS = 600;
 
 /** Warnings for the requester about a pod that is allowed but probably not as intended. */
 export function podWarnings(request: PodRequest, cluster: ClusterState): readonly string[] {

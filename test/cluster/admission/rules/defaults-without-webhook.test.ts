@@ -5,9 +5,9 @@ import { servesMutatingPolicies } from '#test/cluster/support/control-plane/bina
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { patched, type Reviewer } from '#test/contract/webhook-receiver.ts';
-import { webhookRegistrar } from '#test/contract/webhook-registrar.ts';
+import { ADMISSION, webhookRegistrar } from '#test/contract/webhook-registrar.ts';
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
-import { rulesAlone } from '#test/cluster/admission/support/rules-alone.ts';
+import { registeredWebhooks, slowPod } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const PATIENCE_MS = 30_000;
@@ -18,13 +18,13 @@ const ONLY_PODS = {
   rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
 };
 
-/** The webhook compiles the defaults and is asked nothing. */
+/** The webhook compiles the defaults; at first it is asked about what the API server leaves to it, then about nothing. */
 describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
-  'while no webhook is registered, the API server itself gives',
+  'with and without the entries for pods, the API server itself gives',
   () => {
     const api = contractHarness(clusterTarget());
     const objects = clusterObjects(api);
-    rulesAlone(api, { policies: [...rulePolicies(), ...defaultPolicy()] });
+    const webhooks = registeredWebhooks(api, { policies: [...rulePolicies(), ...defaultPolicy()] });
     const others = webhookRegistrar(api, 'others');
     const names = { high: '', highNever: '', low: '', lowNever: '', unnamed: '' };
     const policies = { default: '', never: '' };
@@ -53,6 +53,29 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
       if (status !== 201) return at(body, 'message');
       return [at(body, 'spec.priorityClassName'), at(body, 'spec.priority'), at(body, 'spec.preemptionPolicy')];
     }
+
+    /** How many reviews the webhook has answered. */
+    async function reviews(): Promise<number> {
+      const texts = await Promise.all(webhooks.processes.map((each) => each.metrics()));
+      const counts = texts.flatMap((text) => [...text.matchAll(/^plimsoll_webhook_requests_total\{.*\} (\d+)$/gm)]);
+      return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+    }
+
+    async function reviewsOf(ask: () => Promise<unknown>): Promise<number> {
+      const before = await reviews();
+      await ask();
+      return (await reviews()) - before;
+    }
+
+    test('what it gives without asking the webhook, which is asked about the rest', async () => {
+      await eventually(async () => expect(await reviewsOf(() => tripleOf({}))).toBe(0), PATIENCE_MS);
+      expect(await tripleOf({})).toEqual([names.low, -1_000, PREEMPTS]);
+      expect(await reviewsOf(() => tripleOf({ priorityClassName: names.unnamed }))).toBe(0);
+      const slow = slowPod('slow');
+      expect(await reviewsOf(() => api.post(api.core('pods'), slow, { query: { dryRun: 'All' } }))).toBe(1);
+      for (const phase of ['mutating', 'validating'])
+        await api.remove(`${ADMISSION}/${phase}webhookconfigurations/plimsoll`);
+    });
 
     test('the default of a policy, stored with its number and preemption policy', async () => {
       const { status, body } = await api.post(api.core('pods'), pod(uniqueName('stored')));

@@ -1,0 +1,104 @@
+/*
+ * Which pods the webhook's entries are still asked about where the API server gives and judges by itself: facts about the
+ * pod and constants of the compiled rules, never a mark that a tenant could write
+ * (docs/decisions/0067-modes-of-admission.md). A condition that fails skips the webhook, so fields are read only where
+ * they are there, and no loop is over anything that a caller writes.
+ */
+import {
+  type PriorityClass,
+  type PriorityClasses,
+  defaultClass,
+  PREEMPT_LOWER_PRIORITY,
+  PREEMPT_NEVER,
+} from '#shared/domain/priority/priority-class.ts';
+import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
+import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings/pod-warnings.ts';
+import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
+import { CLASS_OF_POD, MAY_GET_SCHEDULER } from './default-policy.ts';
+import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';
+
+/** What the API server gives and judges by at present. */
+export interface InProcessRules {
+  /** What pods are given; `undefined` where no policy gives anything. */
+  readonly giving: RuleSet | undefined;
+  readonly classes: PriorityClasses;
+  /** Whether nodes have avoid lists, which only the webhook turns into node affinity. */
+  readonly isAvoiding: boolean;
+}
+
+/** The conditions for the two entries for pods. */
+export interface PodConditions {
+  readonly mutating: MatchCondition;
+  readonly validating: MatchCondition;
+}
+
+export const LEFT_TO_WEBHOOK = 'left-to-webhook';
+/** A look-up among more constants costs more than it is worth, and the API server limits what conditions may cost. */
+export const MAX_CLASSES = 64;
+
+/** `undefined` where there are too many classes: then the webhook is asked about every pod. */
+export function leftToWebhook(rules: InProcessRules): PodConditions | undefined {
+  const replaced = rules.giving?.receivers?.classNames.size ?? 0;
+  if (Math.max(rules.classes.size, replaced) > MAX_CLASSES) return undefined;
+  return {
+    mutating: condition(LEFT_TO_WEBHOOK, anyOf(toBeGiven(rules))),
+    validating: condition(LEFT_TO_WEBHOOK, anyOf([notOfAClass(rules), WARNED_OF])),
+  };
+}
+
+function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly string[] {
+  const asked = givesDefaults(giving) ? ['', ...globalDefaultOf(classes)] : [];
+  const { classNames = new Set<string>(), schedulers = false } = giving?.receivers ?? {};
+  const names = [...new Set([...asked, ...classNames])].sort();
+  return [
+    ...(names.length > 0 ? [`${CLASS_OF_POD} in ${celList(names)}`] : []),
+    ...(schedulers ? [MAY_GET_SCHEDULER] : []),
+    ...(isAvoiding ? ['size(object.metadata.?ownerReferences.orValue([])) > 0'] : []),
+  ];
+}
+
+/** Class, number and preemption policy are not, together, those of a class that exists, or of no class. */
+function notOfAClass({ giving, classes }: InProcessRules): string {
+  // Only the webhook sees whether the user named the global default or Kubernetes filled it in.
+  const asked = givesDefaults(giving) ? globalDefaultOf(classes) : [];
+  const known = [NO_CLASS, ...[...classes.values()].filter(({ name }) => !asked.includes(name))];
+  return `!(${TRIPLE} in ${celList(known.map(tripleOf).sort())})`;
+}
+
+const NO_CLASS: Pick<PriorityClass, 'name' | 'value' | 'preemptionPolicy'> = {
+  name: '',
+  value: 0,
+  preemptionPolicy: PREEMPT_LOWER_PRIORITY,
+};
+const POLICY = `object.spec.?preemptionPolicy.orValue('${PREEMPT_LOWER_PRIORITY}')`;
+/** No part contains a space. */
+const TRIPLE = `(${CLASS_OF_POD} + ' ' + string(object.spec.?priority.orValue(0)) + ' ' + ${POLICY})`;
+
+function tripleOf({ name, value, preemptionPolicy }: typeof NO_CLASS): string {
+  return `${name} ${value} ${preemptionPolicy}`;
+}
+
+/** Pods of a person, who reads warnings, with something to warn of (shared/domain/admission/warnings). */
+const WARNED_OF = [
+  `(${NOT_A_CONTROLLER.expression} && (`,
+  [
+    ...READ_ANNOTATIONS.map((name) => `'${name}' in object.metadata.?annotations.orValue({})`),
+    `object.spec.?terminationGracePeriodSeconds.orValue(0) > ${LONG_GRACE_SECONDS}`,
+    'object.spec.?affinity.?podAffinity.hasValue()',
+    `${POLICY} == '${PREEMPT_NEVER}'`,
+  ].join(' || '),
+  '))',
+].join('');
+
+function givesDefaults(giving: RuleSet | undefined): boolean {
+  return giving?.rules.some(({ defaultRank }) => defaultRank !== undefined) === true;
+}
+
+function globalDefaultOf(classes: PriorityClasses): readonly string[] {
+  const name = defaultClass(classes)?.name;
+  return name === undefined ? [] : [name];
+}
+
+function anyOf(expressions: readonly string[]): string {
+  return expressions.length === 0 ? 'false' : expressions.map((each) => `(${each})`).join(' || ');
+}

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import type { InProcessRules } from '#shared/kube/admission/left-to-webhook.ts';
+import { webhookConfigurations } from '#shared/kube/admission/webhook-configurations.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createPodEntries } from '#webhook/registration/pod-entries.ts';
+import { registerFully } from '#webhook/registration/register.ts';
+import { RULE_CLASSES } from '#test/build/rule-cases.ts';
+import { apiDouble, type ApiDouble, type Fault } from '#test/fakes/api-double.ts';
+import { fastClock } from '#test/fakes/fast-clock.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
+
+const FOLDER = '/apis/admissionregistration.k8s.io/v1';
+const PLURALS = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+} as Readonly<Record<string, string>>;
+const OPTIONS = {
+  target: { kind: 'url', url: 'https://127.0.0.1:10250' },
+  failurePolicy: 'Ignore',
+  gatedCallers: [],
+} as const;
+/** Two seconds take a fiftieth of that. */
+const FACTOR = 50;
+const LOOK_MS = 2_000 / FACTOR;
+const SETTLED_MS = 5_000 / FACTOR;
+const NARROW = [true, true];
+const WIDE = [false, false];
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+describe('createPodEntries', () => {
+  const running: AbortController[] = [];
+  let api: ApiDouble;
+  let client: KubeClient;
+  let rules: InProcessRules | undefined;
+  let isServed: boolean;
+  let looks: number;
+
+  beforeEach(async () => {
+    api = await apiDouble();
+    client = createClient(directConnection({ server: api.url }), { userAgent: 'test' });
+    for (const { kind, ...object } of rulePolicies()) api.put(`${FOLDER}/${PLURALS[kind ?? '']}`, { ...object });
+    // The double does not serve the kinds of 1.36.
+    isServed = true;
+    looks = 0;
+    api.onRequest = ({ path }): Fault | undefined => {
+      if (path.endsWith('/mutatingadmissionpolicies/defaults.plimsoll.dev')) looks += 1;
+      if (!isServed || !path.includes('mutatingadmissionpolic')) return undefined;
+      const [policy, binding] = defaultPolicy();
+      return { kind: 'answer', status: 200, body: (path.includes('bindings') ? binding : policy) as object };
+    };
+    const classes = new Map(RULE_CLASSES.map((each) => [each.name, each]));
+    rules = { giving: undefined, classes, isAvoiding: false };
+    await registerFully(client, OPTIONS);
+  });
+  afterEach(async () => {
+    for (const each of running.splice(0)) each.abort();
+    client.close();
+    await api.close();
+  });
+
+  function lead(): { lose: () => void } {
+    const end = new AbortController();
+    running.push(end);
+    let isHeld = true;
+    const duty = createPodEntries({ client, clock: fastClock(FACTOR), log, rules: () => rules });
+    void duty.run(end.signal, { fencingToken: '', isHeld: () => isHeld });
+    return {
+      lose: () => {
+        isHeld = false;
+      },
+    };
+  }
+
+  /** As an administrator may, who wants the rules in some namespaces only. */
+  function limit(binding: string): void {
+    const collection = `${FOLDER}/validatingadmissionpolicybindings`;
+    const found = api.get(collection, binding) as { metadata: Record<string, unknown>; spec: object };
+    const matchResources = { namespaceSelector: { matchLabels: { team: 'a' } } };
+    api.put(collection, { ...found, spec: { ...found.spec, matchResources } });
+  }
+
+  /** Whether the mutating and the validating entry for pods leave pods out. */
+  function narrowed(): readonly boolean[] {
+    return ['mutating', 'validating'].map((phase) => {
+      const found = api.get(`${FOLDER}/${phase}webhookconfigurations`, 'plimsoll');
+      const entries = found?.['webhooks'] as readonly { name: string; matchConditions?: { name: string }[] }[];
+      const entry = entries.find(({ name }) => name === 'priority.plimsoll.dev');
+      return entry?.matchConditions?.some(({ name }) => name === 'left-to-webhook') === true;
+    });
+  }
+
+  async function become(wanted: readonly boolean[]): Promise<void> {
+    await eventually(() => expect(narrowed()).toEqual(wanted), 5_000);
+  }
+
+  async function stay(wanted: readonly boolean[]): Promise<void> {
+    await letTimePass(SETTLED_MS + 3 * LOOK_MS, 'double');
+    expect(narrowed()).toEqual(wanted);
+  }
+
+  test('leaves pods out once the policies have been there for a while, and only those of the two entries for pods', async () => {
+    lead();
+    await become(NARROW);
+    // At 0, 2, 4 and 6 seconds.
+    expect(looks).toBeGreaterThanOrEqual(4);
+    const { webhooks } = api.get(`${FOLDER}/validatingwebhookconfigurations`, 'plimsoll') as unknown as {
+      webhooks: { name: string; matchConditions?: { name: string }[] }[];
+    };
+    const changed = webhooks.filter(({ matchConditions = [] }) =>
+      matchConditions.some(({ name }) => name === 'left-to-webhook'),
+    );
+    expect(changed.map(({ name }) => name)).toEqual(['priority.plimsoll.dev']);
+    const { length } = api.writes;
+    await stay(NARROW);
+    expect(api.writes).toHaveLength(length);
+  });
+
+  test.each<[string, () => void]>([
+    ['the policy that gives defaults', () => (isServed = false)],
+    ['the policy that judges', () => api.remove(`${FOLDER}/validatingadmissionpolicies`, 'priority.plimsoll.dev')],
+    ['its binding', () => api.remove(`${FOLDER}/validatingadmissionpolicybindings`, 'priority.plimsoll.dev')],
+    ['a binding for every namespace', () => limit('priority.plimsoll.dev')],
+    ['what is compiled', () => (rules = undefined)],
+  ])('asks about every pod without %s', async (_, takeAway) => {
+    lead();
+    await become(NARROW);
+    takeAway();
+    await become(WIDE);
+    await stay(WIDE);
+  });
+
+  test('follows the classes, and keeps what it wrote when the entries are registered anew', async () => {
+    lead();
+    await become(NARROW);
+    rules = { giving: undefined, classes: new Map(), isAvoiding: false };
+    await eventually(() => {
+      const found = JSON.stringify(api.get(`${FOLDER}/validatingwebhookconfigurations`, 'plimsoll'));
+      expect(found).not.toContain('rule-low');
+    }, 5_000);
+    await registerFully(client, OPTIONS);
+    expect(narrowed()).toEqual(NARROW);
+  });
+
+  test('writes nothing once another replica may lead, and registers no entry that is not there', async () => {
+    const { lose } = lead();
+    await become(NARROW);
+    lose();
+    isServed = false;
+    await stay(NARROW);
+    for (const each of running.splice(0)) each.abort();
+    const [mutating, validating] = webhookConfigurations(OPTIONS);
+    for (const each of [mutating, validating]) {
+      const entries = each['webhooks'] as readonly { name: string }[];
+      const webhooks = entries.filter(({ name }) => name !== 'priority.plimsoll.dev');
+      const plural = `${String(each.kind).toLowerCase()}s`;
+      api.put(`${FOLDER}/${plural}`, { ...each, webhooks });
+    }
+    isServed = true;
+    lead();
+    await stay(WIDE);
+  });
+});
