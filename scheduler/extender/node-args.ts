@@ -21,6 +21,8 @@ export interface NodeArgs {
   readonly owner: OwnerKey | undefined;
   /** The pod as it came, of a very large one what it needs: few calls read more of it than its owner. */
   readonly pod: unknown;
+  /** To read it was much work already. */
+  readonly isPodLarge: boolean;
   /** Not all that it needs was read. */
   readonly isPodCutShort: boolean;
   readonly nodes: readonly string[];
@@ -34,11 +36,11 @@ export function* readNodeArgs(bytes: Buffer): Steps<Decoded<NodeArgs>> {
   if (!body.ok) return body;
   yield;
   const raw = parseFields(body.value);
-  const { isPodCutShort } = body.value;
-  return raw.ok ? decodeObject(raw.value, (args) => ({ ...readArgs(args), isPodCutShort })) : raw;
+  const { isPodLarge, isPodCutShort } = body.value;
+  return raw.ok ? decodeObject(raw.value, (args) => ({ ...readArgs(args), isPodLarge, isPodCutShort })) : raw;
 }
 
-function readArgs(args: WireObject): Omit<NodeArgs, 'isPodCutShort'> {
+function readArgs(args: WireObject): Omit<NodeArgs, 'isPodLarge' | 'isPodCutShort'> {
   const items = readObject(args, 'Nodes', (list) => readList(list, 'items', (item) => item));
   return {
     owner: readObject(args, 'Pod', (pod) => readObject(pod, 'metadata', readOwner)),

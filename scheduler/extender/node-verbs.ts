@@ -9,7 +9,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { unreadable, type Verb } from './extender-listener.ts';
 import { encodeFilterResult, encodeScores, type NodeArgs, readNodeArgs } from './node-args.ts';
-import type { DecideOr, ViewState } from './why-undecided.ts';
+import type { DecideOr, Undecided, ViewState } from './why-undecided.ts';
 
 export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
   readonly snapshot: ClusterSnapshot;
@@ -22,6 +22,7 @@ export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
 /** The highest score that an extender may give (`MaxExtenderPriority`). */
 const HIGHEST_SCORE = 10;
 type SetAside = ReadonlyMap<string, Because>;
+type Undecidedness = { readonly undecided: Undecided };
 
 const NONE: SetAside = new Map();
 const NOTHING: FilteredNodes['leftOut'] = new Map();
@@ -39,7 +40,7 @@ export function filterVerb(options: NodeVerbOptions): Verb {
     if (!args.ok) return unreadable(args);
     yield;
     const outcome = yield* options.decideOr('filter', asked, filter(options, args.value));
-    const filtered = 'decided' in outcome ? outcome.decided : { left: args.value.nodes, leftOut: NOTHING };
+    const filtered = 'decided' in outcome ? outcome.decided : yield* undecidedFilter(options, args.value, outcome);
     for (const { because } of filtered.leftOut.values()) leftOutNodes.add({ reason: because.code });
     return { ok: true, json: JSON.stringify(encodeFilterResult(args.value, filtered)) };
   };
@@ -56,7 +57,7 @@ export function prioritizeVerb(options: NodeVerbOptions): Verb {
     yield;
     const { nodes } = args.value;
     const outcome = yield* options.decideOr('prioritize', asked, openNodes(options, args.value));
-    const open = 'decided' in outcome ? outcome.decided : NO_NODES;
+    const open = 'decided' in outcome ? outcome.decided : yield* undecidedNodes(options, args.value, outcome);
     const scores = encodeScores(nodes, (node) => (open.has(node) ? HIGHEST_SCORE : 0));
     return { ok: true, json: JSON.stringify(scores) };
   };
@@ -68,14 +69,37 @@ function* openNodes(options: NodeVerbOptions, args: NodeArgs): Steps<ReadonlySet
   return new Set(args.nodes.filter((node) => !kept.has(node) && !avoided.has(node)));
 }
 
+/** All nodes, but no room that a large pod would get for the work that it takes. */
+function* undecidedFilter(options: NodeVerbOptions, args: NodeArgs, why: Undecidedness): Steps<FilteredNodes> {
+  return withoutKept(args, yield* keptUndecided(options, args, why), NOTHING);
+}
+
+function* undecidedNodes(options: NodeVerbOptions, args: NodeArgs, why: Undecidedness): Steps<ReadonlySet<string>> {
+  const kept = yield* keptUndecided(options, args, why);
+  return kept.size === 0 ? NO_NODES : new Set(args.nodes.filter((node) => !kept.has(node)));
+}
+
+function* keptUndecided(options: NodeVerbOptions, args: NodeArgs, { undecided }: Undecidedness): Steps<SetAside> {
+  if (!args.isPodLarge || undecided === 'Unsynced') return NONE;
+  return yield* setAside(options, { ...args, isPodCutShort: true });
+}
+
 /** Set-aside room stays so even if no node is left: the pod waits, or preempts others itself. */
 function* filter(options: NodeVerbOptions, args: NodeArgs): Steps<FilteredNodes> {
   const kept = yield* setAside(options, args);
   const open = kept.size === 0 ? args.nodes : args.nodes.filter((node) => !kept.has(node));
   const { left, leftOut } = filterNodes(open, yield* avoidedNodes(open, placementOf(options, args)));
-  if (kept.size === 0) return { left, leftOut };
+  return withoutKept({ nodes: left }, kept, leftOut);
+}
+
+function withoutKept(
+  { nodes }: Pick<NodeArgs, 'nodes'>,
+  kept: SetAside,
+  leftOut: FilteredNodes['leftOut'],
+): FilteredNodes {
+  if (kept.size === 0) return { left: nodes, leftOut };
   const forbidden = Array.from(kept, ([node, because]) => [node, { isForbidden: true, because }] as const);
-  return { left, leftOut: new Map([...leftOut, ...forbidden]) };
+  return { left: nodes.filter((node) => !kept.has(node)), leftOut: new Map([...leftOut, ...forbidden]) };
 }
 
 /** Nodes with room for other pods only. None by a stale view of the pods, nor for a pod that cannot be read. */

@@ -7,6 +7,7 @@ import { endOfValue, readPart, type Shape } from './large-json.ts';
 export interface RequestBody {
   /** As it came; of a very large one, the part that was asked for. `undefined` where the body begins with something else. */
   readonly pod: unknown;
+  readonly isPodLarge: boolean;
   /** Not all of that part was read: who the pod is, but not what it needs. */
   readonly isPodCutShort: boolean;
   /** The text of the other fields, from the comma that follows the pod on; all of it where it begins otherwise. */
@@ -71,11 +72,14 @@ export function* readRequestBody(bytes: Buffer, part: Shape): Steps<Decoded<Requ
   const isUsual = bytes.toString('latin1', 0, from) === BEFORE_POD;
   const end = isUsual ? yield* endOfValue(bytes, from) : 0;
   if (end === 0 || bytes[end] !== COMMA)
-    return { ok: true, value: { pod: undefined, isPodCutShort: false, others: bytes.toString('utf8') } };
+    return {
+      ok: true,
+      value: { pod: undefined, isPodLarge: false, isPodCutShort: false, others: bytes.toString('utf8') },
+    };
   const others = bytes.toString('utf8', end);
   if (end - from > MOST_POD_BYTES) return yield* readLargePod(bytes, part, others);
   const pod = parseJson(bytes.toString('utf8', from, end));
-  return pod.ok ? { ok: true, value: { pod: pod.value, isPodCutShort: false, others } } : pod;
+  return pod.ok ? { ok: true, value: { pod: pod.value, isPodLarge: false, isPodCutShort: false, others } } : pod;
 }
 
 /** All fields of a request. */
@@ -90,7 +94,7 @@ function withPod(parsed: Decoded<unknown>, Pod: unknown): Decoded<unknown> {
 function* readLargePod(bytes: Buffer, part: Shape, others: string): Steps<Decoded<RequestBody>> {
   try {
     const { value: pod, isCutShort } = yield* readPart(bytes, BEFORE_POD.length, part);
-    return { ok: true, value: { pod, isPodCutShort: isCutShort, others } };
+    return { ok: true, value: { pod, isPodLarge: true, isPodCutShort: isCutShort, others } };
   } catch (error) {
     if (error instanceof SyntaxError) return { ok: false, field: 'Pod', message: `not valid JSON: ${error.message}` };
     throw error;

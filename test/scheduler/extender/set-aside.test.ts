@@ -61,6 +61,19 @@ describe('room that is set aside (S2-26)', () => {
       expect((await ask(JSON.stringify(question), asking)).body).toMatchObject({ NodeNames });
     });
 
+    test.each<[string, object]>([
+      ['filter', { NodeNames: ['n1'] }],
+      ['prioritize', [{ Score: 0 }, { Score: 10 }]],
+    ])('%s keeps it also where to read the pod was too much work', async (verb, expected) => {
+      const spec = { ...Pod.spec, containers: [{ ...free, args }] };
+      const question = { Pod: { ...Pod, spec }, Nodes: null, NodeNames: all };
+      let ms = 0;
+      const asking = { path: `/${verb}`, others: [promised], bodyLimitBytes, monotonic: () => (ms += 60) };
+      const { body, metrics } = await ask(JSON.stringify(question), asking);
+      expect(body).toMatchObject(expected);
+      expect(metrics).toContain(`plimsoll_extender_undecided_total{verb="${verb}",reason="TooMuchWork"} 1`);
+    });
+
     test('preempt removes no pod for one that would not get the room', async () => {
       const ports = Array.from({ length: 30_000 }, (_, containerPort) => ({ containerPort }));
       const others = [promised, buildPod({ name: 'ordinary', node: 'n0', priority: 10, requests: { cpu: '1' } })];
