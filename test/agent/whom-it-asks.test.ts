@@ -98,8 +98,8 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
     }
 
     test.each(['Deferred', 'Infeasible'])('a larger request that is %s makes no pod small', async (pending) => {
-      short({ hog: 600, within: 300 });
-      await start([resized('hog', 800, 10, pending), within]);
+      short({ hog: 500, next: 300, within: 150 });
+      await start([resized('hog', 800, 10, pending), podOf('next', 10), within]);
       await eventually(() => expect(node.asked()).toEqual(['hog']), WITHIN);
     });
 
