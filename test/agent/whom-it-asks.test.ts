@@ -79,6 +79,37 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
     expect(node.asked()).toEqual(['hog']);
   });
 
+  describe('while a pod is resized in place, the requests that its kubelet has allocated count (B3)', () => {
+    const next = podOf('next', 10, { priority: 5 });
+    const within = podOf('within', 500);
+
+    /** Its spec requests one amount, its kubelet has allocated another; `pending` says why not yet. */
+    function resized(name: string, requestMiB: number, allocatedMiB: number, pending?: string): StoredObject {
+      const pod = podOf(name, requestMiB);
+      const requests = { memory: `${allocatedMiB}Mi` };
+      const container = { name: 'main', image: '', imageID: '', ready: true, restartCount: 0 };
+      const condition = pending && { type: 'PodResizePending', status: 'True', reason: pending };
+      const status = {
+        ...(pod['status'] as object),
+        conditions: condition === undefined ? [] : [condition],
+        containerStatuses: [{ ...container, resources: { requests }, allocatedResources: requests }],
+      };
+      return { ...pod, status };
+    }
+
+    test.each(['Deferred', 'Infeasible'])('a larger request that is %s makes no pod small', async (pending) => {
+      short({ hog: 500, next: 300, within: 150 });
+      await start([resized('hog', 800, 10, pending), podOf('next', 10), within]);
+      await eventually(() => expect(node.asked()).toEqual(['hog']), WITHIN);
+    });
+
+    test('a smaller request that is not allocated yet makes no pod large', async () => {
+      short({ shrinking: 400, next: 300, within: 200 });
+      await start([resized('shrinking', 10, 500), next, within]);
+      await eventually(() => expect(node.asked()).toEqual(['next']), WITHIN);
+    });
+  });
+
   describe('while something keeps the pod that took most', () => {
     const hog = podOf('hog', 10);
     const next = podOf('next', 10, { priority: 5 });
