@@ -2,6 +2,8 @@ import { classOutliers } from '#shared/domain/priority/class-outliers.ts';
 import {
   CONFIG_MAPS,
   CUSTOM_RESOURCE_DEFINITIONS,
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
   NODE_PRESSURES,
   NODES,
@@ -12,6 +14,7 @@ import {
 } from '#shared/kube/resource.ts';
 import { type ClusterModel, clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { admissionModeFindings } from './admission-mode.ts';
 import { agentFindings } from './agent-findings.ts';
 import type { Finding } from './finding.ts';
 import { definitionFindings, registrationFindings } from './installation-findings.ts';
@@ -36,11 +39,13 @@ interface Check {
 }
 
 const WEBHOOKS = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS];
+const GIVING = [MUTATING_POLICIES, MUTATING_POLICY_BINDINGS];
 
 /** In the order of an installation. */
 const INSTALLATION: readonly Check[] = [
   { needs: [CUSTOM_RESOURCE_DEFINITIONS], find: ({ read }) => definitionFindings(read.manifests) },
   { needs: WEBHOOKS, find: ({ read }) => registrationFindings(read.manifests, read.now) },
+  { needs: [...WEBHOOKS, ...GIVING], find: ({ read }) => admissionModeFindings(read.manifests) },
   { needs: [NODES, NODE_PRESSURES], find: ({ model, read }) => agentFindings(model, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },

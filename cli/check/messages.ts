@@ -21,6 +21,40 @@ export function webhookRegistered(kind: string, entries: number): Finding {
   return ok(kind, entries === 1 ? '1 entry is registered' : `${entries} entries are registered`);
 }
 
+export function modeWebhook(): Finding {
+  const why = 'the API server gives no defaults itself, because defaults.plimsoll.dev is not installed';
+  return ok('admission', `mode Webhook: the webhook is asked about every new pod; ${why}`);
+}
+
+export function modeBoth(): Finding {
+  const why = 'defaults.plimsoll.dev is installed, and the compiled rules are current and complete';
+  return ok(
+    'admission',
+    `mode Both: the webhook is asked only about new pods that the API server leaves to it; ${why}`,
+  );
+}
+
+export function modeInProcess(): Finding {
+  const why = 'defaults.plimsoll.dev is installed, and the webhook has no entries for pods';
+  return ok('admission', `mode InProcess: the API server alone gives and judges new pods, except for quotas; ${why}`);
+}
+
+export function stillAskedAboutAll(): Finding {
+  const next =
+    'see kubectl get priorityrules, the condition EnforcedByAPIServer of each PriorityPolicy, and the log of the webhook; there may be at most 64 priority classes';
+  return warning('admission', 'mode Both, but the webhook is still asked about every new pod', next);
+}
+
+export function stillLeftOut(): Finding {
+  const next = 'see that a replica of the webhook leads: kubectl -n plimsoll-system get lease plimsoll-webhook';
+  return error('admission', 'the webhook is not asked about every new pod, but defaults.plimsoll.dev is missing', next);
+}
+
+export function nobodyGivesDefaults(): Finding {
+  const next = 'apply deploy/components/api-server-defaults, or register the entries for pods again';
+  return error('admission', 'the webhook has no entries for pods, and defaults.plimsoll.dev is missing', next);
+}
+
 export function authorityUnreadable(kind: string, entry: string): Finding {
   const next = 'see the log of the webhook, and docs/guides/webhook-certificates.md';
   return error(kind, `entry ${entry} has no certificate authority that can be read`, next);

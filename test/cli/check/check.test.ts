@@ -266,6 +266,7 @@ describe('plimsoll check', () => {
         'OK        definitions                      all 5 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
+        'OK        admission                        mode Webhook: the webhook is asked about every new pod; the API server gives no defaults itself, because defaults.plimsoll.dev is not installed',
         'Warning   scheduler                        preemption is disabled for profile batch in ConfigMap kube-system/scheduler; ' +
           'enable the plugin DefaultPreemption again: critical pods depend on it when nodes are full',
         'Warning   classes                          team/d has priority class top, most of its namespace has low; ' +
