@@ -15,7 +15,7 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { decodeCountedQuota, type CountedQuota } from '#cli/cluster/counted-quota.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
