@@ -1,10 +1,13 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-held-room.ts';
-import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
-import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
+import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
+import {
+  explainHigherVictim,
+  groupReasons,
+  type ReasonGroup,
+  ruledOutBecause,
+} from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import {
@@ -16,7 +19,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { orRefusedByLoop, ownerWishes, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { ClusterModel } from './cluster-model.ts';
 

@@ -1,5 +1,5 @@
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
-import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
+import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { formatSection } from '#cli/output/table.ts';
 
 const MOST_NODES_NAMED = 5;

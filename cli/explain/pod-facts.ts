@@ -7,7 +7,7 @@ import {
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
-import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-held-room.ts';
+import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { evictionRules, nominatedSince, placementOf } from '#cli/cluster/placement.ts';
@@ -15,7 +15,7 @@ import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/s
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
-import { countsPod, prepareBudget } from '#shared/domain/snapshot/budget-entry.ts';
+import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';

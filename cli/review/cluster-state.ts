@@ -1,4 +1,4 @@
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

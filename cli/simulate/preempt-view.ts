@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';

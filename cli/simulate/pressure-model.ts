@@ -7,7 +7,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import { thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';

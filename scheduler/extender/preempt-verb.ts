@@ -7,7 +7,7 @@ import type {
   ProposedVictims,
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
