@@ -2,8 +2,7 @@ import { Argument, Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import type { ExplainOptions } from './explain/run-explain.ts';
 import { outputOption } from './output/output-option.ts';
-import type { ProcessIo } from './process-io.ts';
-import { rootName } from './root-name.ts';
+import { type ProcessIo, rootName } from './process-io.ts';
 
 function help(program: string): string {
   return `

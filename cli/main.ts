@@ -3,9 +3,8 @@
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { InputError } from './input-error.ts';
+import { InputError, type ProcessIo } from './process-io.ts';
 import { createProgram } from './program.ts';
-import type { ProcessIo } from './process-io.ts';
 
 const EXIT_USAGE = 2;
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');

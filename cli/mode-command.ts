@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import { addKubeconfigOptions } from './cluster/cluster-options.ts';
-import { dryRunOption } from './dry-run.ts';
+import { dryRunOption, type ProcessIo } from './process-io.ts';
 import type { ModeOptions } from './mode/run-mode.ts';
-import type { ProcessIo } from './process-io.ts';
 
 const HELP = `
 Sets spec.mode of the NodePressurePolicies in force on the selected nodes. A

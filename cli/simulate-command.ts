@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { outputOption } from './output/output-option.ts';
-import type { ProcessIo } from './process-io.ts';
-import { rootName } from './root-name.ts';
+import { type ProcessIo, rootName } from './process-io.ts';
 import type { PreemptOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
 import { SIGNALS } from './simulate/signals.ts';

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import type { ProcessIo } from './process-io.ts';
-import { rootName } from './root-name.ts';
+import { type ProcessIo, rootName } from './process-io.ts';
 import type { SnapshotOptions } from './snapshot/run-snapshot.ts';
 
 function help(program: string): string {

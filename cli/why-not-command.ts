@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { listOutputOption } from './output/output-option.ts';
-import type { ProcessIo } from './process-io.ts';
-import { rootName } from './root-name.ts';
+import { type ProcessIo, rootName } from './process-io.ts';
 import type { WhyNotOptions } from './why-not/run-why-not.ts';
 
 function help(program: string): string {

@@ -1,11 +1,20 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { type ClusterSnapshot, emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
-import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
-import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
+import {
+  type ClusterSnapshot,
+  emptySnapshot,
+  type Namespace,
+  type NodePressureFacts,
+} from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import {
+  putBudget,
+  putNamespace,
+  putNode,
+  removeBudget,
+  removeNamespace,
+  removeNode,
+} from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { readBudget } from './read-budget.ts';
 import { decodeAnnotatedClass, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';

@@ -7,7 +7,7 @@ import {
 } from '#shared/api/node-pressure.ts';
 import { REMOVING_OUTCOMES } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
 

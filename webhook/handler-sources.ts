@@ -1,5 +1,5 @@
 import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';

@@ -1,6 +1,6 @@
 import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';
 import { DEFAULT_POLICY, WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
-import { fieldOf, itemsOf } from '#shared/kube/decode/field-of.ts';
+import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import {
   MUTATING_POLICIES,
   MUTATING_POLICY_BINDINGS,

@@ -1,6 +1,6 @@
 import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { Finding } from './finding.ts';
 import { agentMissing, agentSilent, agentsReport } from './messages.ts';
 

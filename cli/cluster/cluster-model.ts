@@ -2,9 +2,9 @@ import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
@@ -21,7 +21,7 @@ import {
   PRIORITY_CLASSES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 import type { ClusterManifests } from './read-manifests.ts';
 

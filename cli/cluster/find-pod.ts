@@ -2,11 +2,10 @@ import { withDefaultRequests } from '#shared/domain/pod/default-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { isPod } from '#cli/manifests/manifest.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
 import { isType } from './object-name.ts';
 

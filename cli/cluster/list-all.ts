@@ -2,7 +2,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resource.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
 
 const PAGE = 500;

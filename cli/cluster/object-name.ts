@@ -1,4 +1,4 @@
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 
 /** What kubectl calls the kinds that commands take by name, with its short forms. */
 const TYPES = {

@@ -2,7 +2,7 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 
 const TIMEOUT_MS = 20_000;

@@ -1,20 +1,26 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-held-room.ts';
-import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import { ruledOutBecause } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
-import { groupReasons, type ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
+import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
+import {
+  explainHigherVictim,
+  groupReasons,
+  type ReasonGroup,
+  ruledOutBecause,
+} from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import {
-  simulatePreemption,
   type SimulatedExtender,
+  simulatePreemption,
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
-import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
+import { orRefusedByLoop, ownerWishes, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
+import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** Where a pod would go, and everything that is said about it. */
@@ -100,4 +106,28 @@ function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof gr
     if (because !== undefined) found.push(because);
   }
   return found;
+}
+
+/** What the policy of a node protects. */
+interface Protect {
+  readonly namespaces: readonly string[];
+  readonly optOutCeiling: number;
+}
+
+/** An opt-out that covers only what was requested does not keep a pod above its request in the severe stage. */
+export function withoutOptOut(rules: ProtectionRules): ProtectionRules {
+  return { ...rules, wantsToStay: () => false };
+}
+
+/** Which pods are never evicted for node pressure, by the policy of their node and the labels of namespaces. */
+export function evictionRules(
+  { namespaces, optOutCeiling }: Protect,
+  inCluster: readonly Namespace[],
+): ProtectionRules {
+  const ignored = inCluster.filter(({ labels }) => labels.get(LABEL_IGNORE) === 'true').map(({ name }) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...namespaces, ...ignored]),
+    optOutCeiling,
+    wantsToStay: ({ annotations }) => !ownerWishes(annotations).mayBeEvicted,
+  };
 }

@@ -1,10 +1,9 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Resource } from '#shared/kube/resource.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
 import { manifestsIn, parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles, type TextFile } from '#cli/manifests/read-files.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 
 /** Objects of a cluster, from files or from the cluster itself. */

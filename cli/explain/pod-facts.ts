@@ -7,19 +7,24 @@ import {
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
-import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-held-room.ts';
+import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
-import { selectPolicy, type Selection } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { evictionRules, nominatedSince, placementOf } from '#cli/cluster/placement.ts';
+import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
-import { countsPod, prepareBudget } from '#shared/domain/snapshot/budget-entry.ts';
+import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
-import { evictionRules } from '#cli/cluster/eviction-rules.ts';
 import type { Metadata } from '#cli/output/answer.ts';
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { type Amounts, sortedNames, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
+import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
+import type { CountedQuota } from '#cli/cluster/counted-quota.ts';
 import {
   avoided,
   budget,
@@ -150,4 +155,60 @@ function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): read
       .filter((entry) => isSameOwner(entry.owner, owner))
       .map(({ until, cause, hard }) => avoided(each.name, new Date(until).toISOString(), cause, hard)),
   );
+}
+
+/** What a PriorityQuota limits, and who uses it. */
+export interface QuotaFacts {
+  readonly metadata: Metadata;
+  /** The pods that it counts. */
+  readonly scope: string;
+  readonly resources: readonly ResourceFacts[];
+}
+
+interface ResourceFacts {
+  readonly resource: string;
+  readonly hard: string;
+  readonly used: string;
+  readonly free: string;
+  /** The largest first, five at most. */
+  readonly namespaces: readonly { readonly namespace: string; readonly used: string }[];
+}
+
+const MOST_NAMESPACES = 5;
+
+export function quotaFacts(quota: CountedQuota): QuotaFacts {
+  const free = subtractAmounts(quota.hard, quota.used);
+  return {
+    metadata: { name: quota.name },
+    scope: scopeText(quota.scope),
+    resources: sortedNames(quota.hard).map((resource) => ({
+      resource,
+      hard: amountText(quota.hard, resource),
+      used: amountText(quota.used, resource),
+      free: amountText(free, resource),
+      namespaces: largestNamespaces(quota, resource),
+    })),
+  };
+}
+
+function scopeText(scope: PriorityScope): string {
+  if (scope.kind === 'range') return `priority ${scope.min} to ${scope.max}`;
+  return `priority classes ${[...scope.names].sort().join(', ')}`;
+}
+
+function largestNamespaces({ byNamespace }: CountedQuota, resource: string): ResourceFacts['namespaces'] {
+  const held = Array.from(byNamespace, ([namespace, used]) => ({ namespace, amount: amountOf(used, resource) }));
+  return held
+    .filter(({ amount }) => compareQuantities(amount, ZERO) > 0)
+    .toSorted((a, b) => compareQuantities(b.amount, a.amount) || compareTexts(a.namespace, b.namespace))
+    .slice(0, MOST_NAMESPACES)
+    .map(({ namespace, amount }) => ({ namespace, used: formatQuantity(amount) }));
+}
+
+function amountOf(amounts: Amounts, resource: string): Quantity {
+  return amounts.get(resource) ?? ZERO;
+}
+
+function amountText(amounts: Amounts, resource: string): string {
+  return formatQuantity(amountOf(amounts, resource));
 }

@@ -5,15 +5,13 @@ import { decodeCountedQuota } from '#cli/cluster/counted-quota.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { nameOfType, objectType } from '#cli/cluster/object-name.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf } from '#cli/manifests/manifest.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
 import { expectedObject, noQuota } from './messages.ts';
-import { podFacts, type PodFacts } from './pod-facts.ts';
-import { quotaFacts, type QuotaFacts } from './quota-facts.ts';
+import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 export interface ExplainOptions extends ClusterOptions {
   readonly namespace?: string;

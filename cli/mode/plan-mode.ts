@@ -2,6 +2,13 @@ import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { NodePressurePolicySpec } from '#shared/api/node-pressure-policy/spec.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { formatTable } from '#cli/output/table.ts';
+import { type NodeRow, nodeRows } from '#cli/top/top-rows.ts';
 import { type Obstacle, policyUnreadable, policyWider } from './messages.ts';
 
 /** Nodes of which some get another mode, and the policies that decide it. */
@@ -107,4 +114,60 @@ function dryRunSignals(spec: NodePressurePolicySpec): readonly string[] {
     const signals = Object.entries(spec[field] ?? {}).filter(([, mode]) => mode === 'DryRun');
     return signals.map(([signal]) => `${field}.${signal}`);
   });
+}
+
+const FIELD_MANAGER = 'plimsoll-mode';
+
+/**
+ * Carries out a change on the policy as it was read; with `dryRun` the API server only checks it. Resolves to why the
+ * API server refuses, a conflict where the policy was changed meanwhile.
+ */
+export async function patchPolicy(
+  { policy: name, resourceVersion, spec }: Pick<PolicyChange, 'policy' | 'resourceVersion' | 'spec'>,
+  client: KubeClient,
+  dryRun: boolean,
+): Promise<string | undefined> {
+  const address = { resource: NODE_PRESSURE_POLICIES, name };
+  const options = { type: 'merge', fieldManager: FIELD_MANAGER, dryRun } as const;
+  const outcome = await patchObject(client, address, { metadata: { resourceVersion }, spec }, options);
+  return outcome.kind === 'ok' ? undefined : outcome.message;
+}
+
+/** One node of which the mode would change. */
+interface ModeRow {
+  readonly node: string;
+  readonly policy: string;
+  readonly from: Mode;
+  readonly to: Mode;
+  readonly state: NodeRow['state'];
+  /** The pod that would be evicted first. */
+  readonly next: string | undefined;
+}
+
+/** The nodes of each policy with what their agents report: with a threshold met, enforcing evicts at once. */
+export function modeRows(
+  changes: readonly PolicyChange[],
+  pressures: readonly NodePressure[],
+  now: Instant,
+): readonly ModeRow[] {
+  const reports = new Map(nodeRows(pressures, now).map((row) => [row.metadata.name, row]));
+  return changes.flatMap(({ policy, from, to, nodes }) =>
+    nodes.map((node) => {
+      const { state = 'Unknown', next } = reports.get(node) ?? {};
+      return { node, policy, from, to, state, next } as const;
+    }),
+  );
+}
+
+/** As a table. */
+export function printRows(rows: readonly ModeRow[]): string {
+  const cells = rows.map(({ node, policy, from, to, state, next }) => [
+    node,
+    policy,
+    from,
+    to,
+    state,
+    next ?? '<none>',
+  ]);
+  return formatTable(['NODE', 'POLICY', 'FROM', 'TO', 'STATE', 'NEXT'], cells);
 }

@@ -1,10 +1,14 @@
 import { createInterface } from 'node:readline';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { DryRunStrategy } from '#cli/dry-run.ts';
-import { InputError } from '#cli/input-error.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
+import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io.ts';
 import { printable, printLine } from '#cli/output/table.ts';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
+import { listAll } from '#cli/cluster/list-all.ts';
+import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
 import {
   cannotPatch,
   noNodeSelected,
@@ -16,10 +20,15 @@ import {
   target,
   withoutPolicy,
 } from './messages.ts';
-import { modeRows, printRows } from './mode-rows.ts';
-import { patchPolicy } from './patch-policy.ts';
-import { planMode, type ModePlan, type PolicyChange } from './plan-mode.ts';
-import { readPool } from './read-pool.ts';
+import {
+  type ModePlan,
+  type ModeQuestion,
+  modeRows,
+  patchPolicy,
+  planMode,
+  type PolicyChange,
+  printRows,
+} from './plan-mode.ts';
 
 export interface ModeOptions {
   readonly nodeSelector: string;
@@ -101,4 +110,32 @@ async function carryOut(
   }
   io.tell(printLine(cannotPatch(policy, refusal)).trimEnd());
   io.exit(EXIT_REFUSED);
+}
+
+/** What decides the mode of a cluster's nodes, and what their agents report. */
+type Pool = Omit<ModeQuestion, 'mode'> & { readonly pressures: readonly NodePressure[] };
+
+/** Reads it; the API server itself says which nodes a selector matches. Rejects with an InputError. */
+async function readPool(client: KubeClient, labelSelector: string): Promise<Pool> {
+  const [nodes, selected, policies, pressures] = await Promise.all([
+    listAll(client, NODES, { slim: identityOf }),
+    listAll(client, NODES, { slim: identityOf, labelSelector }),
+    listAll(client, NODE_PRESSURE_POLICIES),
+    listAll(client, NODE_PRESSURES),
+  ]);
+  return {
+    nodes: nodes.map((each) => ({ name: nameOf(each), labels: labelsOf(each) })),
+    selected: new Set(selected.map(nameOf)),
+    policies: policies.map(({ raw }) => raw as KubeObject),
+    pressures: pressures.map(({ raw }) => decodeNodePressure(raw)),
+  };
+}
+
+function identityOf({ metadata }: Manifest['raw']): Manifest['raw'] {
+  return { metadata: { name: fieldOf(metadata, 'name'), labels: fieldOf(metadata, 'labels') } };
+}
+
+function labelsOf({ raw }: Manifest): ReadonlyMap<string, string> {
+  const labels = fieldOf(raw['metadata'], 'labels');
+  return new Map(Object.entries(isRecord(labels) ? labels : {}).map(([key, value]) => [key, String(value)]));
 }

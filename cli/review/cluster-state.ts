@@ -1,4 +1,4 @@
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
@@ -15,7 +15,7 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { decodeCountedQuota, type CountedQuota } from '#cli/cluster/counted-quota.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */

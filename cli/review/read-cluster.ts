@@ -6,7 +6,7 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
-import { readKnownPods } from './read-known-pods.ts';
+import { listSomePods } from '#shared/kube/list/read-some.ts';
 import { requesterOf } from './requester.ts';
 import { SURROUNDING_RESOURCES } from './cluster-state.ts';
 
@@ -49,4 +49,12 @@ async function whoAmI(client: KubeClient): Promise<Requester> {
     typeof name === 'string' ? name : '',
     names.filter((group) => typeof group === 'string'),
   );
+}
+
+const OPTIONS = { timeoutMs: 30_000, signal: new AbortController().signal };
+
+/** Pods of some namespaces, for warnings and for who holds a quota. Never rejects: not every user may list them. */
+async function readKnownPods(client: KubeClient, namespaces: ReadonlySet<string>): Promise<KnownPods> {
+  const lists = await Promise.all(Array.from(namespaces, (namespace) => listSomePods(client, namespace, OPTIONS)));
+  return { pods: lists.flatMap(({ pods }) => pods), isPartial: lists.some(({ isPartial }) => isPartial) };
 }

@@ -1,13 +1,26 @@
 import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { assumeStatus } from './assume-status.ts';
-import { openRunningUsage } from './running-usage.ts';
-import { judgeManifest } from './judge-manifest.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
-import { rowOf, type Row } from './row.ts';
-import { sortManifests } from './sort-manifests.ts';
-import { readSurroundings } from './cluster-state.ts';
+import { isPod, type Manifest, namespaceOf, typeOf } from '#cli/manifests/manifest.ts';
+import { because } from '#shared/domain/admission/admission-code.ts';
+import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
+import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
+import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
+import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { malformed } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { withPriority } from '#shared/domain/admission/with-priority.ts';
+import { withDefaultRequests } from '#shared/domain/pod/default-requests.ts';
+import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
+import { printable } from '#cli/output/table.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
+import { JUDGED_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { openRunningUsage, type RunningUsage } from './running-usage.ts';
+import { type Row, rowOf } from './row.ts';
+import { isSurrounding, readSurroundings } from './cluster-state.ts';
 
 export interface ReviewInput {
   readonly manifests: readonly Manifest[];
@@ -21,7 +34,7 @@ export interface ReviewInput {
   readonly now: Instant;
 }
 
-export interface Review {
+interface Review {
   /** One for each object that was judged, in the order given. */
   readonly rows: readonly Row[];
   readonly ignored: readonly Manifest[];
@@ -36,4 +49,105 @@ export function review({ manifests, inCluster, knownPods, requester, namespace, 
     return rowOf(manifest, judgeManifest(manifest, usage, { requester, namespace }), namespace);
   });
   return { rows, ignored };
+}
+
+/** Who would create the objects, and where those that name no namespace would go. */
+interface Context {
+  readonly requester: Requester;
+  readonly namespace: string;
+}
+
+/** What the webhook would say if the object were created now; an admitted pod is added to the running usage. */
+function judgeManifest(manifest: Manifest, usage: RunningUsage, context: Context): AdmissionDecision {
+  const namespace = namespaceOf(manifest, context.namespace);
+  const { requester } = context;
+  const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, usage.world);
+  if (exemption !== undefined) return allow(because('NothingToDecide', exemption));
+  return isPod(manifest)
+    ? judgePod(decodePodRequest(manifest.raw, requester, namespace), usage)
+    : judgeWorkload(decodeTemplate(manifest.raw, requester, namespace), usage);
+}
+
+function judgeWorkload(template: ReturnType<typeof decodeTemplate>, { world }: RunningUsage): AdmissionDecision {
+  if (template === undefined) return allow(because('NothingToDecide', 'there is no template'));
+  return template.ok ? decideTemplate(template.value, world) : malformed('object', template);
+}
+
+function judgePod(decoded: ReturnType<typeof decodePodRequest>, usage: RunningUsage): AdmissionDecision {
+  if (!decoded.ok) return malformed('object', decoded);
+  const request = { ...decoded.value, pod: withDefaultRequests(decoded.value.pod) };
+  const mutation = decideMutation(request, usage.world);
+  return mutation.kind === 'refused' ? mutation : judgeMutated(request, mutation, usage);
+}
+
+function judgeMutated(request: PodRequest, mutation: Allowed, usage: RunningUsage): AdmissionDecision {
+  const pod = mutation.change === undefined ? request.pod : withPriority(request.pod, mutation.change);
+  const validation = decideValidation({ ...request, pod }, usage.world);
+  if (validation.kind === 'refused') return validation;
+  return usage.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };
+}
+
+/** What of the given manifests is judged, what it is judged by, and what is neither. */
+interface SortedManifests {
+  readonly judged: readonly Manifest[];
+  readonly state: readonly Manifest[];
+  readonly ignored: readonly Manifest[];
+}
+
+const WORKLOADS: ReadonlySet<string> = new Set([
+  ...['apps/v1 Deployment', 'apps/v1 StatefulSet', 'apps/v1 DaemonSet', 'apps/v1 ReplicaSet'],
+  ...['v1 ReplicationController', 'batch/v1 Job', 'batch/v1 CronJob'],
+]);
+
+export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
+  const sorted = Map.groupBy(manifests, (manifest) => {
+    if (isPod(manifest) || WORKLOADS.has(typeOf(manifest))) return 'judged';
+    return isSurrounding(manifest) ? 'state' : 'ignored';
+  });
+  return {
+    judged: sorted.get('judged') ?? [],
+    state: sorted.get('state') ?? [],
+    ignored: sorted.get('ignored') ?? [],
+  };
+}
+
+/** One line about what was ignored, none where nothing was. */
+export function describeIgnored(ignored: readonly Manifest[]): readonly string[] {
+  if (ignored.length === 0) return [];
+  const counts = Map.groupBy(ignored, typeOf);
+  const kinds = Array.from(counts, ([type, all]) => `${type} (${all.length})`).toSorted();
+  return [printable(`Note: ignored objects of other kinds: ${kinds.join(', ')}`)];
+}
+
+interface Creation {
+  readonly isPod: boolean;
+  readonly requester: Requester;
+  readonly namespace: string;
+}
+
+/** Why the API server would not ask the webhook at all: its registered selectors and conditions, in words. */
+function findExemption(
+  { isPod, requester, namespace }: Creation,
+  { namespaceLabels }: ClusterState,
+): string | undefined {
+  if (!JUDGED_NAMESPACES.matches(namespaceLabels(namespace) ?? new Map()))
+    return `namespace \`${namespace}\` is exempt`;
+  const exemptGroup = isPod ? 'system:nodes' : 'system:serviceaccounts:kube-system';
+  if (requester.groups.includes(exemptGroup)) return `what group \`${exemptGroup}\` creates is exempt`;
+  return OWN_ACCOUNTS.includes(requester.name) ? 'what Plimsoll creates is exempt' : undefined;
+}
+
+/**
+ * A ResourceQuota as the quota controller would have it soon: limits that are in force, and zero used where the file
+ * does not say. Other manifests stay as they are.
+ */
+function assumeStatus(manifest: Manifest): Manifest {
+  if (manifest.kind !== RESOURCE_QUOTAS.kind) return manifest;
+  const { raw } = manifest;
+  const status = fieldOf(raw, 'status');
+  const hard = fieldOf(status, 'hard') ?? fieldOf(fieldOf(raw, 'spec'), 'hard');
+  const used = fieldOf(status, 'used');
+  if (!isRecord(hard)) return manifest;
+  const nothing = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
+  return { ...manifest, raw: { ...raw, status: { hard, used: { ...nothing, ...(isRecord(used) && used) } } } };
 }

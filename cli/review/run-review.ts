@@ -1,18 +1,16 @@
 import type { Readable } from 'node:stream';
 import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { formatAnswer } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
-import { reviewAnswer, warningLines } from './print-rows.ts';
+import { reviewAnswer, warningLines } from './row.ts';
 import { readCluster, type Cluster } from './read-cluster.ts';
 import { requesterOf } from './requester.ts';
-import { review, type ReviewInput } from './review.ts';
-import { describeIgnored, sortManifests } from './sort-manifests.ts';
+import { describeIgnored, review, type ReviewInput, sortManifests } from './review.ts';
 
 export interface ReviewOptions extends ClusterOptions {
   readonly as?: string;

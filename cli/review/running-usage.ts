@@ -1,11 +1,22 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/known-pods.ts';
+import { type KnownPods, NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
-import { openPriorityQuotas } from './priority-quota-book.ts';
-import { openResourceQuotas } from './resource-quota-book.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { chargeToPriorityQuota, costTo, missingFor } from '#shared/domain/quota/charge.ts';
+import { EMPTY_LEDGER, largestHolders, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { refuseFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { countsPod } from '#shared/domain/quota/priority-quota.ts';
+import type { CountedQuota } from '#cli/cluster/counted-quota.ts';
+import { classQuotasOf } from '#shared/domain/admission/rules/class-quotas.ts';
+import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ReviewState } from './cluster-state.ts';
 
 /** What pods are judged by, as it is after the pods that were admitted before. */
@@ -49,4 +60,76 @@ export function openRunningUsage(state: ReviewState, now: Instant, present: Know
 /** The API server labels every namespace with its name; for a namespace that no file describes, that is all we know. */
 function labelsOf({ namespaces }: ReviewState, name: string): ReadonlyMap<string, string> {
   return new Map([...(namespaces.get(name)?.labels ?? []), ['kubernetes.io/metadata.name', name]]);
+}
+
+/** The PriorityQuotas and what the pods admitted so far cost them. */
+interface PriorityQuotaBook {
+  /** Charges a pod, in a namespace with these labels, to every quota that counts it; to none where one refuses it. */
+  charge(pod: Pod, namespaceLabels: ReadonlyMap<string, string>, knownPods: KnownPods): AdmissionDecision | undefined;
+}
+
+/** `quotas` in the order in which they are asked. */
+function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant): PriorityQuotaBook {
+  let states = new Map<string, LedgerState>(
+    quotas.map(({ name, used, byNamespace, hard }) => [
+      name,
+      { ...EMPTY_LEDGER, used: limitedAmounts(used, hard), byNamespace },
+    ]),
+  );
+
+  function chargeAll(pod: Pod, counting: readonly CountedQuota[], knownPods: KnownPods): AdmissionDecision | undefined {
+    const { uid, namespace, name } = pod;
+    const charged = chargeToPriorityQuota(pod);
+    const after = new Map<string, LedgerState>(states);
+    for (const quota of counting) {
+      const missing = missingFor(quota, pod);
+      if (missing !== undefined) return refuseFor(MESSAGES.quotaValuesMissing, { quota: quota.name, missing });
+      const reservation = { uid, namespace, pod: name, amounts: costTo(quota, charged), admittedAt: now };
+      const ledger = new Ledger(states.get(quota.name) ?? EMPTY_LEDGER, quota.hard);
+      const outcome = ledger.reserve(reservation);
+      if (outcome.kind === 'exceeded') {
+        const namespaces = largestHolders(ledger.state(), outcome.exceeded[0]?.resource ?? '');
+        return priorityQuotaExceeded(quota, pod, outcome.exceeded, { namespaces, knownPods, now });
+      }
+      const { used, byNamespace } = ledger.state();
+      const own = addAmounts(byNamespace.get(namespace) ?? NO_AMOUNTS, reservation.amounts);
+      // Pods in files have no UID, so none of them is remembered by one.
+      after.set(quota.name, { ...EMPTY_LEDGER, used, byNamespace: new Map(byNamespace).set(namespace, own) });
+    }
+    states = after;
+    return undefined;
+  }
+
+  return {
+    charge(pod, labels, knownPods) {
+      if (!QUOTA_NAMESPACES.matches(labels)) return undefined;
+      const counting = quotas.filter(({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod));
+      return chargeAll(pod, counting, knownPods);
+    },
+  };
+}
+
+/** The ResourceQuotas and what the pods admitted so far cost them. */
+interface ResourceQuotaBook {
+  /** Those of a namespace, in order of their names. */
+  of(namespace: string): readonly ResourceQuota[];
+  /** Charges a pod that was admitted to the quotas of its class. */
+  charge(pod: Pod): void;
+}
+
+function openResourceQuotas(all: Iterable<ResourceQuota>, now: Instant): ResourceQuotaBook {
+  const byNamespace = Map.groupBy(all, ({ namespace }) => namespace);
+  for (const quotas of byNamespace.values()) quotas.sort(byName);
+  const of = (namespace: string): readonly ResourceQuota[] => byNamespace.get(namespace) ?? [];
+
+  function charge(pod: Pod): void {
+    const { namespace } = pod;
+    const request = { operation: 'CREATE', subresource: '', pod, oldPod: undefined, isDryRun: false, now };
+    const verdict = checkQuotas(request, classQuotasOf(pod, of(namespace)), []);
+    if (verdict.kind === 'refused' || verdict.newUsed.size === 0) return;
+    const charged = of(namespace).map((quota) => ({ ...quota, used: verdict.newUsed.get(quota.name) ?? quota.used }));
+    byNamespace.set(namespace, charged);
+  }
+
+  return { of, charge };
 }

@@ -20,9 +20,9 @@ import { explainRanking, type RankedPod } from '#shared/domain/ranking/explain-r
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isMarkedLast } from '#shared/kube/annotations/annotations.ts';
-import { evictionRules, withoutOptOut } from '#cli/cluster/eviction-rules.ts';
+import { evictionRules, withoutOptOut } from '#cli/cluster/placement.ts';
 import {
   aboveRequestHeld,
   LESS_THAN_LIMITED_OWNER,

@@ -1,13 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Placement } from '#cli/cluster/placement.ts';
-import { headline } from '#cli/cluster/placement-text.ts';
-import { reasonTable } from '#cli/cluster/reason-table.ts';
+import { headline, reasonTable } from '#cli/cluster/reason-table.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { equalNodes, hasClaims, NOT_SIMULATED } from './messages.ts';

@@ -1,20 +1,37 @@
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
+import { readableAmount, readableBytes } from '#shared/domain/quantity/readable-amount.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
 import type { Metadata } from '#cli/output/answer.ts';
-import { evictedFirst, noPodEvicted, PRESSURE } from './messages.ts';
-import { explanationsOf, nameOf, notesOf, unmeasuredPods } from './pressure-notes.ts';
-import type { PressureAnswer, PressureQuestion } from './pressure-model.ts';
-import type { ThresholdFact } from './threshold-facts.ts';
+import { isFresh } from '#shared/api/node-pressure.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
+import {
+  AGENT_IN_DRY_RUN,
+  capacityUnknown,
+  comparedFigure,
+  evictedFirst,
+  HISTORY_NOT_SIMULATED,
+  LIMITS_ALLOW_NONE,
+  morePods,
+  NO_ELIGIBLE_POD,
+  NO_REPORT,
+  NO_STATISTICS,
+  noPodEvicted,
+  policyUnreadable,
+  PRESSURE,
+  REPORT_TOO_OLD,
+  reportedAt,
+  withoutFigure,
+} from './messages.ts';
+import type { PressureAnswer, PressureQuestion, ThresholdFact } from './pressure-model.ts';
 
 /** What `plimsoll simulate pressure -o json` prints. */
-export interface PressureView {
+interface PressureView {
   /** Of the node. */
   readonly metadata: Metadata;
   readonly signal: string;
@@ -38,7 +55,7 @@ export interface PressureView {
   readonly notes: readonly string[];
 }
 
-export interface OrderEntry {
+interface OrderEntry {
   readonly position: number;
   readonly pod: string;
   readonly uid: string;
@@ -48,13 +65,13 @@ export interface OrderEntry {
   readonly because: Because;
 }
 
-export interface KeptPod {
+interface KeptPod {
   readonly pod: string;
   readonly priority: number;
   readonly because: Because;
 }
 
-export interface ThresholdEntry {
+interface ThresholdEntry {
   readonly kind: 'hard' | 'soft';
   /** The least that must be left; `shown` is rounded. */
   readonly least?: string;
@@ -127,4 +144,87 @@ function thresholdEntry(signal: Signal, { threshold, stage, mode, needed, isMet 
     mode,
     met: isMet ?? 'unknown',
   };
+}
+
+/** `namespace/name`. */
+function nameOf({ facts: { pod } }: Candidate): string {
+  return `${pod.namespace}/${pod.name}`;
+}
+
+/** Pods without a figure: eligible ones, and those that nothing else protects. */
+function unmeasuredPods({ order: { eligible, ineligible } }: PressureAnswer): readonly string[] {
+  const unmeasured = ineligible.filter(({ because }) => because.code === NO_STATISTICS.code);
+  const ranked = eligible.filter(({ candidate }) => candidate.usage === undefined);
+  return [...unmeasured, ...ranked].map(({ candidate }) => nameOf(candidate));
+}
+
+/** What the tables do not say, as sentences. */
+function explanationsOf(answer: PressureAnswer, unmeasured: readonly string[]): readonly string[] {
+  const { met, order, policy, level, thresholds } = answer;
+  const resource = resourceOf(level.signal) === 'pids' ? 'process' : 'memory';
+  const isHeldBack = met !== undefined && order.victims.length === 0;
+  const held = order.eligible.length === 0 ? NO_ELIGIBLE_POD : LIMITS_ALLOW_NONE;
+  return [
+    ...(isHeldBack ? [held] : []),
+    ...(unmeasured.length > 0 ? [withoutFigure(resource, unmeasured, policy.ranking.missingStats)] : []),
+    ...(thresholds.some(({ isMet }) => isMet === undefined) ? [capacityUnknown(level.signal)] : []),
+  ];
+}
+
+/** What the answer rests on, and what it leaves out. */
+function notesOf({ signal, now }: PressureQuestion, answer: PressureAnswer): readonly string[] {
+  const { policy, status, selection } = answer;
+  const isDry = policy.mode === 'Enforce' && isFresh(status, now) && status.mode === 'DryRun';
+  return [
+    ...(isMemorySignal(signal) ? [comparedFigure(policy.memoryFigure)] : []),
+    sourceNote(status, now),
+    ...(isDry ? [AGENT_IN_DRY_RUN] : []),
+    ...(selection.kind === 'unreadable'
+      ? [policyUnreadable(selection.name, selection.field, selection.message, policy.name)]
+      : []),
+    HISTORY_NOT_SIMULATED,
+  ];
+}
+
+function sourceNote(status: PressureAnswer['status'], now: PressureQuestion['now']): string {
+  if (status?.observedAt === undefined) return NO_REPORT;
+  return isFresh(status, now) ? reportedAt(new Date(status.observedAt).toISOString()) : REPORT_TOO_OLD;
+}
+
+/** As many as the report of an agent names. */
+const MOST_SHOWN = 10;
+const UNKNOWN = '<unknown>';
+const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
+
+/** The view as tables for people. */
+export function printPressure(view: PressureView): string {
+  return joinParts([
+    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
+    formatSection(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
+    formatSection(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
+    formatSection(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
+    [...view.explanations, ...moreText(view)].map((text) => printLine(`- ${text}`)).join(''),
+  ]);
+}
+
+function shownOrder({ order }: PressureView): readonly OrderEntry[] {
+  return order.slice(0, MOST_SHOWN);
+}
+
+function moreText({ order }: PressureView): readonly string[] {
+  const more = order.length - MOST_SHOWN;
+  return more > 0 ? [morePods(more)] : [];
+}
+
+function orderCells({ position, pod, priority, usage, request, because }: OrderEntry): readonly string[] {
+  const used = usage === undefined ? UNKNOWN : readableAmount(usage);
+  return [String(position), pod, String(priority), used, readableAmount(request), because.text];
+}
+
+function keptCells({ pod, priority, because }: KeptPod): readonly string[] {
+  return [pod, String(priority), because.text];
+}
+
+function thresholdCells({ kind, shown = UNKNOWN, gracePeriodSeconds, mode, met }: ThresholdEntry): readonly string[] {
+  return [kind, shown, `${gracePeriodSeconds}s`, mode, MET[`${met}`]];
 }

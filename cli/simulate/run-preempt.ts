@@ -4,10 +4,9 @@ import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster
 import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import { alreadyPlaced } from './messages.ts';
 import { preemptView, printPreempt } from './preempt-view.ts';
 

@@ -7,17 +7,15 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { nameOfType } from '#cli/cluster/object-name.ts';
 import { readManifests, type ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf } from '#cli/manifests/manifest.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import { expectedAmount, noSuchNode } from './messages.ts';
 import { type NamedUsage, parseUsage } from './parse-usage.ts';
 import { answerPressure } from './pressure-model.ts';
-import { pressureView } from './pressure-view.ts';
-import { printPressure } from './print-pressure.ts';
+import { pressureView, printPressure } from './pressure-view.ts';
 import type { SimulatedSignal } from './signals.ts';
 
 export interface PressureOptions extends ClusterOptions {

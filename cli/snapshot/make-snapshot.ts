@@ -1,8 +1,10 @@
-import { ANNOTATION_SNAPSHOT_TIME } from '#shared/kube/api-names.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
+import { createHmac } from 'node:crypto';
+import { ANNOTATION_SNAPSHOT_TIME, API_GROUP, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
+import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
+import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';
 import { keepFields } from './kept-fields.ts';
-import type { Pseudonym } from './pseudonyms.ts';
-import { redact } from './redact.ts';
 
 /** A `v1` List of objects, reduced to what decisions read. */
 export interface Snapshot {
@@ -28,4 +30,193 @@ export function makeSnapshot(manifests: readonly Manifest[], takenAt: string, ps
 export function snapshotJson({ items, ...list }: Snapshot): string {
   const head = JSON.stringify(list).slice(0, -1);
   return `${head},"items":[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]}\n`;
+}
+
+/** Every cluster has them, and decisions treat them in their own way. */
+const KEPT_NAMESPACES: ReadonlySet<string> = new Set([...EXEMPT_NAMESPACES, 'default']);
+const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
+
+/** What redaction collects from all objects before it changes any. */
+interface Context {
+  readonly pseudonym: Pseudonym;
+  readonly nodeNames: ReadonlySet<string>;
+  /** Keys of labels that a selector compares as numbers. */
+  readonly comparedKeys: ReadonlySet<string>;
+}
+
+/**
+ * Objects with the names of namespaces, pods, containers, owners and budgets and the values of labels replaced, and
+ * sentences left out. Every decision stays: equal names stay equal, and what decisions compare as a number or know by
+ * its name is kept.
+ */
+function redact(manifests: readonly Manifest[], pseudonym: Pseudonym): readonly Manifest[] {
+  const nodes = manifests.filter(({ kind }) => kind === NODES.kind);
+  const comparedKeys = new Set(manifests.flatMap(({ raw }) => comparedKeysIn(raw)));
+  const context = { pseudonym, nodeNames: new Set(nodes.map(nameOf)), comparedKeys };
+  return manifests.map((manifest) => ({ ...manifest, raw: redactObject(manifest, context) }));
+}
+
+const SORT_BY_KIND: Readonly<Record<string, Sort>> = {
+  [PODS.kind]: 'pod',
+  [NAMESPACES.kind]: 'ns',
+  [PDBS.kind]: 'pdb',
+};
+
+function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
+  const redacted = redactRecord(raw, context);
+  const { metadata } = redacted;
+  const sort = SORT_BY_KIND[kind];
+  if (sort === undefined || !isRecord(metadata)) return redacted;
+  return { ...redacted, metadata: { ...metadata, name: nameFor(sort)(metadata['name'], context) } };
+}
+
+function redactValue(value: unknown, context: Context): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => redactValue(item, context));
+  return isRecord(value) ? redactRecord(value, context) : value;
+}
+
+function redactRecord(record: Readonly<Record<string, unknown>>, context: Context): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(record).map(([field, value]) => {
+      const rule = Object.hasOwn(RULES, field) ? RULES[field] : undefined;
+      return [field, (rule ?? redactValue)(value, context)];
+    }),
+  );
+}
+
+type Rule = (value: unknown, context: Context) => unknown;
+
+const leftOut: Rule = () => '';
+const keptFacts: ReadonlySet<string> = new Set(['signal', 'usage', 'request', 'decidedBy', 'resource']);
+
+/** By the name of a field, at any depth. */
+const RULES: Readonly<Record<string, Rule>> = {
+  labels: labelValues,
+  matchLabels: labelValues,
+  nodeSelector: (value, context) => (isSelector(value) ? redactValue(value, context) : labelValues(value, context)),
+  matchExpressions: eachItem(expression),
+  namespace: nameFor('ns'),
+  namespaces: eachItem(nameFor('ns')),
+  tolerations: eachItem(inField('value', (value, context) => labelValue('', value, context))),
+  taints: eachItem(inField('value', (value, context) => labelValue('', value, context))),
+  containers: eachItem(namedItem('container')),
+  initContainers: eachItem(namedItem('container')),
+  containerStatuses: eachItem(namedItem('container')),
+  initContainerStatuses: eachItem(namedItem('container')),
+  volumes: eachItem(namedItem('volume')),
+  ownerReferences: eachItem(ownerReference),
+  owner: party,
+  preemptor: party,
+  victim: party,
+  disruptedPods: (value, context) => renameKeys(value, (name) => context.pseudonym('pod', name)),
+  pod: podName,
+  message: leftOut,
+  text: leftOut,
+  cause: leftOut,
+  facts: (value) => filterFacts(value),
+};
+
+function isSelector(value: unknown): boolean {
+  return fieldOf(value, 'matchLabels') !== undefined || fieldOf(value, 'matchExpressions') !== undefined;
+}
+
+function eachItem(rule: Rule): Rule {
+  return (value, context) => (Array.isArray(value) ? value.map((item: unknown) => rule(item, context)) : value);
+}
+
+function inField(field: string, rule: Rule): Rule {
+  return (value, context) =>
+    isRecord(value) && field in value ? { ...value, [field]: rule(value[field], context) } : value;
+}
+
+function nameFor(sort: Sort): Rule {
+  return (value, { pseudonym }) => {
+    if (typeof value !== 'string' || (sort === 'ns' && KEPT_NAMESPACES.has(value))) return value;
+    return pseudonym(sort, value);
+  };
+}
+
+function namedItem(sort: Sort): Rule {
+  return (value, context) => inField('name', nameFor(sort))(redactValue(value, context), context);
+}
+
+/** An owner, or a pod that has none. */
+function party(value: unknown, context: Context): unknown {
+  if (!isRecord(value)) return value;
+  return namedItem(fieldOf(value, 'kind') === PODS.kind ? 'pod' : 'owner')(value, context);
+}
+
+/** The owner of a mirror pod is its node. */
+function ownerReference(value: unknown, context: Context): unknown {
+  return fieldOf(value, 'kind') === NODES.kind ? value : inField('name', nameFor('owner'))(value, context);
+}
+
+/** `namespace/name`, or a name alone. */
+function podName(value: unknown, context: Context): unknown {
+  if (typeof value !== 'string') return value;
+  const [first = '', name] = value.split('/', 2);
+  if (name === undefined) return nameFor('pod')(first, context);
+  return `${String(nameFor('ns')(first, context))}/${context.pseudonym('pod', name)}`;
+}
+
+function labelValues(labels: unknown, context: Context): unknown {
+  if (!isRecord(labels)) return labels;
+  return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, labelValue(key, value, context)]));
+}
+
+function labelValue(key: string, value: unknown, context: Context): unknown {
+  if (typeof value !== 'string' || isKeptLabel(key, value, context)) return value;
+  if (key === NAMESPACE_NAME_LABEL) return nameFor('ns')(value, context);
+  const replaced = context.pseudonym('value', value);
+  // A text that is not a valid label value matches no label; its pseudonym must not match one either.
+  return isLabelValue(value) ? replaced : `!${replaced}`;
+}
+
+function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Context): boolean {
+  return key.startsWith(`${API_GROUP}/`) || comparedKeys.has(key) || nodeNames.has(value);
+}
+
+function expression(value: unknown, context: Context): unknown {
+  const key = fieldOf(value, 'key');
+  const rule: Rule = (each) => labelValue(typeof key === 'string' ? key : '', each, context);
+  return inField('values', eachItem(rule))(value, context);
+}
+
+function renameKeys(value: unknown, rename: (key: string) => string): unknown {
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [rename(key), each])) : value;
+}
+
+function filterFacts(facts: unknown): unknown {
+  if (!isRecord(facts)) return {};
+  const kept = Object.entries(facts).filter(([key, value]) => typeof value !== 'string' || keptFacts.has(key));
+  return Object.fromEntries(kept);
+}
+
+function comparedKeysIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(comparedKeysIn);
+  if (!isRecord(value)) return [];
+  const { key, operator } = value;
+  const isComparison = typeof key === 'string' && (operator === 'Gt' || operator === 'Lt');
+  return isComparison ? [key] : Object.values(value).flatMap(comparedKeysIn);
+}
+
+/** What a name stands for; names of one sort never meet those of another. */
+type Sort = 'ns' | 'pod' | 'container' | 'owner' | 'pdb' | 'value' | 'volume';
+
+/** Replaces names: the same name of the same sort always by the same text. */
+type Pseudonym = (sort: Sort, name: string) => string;
+
+/** Enough that among a million names two are equal once in a million files. */
+const HEX_DIGITS = 15;
+
+/** Pseudonyms by a keyed hash: without the key, guessed names cannot be verified. An empty name stays empty. */
+export function createPseudonyms(key: Uint8Array): Pseudonym {
+  const known = new Map<string, string>();
+  return (sort, name) => {
+    if (name === '') return name;
+    const id = `${sort} ${name}`;
+    const found = known.get(id) ?? `${sort}-${createHmac('sha256', key).update(id).digest('hex').slice(0, HEX_DIGITS)}`;
+    known.set(id, found);
+    return found;
+  };
 }

@@ -6,13 +6,11 @@ import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
-import { InputError } from '#cli/input-error.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/manifest.ts';
 import { formatYaml } from '#cli/output/answer.ts';
-import type { ProcessIo } from '#cli/process-io.ts';
 import { keepFields } from './kept-fields.ts';
-import { makeSnapshot, snapshotJson, type Snapshot } from './make-snapshot.ts';
-import { createPseudonyms } from './pseudonyms.ts';
+import { createPseudonyms, makeSnapshot, type Snapshot, snapshotJson } from './make-snapshot.ts';
 
 export interface SnapshotOptions extends Pick<ClusterOptions, 'kubeconfig' | 'context'> {
   readonly output?: string;

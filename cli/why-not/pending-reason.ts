@@ -3,13 +3,13 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
-import type { ReasonGroup } from '#shared/domain/preemption/explain/group-reasons.ts';
+import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
-import { headline } from '#cli/cluster/placement-text.ts';
+import { headline } from '#cli/cluster/reason-table.ts';
 import {
   ended,
   fitsNow,

@@ -1,4 +1,4 @@
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';

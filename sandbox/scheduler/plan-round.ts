@@ -3,8 +3,7 @@ import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/cre
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { type Candidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import type { FindVictim } from './preemption-protocol.ts';
 

@@ -1,4 +1,4 @@
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import {
   type Decoded,

@@ -1,6 +1,6 @@
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';

@@ -122,7 +122,7 @@ class PartReader {
     this.#at += 1;
     while (this.#json[this.#at] !== CLOSE_OBJECT) {
       const name = this.#name();
-      const inner = shape[name] ?? shape['*'];
+      const inner = Object.hasOwn(shape, name) ? shape[name] : shape['*'];
       if (inner === undefined) this.#at = yield* endOfValue(this.#json, this.#at);
       else fields[name] = yield* this.read(inner);
       yield* this.#passComma(CLOSE_OBJECT);

@@ -1,8 +1,11 @@
 import { avoidedNodes, type FilteredNodes, filterNodes, type Placement } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
-import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import {
+  type IdleFor,
+  nodesWithNominations,
+  setAsideNodes,
+} from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

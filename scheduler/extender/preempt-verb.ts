@@ -8,9 +8,8 @@ import type {
   ProposedVictims,
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
 import { leaveSetAside } from '#shared/domain/preemption/proposal/free-room.ts';
-import type { Incoming } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import type { IdleFor, IncomingPod } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -78,7 +77,7 @@ function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): S
  */
 function* reviewUndecided(
   { snapshot, rules }: PreemptOptions,
-  proposal: Proposal & Incoming,
+  proposal: Proposal & IncomingPod,
   undecided: Undecided,
 ): Steps<readonly NodeVerdict[]> {
   const reviewed = yield* reviewByProtection(snapshot, proposal, rules);

@@ -1,6 +1,6 @@
 import { putBounded } from '#shared/domain/model/put-bounded.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
 import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ObservePod } from '#scheduler/preemptions/seen-pod.ts';

@@ -1,5 +1,5 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { isRoomComing } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import { isRoomComing } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { HANGING_AFTER_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';

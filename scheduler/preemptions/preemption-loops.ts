@@ -2,26 +2,25 @@ import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
+  addDisplacement,
   attributeVictims,
+  contenderOf,
+  type LoopPolicy,
+  NO_ROUNDS,
   type NominatedPod,
   type PreemptedPod,
-} from '#shared/domain/preemption/loop/attribute-victims.ts';
-import { contenderOf } from '#shared/domain/preemption/loop/displacement.ts';
+  type PreemptionRounds,
+} from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import { loopBetween, loopingParties, type Sides } from '#shared/domain/preemption/loop/find-loop.ts';
 import {
   adoptRecords,
   isRefused,
   type LoopAction,
   type LoopRecord,
+  nodesToLeave,
   planRecords,
+  type RecordOnNode,
 } from '#shared/domain/preemption/loop/loop-record.ts';
-import { nodesToLeave, type RecordOnNode } from '#shared/domain/preemption/loop/recorded-loops.ts';
-import {
-  addDisplacement,
-  type LoopPolicy,
-  NO_ROUNDS,
-  type PreemptionRounds,
-} from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LoopsConfiguration } from './loops-configuration.ts';

@@ -1,7 +1,6 @@
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { spentBudgets } from '#shared/domain/preemption/victims/spent-budgets.ts';
+import type { DisruptionBudget, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { spentBudgets } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { podChange } from './pod-change.ts';

@@ -1,8 +1,7 @@
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
 import type {

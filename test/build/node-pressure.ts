@@ -1,4 +1,4 @@
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /** A node under no pressure, never observed, with nothing to avoid, unless said otherwise. */
 export function buildPressure(node: string, facts: Partial<NodePressureFacts> = {}): NodePressureFacts {

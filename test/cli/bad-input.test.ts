@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { requesterOf } from '#cli/review/requester.ts';
 import { review } from '#cli/review/review.ts';

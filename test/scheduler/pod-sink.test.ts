@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { putNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
+import { putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { createPodSink } from '#scheduler/pod-sink.ts';
 import { buildNode } from '#test/build/cluster.ts';
 

@@ -1,6 +1,6 @@
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

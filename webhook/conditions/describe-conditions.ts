@@ -1,4 +1,4 @@
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';

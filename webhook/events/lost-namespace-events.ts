@@ -1,5 +1,5 @@
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';

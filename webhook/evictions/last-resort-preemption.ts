@@ -28,7 +28,7 @@ const readPod = decodeWith(decodePod);
 
 /**
  * Whether a pod may be preempted although it opted out, as the extender decides it
- * (`shared/domain/preemption/proposal/last-resort-victims.ts`): its node holds only such pods and those of DaemonSets, and
+ * (`shared/domain/preemption/proposal/proposal.ts`): its node holds only such pods and those of DaemonSets, and
  * a DaemonSet's pod of higher priority is nominated to it. Each DaemonSet that a pod names is read, because anyone who may
  * create pods can name one. kube-scheduler may delete victims before the nomination is stored; it then tries again.
  * Rejects when pods or DaemonSets cannot be read.

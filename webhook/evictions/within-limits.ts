@@ -6,7 +6,7 @@ import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Protection } from '#shared/domain/eviction/node-protection.ts';
 import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';

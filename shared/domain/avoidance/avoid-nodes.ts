@@ -2,8 +2,7 @@ import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import { isFreshReport, type NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /** What is to be placed, and when. */
 export interface Placement {

@@ -1,4 +1,4 @@
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 

@@ -1,17 +1,16 @@
-import { AntiAffinePods } from './anti-affine-pods.ts';
-import type { BudgetEntry } from './budget-entry.ts';
-import type { NodeEntry } from './node-entry.ts';
-import type { NodePressureFacts } from './node-pressure-facts.ts';
-import { createOccupancy, type Occupancy } from './occupancy.ts';
-import type { PlacedPod } from './placed-pod.ts';
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
+import type { NodeEntry } from './node-entry.ts';
 
 /** What a tenant changes costs time by the pods of its own namespace only. */
 export type PodsByNamespace = Map<string, Set<PlacedPod>>;
 
 /**
  * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the
- * functions of `snapshot-pods.ts`, `snapshot-nodes.ts` and `snapshot-budgets.ts` do, **in place**, in time that does not
+ * functions of `snapshot-pods.ts` and `create-snapshot.ts` do, **in place**, in time that does not
  * grow with the cluster unless they say so.
  */
 export interface ClusterSnapshot {
@@ -82,4 +81,55 @@ export function forgetIfDeserted(snapshot: ClusterSnapshot, nodeName: string): v
 export function forgetSheet(snapshot: ClusterSnapshot, nodeName: string): void {
   const entry = snapshot.nodes.get(nodeName);
   if (entry !== undefined) entry.sheet = undefined;
+}
+
+/** A node's NodePressure as decisions about preemption and placement see it. */
+export interface NodePressureFacts {
+  readonly node: string;
+  /** When its agent last reported; `undefined` if never. */
+  readonly observedAt: Instant | undefined;
+  /** Whether the agent evicts pods; otherwise it only reports. */
+  readonly isEnforced: boolean;
+  /** The worst state of a signal for which pods are evicted; `undefined` where all are far from their thresholds. */
+  readonly pressure: 'Soft' | 'Hard' | undefined;
+  /** Pods, by UID, that use more than they request. */
+  readonly overRequest: ReadonlySet<string>;
+  /** Pods, by UID, whose eviction the API server has accepted and that have not ended. */
+  readonly evicting: ReadonlySet<string>;
+  readonly avoid: readonly AvoidedOwner[];
+}
+
+/** An owner whose pods should not be placed on the node for a while. */
+interface AvoidedOwner {
+  readonly owner: OwnerKey;
+  readonly until: Instant;
+  /** Whether the node is forbidden; otherwise it is the last choice. */
+  readonly isHard: boolean;
+}
+
+const SECOND = 1000;
+
+/** How old a report of a node's agent may be, in milliseconds (docs/decisions/0016-status-writes.md). */
+export const LONGEST_AGE_MS = {
+  /** While a threshold is met the agent reports every 20 s. */
+  underPressure: 60 * SECOND,
+  /** Otherwise every two minutes. */
+  otherwise: 180 * SECOND,
+} as const;
+
+/** Whether a report still describes its node at `now`; if not, the node's state is unknown. */
+export function isFreshReport(
+  observedAt: Instant | undefined,
+  now: Instant,
+  longestAgeMs: number = LONGEST_AGE_MS.underPressure,
+): boolean {
+  if (observedAt === undefined) return false;
+  const ageMs = now - observedAt;
+  return ageMs >= -MOST_SKEW_MS && ageMs <= longestAgeMs;
+}
+
+/** A namespace, which decisions only select by its labels. */
+export interface Namespace {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
 }

@@ -1,7 +1,24 @@
-import type { Node } from './node.ts';
-import type { Occupancy } from './occupancy.ts';
-import type { PlacedPod } from './placed-pod.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { Occupancy, PlacedPod } from './placed-pod.ts';
+
+/** A node as the scheduling decisions see it. */
+export interface Node {
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly taints: readonly Taint[];
+  /** `spec.unschedulable`: cordoned. */
+  readonly isUnschedulable: boolean;
+  /** What pods may request in sum; a resource left out counts as 0. */
+  readonly allocatable: Amounts;
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
 
 /** A node in a snapshot. */
 export interface NodeEntry {
@@ -43,4 +60,59 @@ export interface BudgetSlots {
   readonly slots: Int32Array;
   /** Where the slots of each pod begin; one more entry says where the last ones end. */
   readonly starts: Int32Array;
+}
+
+/** Sums of a few amounts up to here are exact in doubles. */
+const LARGEST_EXACT = 2 ** 50;
+const NONE: readonly number[] = [];
+
+/** The sheet of a node, made anew after a change. */
+export function sheetOf(entry: NodeEntry): NodeSheet {
+  entry.sheet ??= makeSheet(entry);
+  return entry.sheet;
+}
+
+/** The priority of a pod, by an index that the sheet has. */
+export function priorityAt({ numbers, width }: NodeSheet, index: number): number {
+  return numbers[(index + 1) * (width + 1)] as number;
+}
+
+/** True for amounts whose sums are exact in doubles. */
+export function areExact(amounts: readonly Whole[]): boolean {
+  return amounts.every((amount) => amount >= 0 && amount <= LARGEST_EXACT);
+}
+
+function makeSheet({ allocatable, allowedPods, occupancy }: NodeEntry): NodeSheet {
+  const { nominated, pods, requested } = occupancy;
+  const width = Math.max(allocatable.length, requested.length);
+  const numbers = new Float64Array((pods.length + 1) * (width + 1));
+  numbers[0] = Number(minus(allowedPods, pods.length));
+  for (let column = 0; column < width; column += 1) {
+    numbers[column + 1] = Number(minus(allocatable[column] ?? 0, requested[column] ?? 0));
+  }
+  pods.forEach(({ priority, row }, index) => numbers.set([priority, ...row.map(Number)], (index + 1) * (width + 1)));
+  return {
+    numbers,
+    width,
+    pods,
+    uids: pods.map(({ pod }) => pod.uid),
+    podCount: pods.length,
+    terminating: terminatingIn(pods),
+    isPromised: nominated.length > 0,
+    isExact: [allocatable, requested, ...pods.map(({ row }) => row)].every(areExact),
+    budgets: budgetsOf(pods.map(({ budgets }) => budgets.map(({ slot }) => slot))),
+  };
+}
+
+function terminatingIn(pods: NodeSheet['pods']): readonly number[] {
+  const found = pods.flatMap(({ pod }, index) => (pod.deletion === undefined ? [] : [index]));
+  return found.length === 0 ? NONE : found;
+}
+
+function budgetsOf(slotsByPod: readonly (readonly number[])[]): BudgetSlots | undefined {
+  const slots = slotsByPod.flat();
+  if (slots.length === 0) return undefined;
+  const starts = new Int32Array(slotsByPod.length + 1);
+  slotsByPod.forEach(({ length }, index) => (starts[index + 1] = (starts[index] as number) + length));
+  return { slots: Int32Array.from(slots), starts };
 }

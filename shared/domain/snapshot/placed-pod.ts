@@ -1,10 +1,11 @@
-import { sharedTerms, type AffinityTerm } from '#shared/domain/pod/affinity-term.ts';
-import type { BudgetEntry } from './budget-entry.ts';
+import { type AffinityTerm, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { type HostPort, sharedHostPorts } from '#shared/domain/pod/host-port.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type LabelSelector, prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
+import { TermIndex } from '#shared/domain/pod/term-index.ts';
 
 const NONE: readonly never[] = [];
 
@@ -54,7 +55,7 @@ export function priorityOf(pod: Pod): number {
 }
 
 /** Orders by importance: higher priority, then earlier start, then earlier arrival. `pkg/scheduler/util/utils.go` MoreImportantPod. */
-export function compareImportance(a: PlacedPod, b: PlacedPod): number {
+function compareImportance(a: PlacedPod, b: PlacedPod): number {
   return compareRank(a, b) || a.arrival - b.arrival;
 }
 
@@ -69,4 +70,110 @@ export function compareRank(a: PlacedPod, b: PlacedPod): number {
 
 function secondsOf(time: Instant | undefined): number | undefined {
   return time === undefined ? undefined : time / 1_000;
+}
+
+/** A PodDisruptionBudget as preemption sees it. */
+export interface DisruptionBudget {
+  readonly namespace: string;
+  readonly name: string;
+  /** `undefined` and empty alike match no pod here. */
+  readonly selector: LabelSelector | undefined;
+  readonly disruptionsAllowed: number;
+  /** Names of pods whose disruption the API server has already counted. */
+  readonly disruptedPods: ReadonlySet<string>;
+}
+
+/** A disruption budget in a snapshot; its counters change often, its selector hardly ever. */
+export interface BudgetEntry {
+  budget: DisruptionBudget;
+  readonly selector: Selector;
+  /** Its place among the budgets of the snapshot, which another may take once it is gone. */
+  readonly slot: number;
+}
+
+export function prepareBudget(budget: DisruptionBudget, slot: number): BudgetEntry {
+  return { budget, selector: prepareSelector(budget.selector), slot };
+}
+
+/**
+ * True where the budget counts the pod: same namespace, a selector that is not empty and matches, a pod with labels.
+ * `pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation.
+ */
+export function countsPod(entry: BudgetEntry, pod: Pod): boolean {
+  if (entry.budget.namespace !== pod.namespace || pod.labels.size === 0) return false;
+  return !entry.selector.isEmpty && entry.selector.matches(pod.labels);
+}
+
+/** Who is on one node, known or not yet known. Changed only through the functions of this folder. */
+export interface Occupancy {
+  /** In order of importance. */
+  readonly pods: PlacedPod[];
+  /** Pending pods that were promised this node, in order of arrival. */
+  readonly nominated: PlacedPod[];
+  /** What the pods take together, by column. */
+  readonly requested: Whole[];
+}
+
+export function createOccupancy(): Occupancy {
+  return { pods: [], nominated: [], requested: [] };
+}
+
+/** Puts a pod among the others. */
+export function admit(occupancy: Occupancy, placed: PlacedPod): void {
+  const { pods, requested } = occupancy;
+  const before = pods.findLastIndex((other) => compareImportance(other, placed) <= 0);
+  pods.splice(before + 1, 0, placed);
+  placed.row.forEach((amount, column) => (requested[column] = plus(requested[column] ?? 0, amount)));
+}
+
+/** Takes a pod off. */
+export function dismiss(occupancy: Occupancy, placed: PlacedPod): void {
+  const { pods, requested } = occupancy;
+  pods.splice(pods.indexOf(placed), 1);
+  placed.row.forEach((amount, column) => (requested[column] = minus(requested[column] ?? 0, amount)));
+}
+
+/** One list, which all pods of a template share. */
+type Terms = readonly AffinityTerm[];
+
+/** Pods on nodes that keep others away, by their anti-affinity: pods of the same template are compared with another pod once. */
+export class AntiAffinePods {
+  readonly terms = new TermIndex<Terms>();
+  readonly #pods = new Map<Terms, Set<PlacedPod>>();
+  #size = 0;
+
+  /** How many pods. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The pods that have this list of terms. */
+  with(terms: Terms): Iterable<PlacedPod> {
+    return this.#pods.get(terms) ?? [];
+  }
+
+  /** Takes in a pod that has terms. */
+  add(placed: PlacedPod): void {
+    const { antiAffinity } = placed;
+    const known = this.#pods.get(antiAffinity);
+    this.#size += 1;
+    if (known !== undefined) known.add(placed);
+    else this.#begin(antiAffinity, placed);
+  }
+
+  /** Nothing happens where the pod is not among these. */
+  delete(placed: PlacedPod): void {
+    const { antiAffinity } = placed;
+    const pods = this.#pods.get(antiAffinity);
+    if (pods?.delete(placed) !== true) return;
+    this.#size -= 1;
+    if (pods.size > 0) return;
+    this.#pods.delete(antiAffinity);
+    for (const term of antiAffinity) this.terms.remove(term);
+  }
+
+  #begin(antiAffinity: Terms, placed: PlacedPod): void {
+    this.#pods.set(antiAffinity, new Set([placed]));
+    for (const term of antiAffinity) this.terms.add(term, antiAffinity);
+  }
 }

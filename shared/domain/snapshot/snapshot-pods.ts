@@ -1,11 +1,23 @@
-import { type BudgetEntry, countsPod } from './budget-entry.ts';
-import { forgetIfDeserted, forgetSheet, occupancyOf, type ClusterSnapshot } from './cluster-snapshot.ts';
-import { admit, dismiss } from './occupancy.ts';
-import { enter, leave } from './pods-by-namespace.ts';
-import { amountsOf, orNone, preparePlacedPod, type PlacedPod } from './placed-pod.ts';
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import { hasEnded } from '#shared/domain/pod/has-ended.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import {
+  admit,
+  amountsOf,
+  type BudgetEntry,
+  countsPod,
+  dismiss,
+  orNone,
+  type PlacedPod,
+  preparePlacedPod,
+} from './placed-pod.ts';
+import {
+  type ClusterSnapshot,
+  forgetIfDeserted,
+  forgetSheet,
+  occupancyOf,
+  type PodsByNamespace,
+} from './cluster-snapshot.ts';
 
 /**
  * Adds or replaces a pod: on its node, else among those nominated to a node, else not at all. Finished pods take no
@@ -100,4 +112,35 @@ function isBound(pod: Pod): boolean {
 /** The node that the pod is on or was promised; empty where there is none. */
 export function placeOf(pod: Pod): string {
   return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
+}
+
+/** The pods of a namespace. The first question groups the pods of all namespaces. */
+export function podsIn(snapshot: ClusterSnapshot, namespace: string): Iterable<PlacedPod> {
+  snapshot.podsByNamespace ??= group(snapshot.placedPods.values());
+  return snapshot.podsByNamespace.get(namespace) ?? [];
+}
+
+/** Notes that the snapshot has a new pod. */
+function enter({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
+  if (podsByNamespace !== undefined) add(podsByNamespace, placed);
+}
+
+/** Notes that a pod has left the snapshot. */
+function leave({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
+  const { namespace } = placed.pod;
+  const pods = podsByNamespace?.get(namespace);
+  if (pods?.delete(placed) === true && pods.size === 0) podsByNamespace?.delete(namespace);
+}
+
+function group(all: Iterable<PlacedPod>): PodsByNamespace {
+  const grouped: PodsByNamespace = new Map();
+  for (const placed of all) add(grouped, placed);
+  return grouped;
+}
+
+function add(grouped: PodsByNamespace, placed: PlacedPod): void {
+  const { namespace } = placed.pod;
+  const pods = grouped.get(namespace);
+  if (pods === undefined) grouped.set(namespace, new Set([placed]));
+  else pods.add(placed);
 }

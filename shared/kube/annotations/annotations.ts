@@ -8,7 +8,7 @@ import {
   PROTECTED_NAMESPACES,
 } from '#shared/kube/api-names.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { preemptionProtection } from '#shared/domain/preemption/victims/preemption-protection.ts';
+import { preemptionProtection } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 

@@ -1,10 +1,10 @@
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Node, Taint } from '#shared/domain/snapshot/node.ts';
+import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import {
   type Decoded,
   decodeObject,

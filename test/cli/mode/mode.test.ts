@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NOT_CONFIRMED, QUESTION } from '#cli/mode/messages.ts';
-import { patchPolicy } from '#cli/mode/patch-policy.ts';
+import { patchPolicy } from '#cli/mode/plan-mode.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';

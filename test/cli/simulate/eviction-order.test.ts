@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
-import type { Namespace } from '#shared/domain/snapshot/namespace.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { InputError } from '#cli/input-error.ts';
+import { InputError } from '#cli/process-io.ts';
 import { parseUsage } from '#cli/simulate/parse-usage.ts';
 
 const parse = (text: string, resource: 'memory' | 'pids' = 'memory') => [

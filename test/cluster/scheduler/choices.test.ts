@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { countReadyNodes } from '#test/cluster/support/fake-nodes.ts';

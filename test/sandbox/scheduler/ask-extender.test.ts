@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { askExtender } from '#sandbox/scheduler/ask-extender.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
 import type { Pod as DomainPod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

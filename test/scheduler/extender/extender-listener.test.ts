@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { serve } from '#shared/http/serve.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { createStore } from '#shared/kube/reflector/reflector-store.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { putBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
+import { createSnapshot, putBudget } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { loopsSchema } from '#scheduler/preemptions/loops-configuration.ts';

@@ -1,9 +1,8 @@
 import jsonPatch from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reviewAnswer } from '#cli/review/print-rows.ts';
+import { reviewAnswer, type Row } from '#cli/review/row.ts';
 import { requesterOf } from '#cli/review/requester.ts';
 import { review } from '#cli/review/review.ts';
-import type { Row } from '#cli/review/row.ts';
 import { HELD, JUDGED, RULES, type Raw } from './agreement-cases.ts';
 import { readAnswer, review as reviewBody, type Answer } from '#test/webhook/support/reviews.ts';
 import { runWebhook, type RunningWebhook } from '#test/webhook/support/webhook-process.ts';

@@ -1,10 +1,115 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
-import { ruledOutReason } from './explain-ruled-out.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { findObstacle, refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { prepareIncoming, selectsOther } from '#shared/domain/preemption/filters/incoming-terms.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { RuledOutNode, Simulation } from './simulate-preemption.ts';
+
+const AFFINITY_FILTER = 'InterPodAffinity';
+const OTHER_NODES_ONLY = 'the pod asks for other nodes by name';
+
+/**
+ * Why the pod does not go to a node, in a text that is the same for all nodes with the same reason: what Kubernetes says
+ * of the node, then why preemption does not help.
+ */
+export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): string {
+  switch (ruledOut.kind) {
+    case 'refused':
+      return textOf(ruledOut.refusal);
+    case 'notTried':
+      return `${textOf(ruledOut.refusal)}; preemption cannot help`;
+    case 'noLowerPods':
+      return `${textOf(refusalAt(state, ruledOut.node))}; no pod of lower priority to preempt`;
+    case 'stillRefused':
+      return `${textOf(ruledOut.refusal)}, even without all pods of lower priority`;
+    case 'overBudget':
+      return 'a disruption budget would be broken';
+    case 'takenAway':
+      return TAKEN_AWAY[ruledOut.because.code] ?? ruledOut.because.text;
+  }
+}
+
+const TAKEN_AWAY: Readonly<Record<string, string>> = {
+  RoomSoon: 'terminating pods already free enough; no pod is preempted',
+  OverBudget: 'a disruption budget would be broken',
+  ProtectedMirrorPod: 'the mirror of a static pod stands in the way',
+  ProtectedOptOut: 'a pod that opted out of preemption stands in the way',
+  ProtectedNamespace: 'a pod of a protected namespace stands in the way',
+};
+
+/**
+ * The pod that keeps the incoming pod off a node, where that is a pod which preemption does not remove: one on another
+ * node (S0-3, S1-21), one of lower priority that the pod wants to be with (S1-20), or a protected one.
+ */
+export function ruledOutBecause(state: PrefilterState, ruledOut: RuledOutNode): Because | undefined {
+  const entry = state.snapshot.nodes.get(ruledOut.node);
+  if (entry === undefined) return undefined;
+  if (ruledOut.kind === 'takenAway') return ruledOut.because.code in TAKEN_AWAY ? ruledOut.because : undefined;
+  const refusal = lastRefusal(state, ruledOut);
+  if (refusal?.filter !== AFFINITY_FILTER) return undefined;
+  return refusal.isResolvable ? otherNodesPod(state, entry) : lowerPartner(state, entry);
+}
+
+/** What keeps the pod off once preemption has done what it can. */
+function lastRefusal(state: PrefilterState, ruledOut: RuledOutNode): Refusal | undefined {
+  if (ruledOut.kind === 'noLowerPods') return refusalAt(state, ruledOut.node);
+  return ruledOut.kind === 'stillRefused' || ruledOut.kind === 'refused' ? ruledOut.refusal : undefined;
+}
+
+function refusalAt(state: PrefilterState, node: string): Refusal | undefined {
+  const entry = state.snapshot.nodes.get(node);
+  return entry === undefined ? undefined : refusalOn(state, entry);
+}
+
+function otherNodesPod({ snapshot, pod }: PrefilterState, { node }: NodeEntry): Because | undefined {
+  const obstacle = findObstacle(snapshot, pod, node);
+  if (obstacle === undefined) return undefined;
+  const { namespace, name, spec } = obstacle.pod;
+  const facts = {
+    node: node.name,
+    pod: `${namespace}/${name}`,
+    podNode: spec.nodeName ?? '',
+    priority: obstacle.priority,
+  };
+  const text =
+    `pod ${facts.pod} on ${facts.podNode} keeps the pod off ${node.name} by anti-affinity; ` +
+    'no pod is removed from one node to make room on another';
+  return { code: 'BlockedFromOtherNode', text, facts };
+}
+
+function lowerPartner(state: PrefilterState, entry: NodeEntry): Because | undefined {
+  const partner = findLowerPartner(state, entry);
+  if (partner === undefined) return undefined;
+  const { namespace, name } = partner.pod;
+  const facts = { node: entry.node.name, pod: `${namespace}/${name}`, priority: partner.priority };
+  const text =
+    `the pod requires affinity to pod ${facts.pod} on ${facts.node}, whose priority ${facts.priority} is lower; ` +
+    'preemption takes all lower pods off a node first, and then the affinity is not met';
+  return { code: 'AffinityToLowerPod', text, facts };
+}
+
+function textOf(refusal: Refusal | undefined): string {
+  return refusal?.reasons.join(', ') ?? OTHER_NODES_ONLY;
+}
+
+/**
+ * The most important pod of lower priority on a node that the incoming pod requires to be with: preemption takes lower
+ * pods off before it looks whether the pod fits, so the affinity is not met. For explanations. Mechanism S1-20.
+ */
+function findLowerPartner({ snapshot, pod, priority }: PrefilterState, entry: NodeEntry): PlacedPod | undefined {
+  const incoming = finish(prepareIncoming(pod, snapshot));
+  if (incoming.affinity.length === 0) return undefined;
+  return entry.occupancy.pods.find(
+    (placed) =>
+      placed.priority < priority && incoming.affinity.every((term) => selectsOther(incoming, term, placed.pod)),
+  );
+}
 
 type Preempts = Extract<Simulation, { kind: 'preempts' }>;
 
@@ -95,4 +200,24 @@ function explained({ pod, priority }: PlacedPod, node: string, { code, why }: Ca
   const name = `${pod.namespace}/${pod.name}`;
   const text = `pod ${name} on ${node} has lower priority (${priority}), but ${why}`;
   return { priority, because: { code, text, facts: { node, pod: name, priority } } };
+}
+
+/** Nodes that the pod does not go to for one reason. */
+export interface ReasonGroup {
+  readonly reason: string;
+  readonly count: number;
+  /** The first ten, in the order of the snapshot. */
+  readonly nodes: readonly string[];
+}
+
+const MOST_NAMED = 10;
+
+/** Groups nodes by why the pod does not go there; the reason of most nodes first. */
+export function groupReasons(state: PrefilterState, ruledOut: readonly RuledOutNode[]): readonly ReasonGroup[] {
+  const groups = Map.groupBy(ruledOut, (each) => ruledOutReason(state, each));
+  return Array.from(groups, ([reason, nodes]) => ({
+    reason,
+    count: nodes.length,
+    nodes: nodes.slice(0, MOST_NAMED).map(({ node }) => node),
+  })).toSorted((a, b) => b.count - a.count || compareTexts(a.reason, b.reason));
 }

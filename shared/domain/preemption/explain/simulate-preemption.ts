@@ -2,17 +2,20 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
-import { candidateOf } from '#shared/domain/preemption/victims/victims-cost.ts';
+import {
+  type Candidate,
+  candidateOf,
+  chooseNode,
+  type RejectedNode,
+} from '#shared/domain/preemption/victims/choose-node.ts';
 import { examineNodes } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import type { Candidate, RejectedNode } from '#shared/domain/preemption/victims/node-outcome.ts';
 import {
   becauseOfChoice,
   planPreemption,
   type PreemptionPlan,
 } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/refusal.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
 import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';

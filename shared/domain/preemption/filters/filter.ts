@@ -1,6 +1,15 @@
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Refusal } from './refusal.ts';
+
+/** Why one filter keeps a pod off a node. */
+export interface Refusal {
+  /** The scheduler plugin that says so. */
+  readonly filter: string;
+  /** The texts that Kubernetes counts and prints. */
+  readonly reasons: readonly string[];
+  /** False where removing pods from the node cannot help (`UnschedulableAndUnresolvable`). */
+  readonly isResolvable: boolean;
+}
 
 /** A filter that looks at the node alone, prepared for one incoming pod. */
 export type NodeFilter = (entry: NodeEntry) => Refusal | undefined;

@@ -2,15 +2,24 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import { TermIndex } from '#shared/domain/pod/term-index.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
+import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { PodAwareFilter, FilterState } from './filter.ts';
-import { type Incoming, prepareIncoming, selectsOther } from './incoming-terms.ts';
-import { createPairCounts, type PairCounts } from './pair-counts.ts';
-import { byLabels, keysOn, keysOnNodes, podsPerStep } from './pod-matches.ts';
-import { reluctance, type Reluctance, type ReluctantLists, reluctantLists } from './reluctance.ts';
-import type { Refusal } from './refusal.ts';
+import type { FilterState, PodAwareFilter, Refusal } from './filter.ts';
+import {
+  byLabels,
+  createPairCounts,
+  type Incoming,
+  keysOn,
+  keysOnNodes,
+  type PairCounts,
+  podsPerStep,
+  prepareIncoming,
+  reluctance,
+  type Reluctance,
+  type ReluctantLists,
+  reluctantLists,
+  selectsOther,
+} from './incoming-terms.ts';
 
 const FILTER = 'InterPodAffinity';
 /** Pods with anti-affinity that are counted in one step: each takes some microseconds. */

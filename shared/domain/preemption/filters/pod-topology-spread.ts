@@ -1,21 +1,18 @@
 import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import {
   labelsAsRequirements,
   type PreparedSelector,
   prepareSelector,
   withValueSets,
 } from '#shared/domain/labels/label-selector.ts';
-import type { Node } from '#shared/domain/snapshot/node.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import type { PodAwareFilter, FilterState } from './filter.ts';
-import { wantedNodes } from './node-affinity.ts';
-import { byLabels, podsPerStep } from './pod-matches.ts';
-import type { Refusal } from './refusal.ts';
-import { toleratesNode } from './taint-toleration.ts';
+import type { FilterState, PodAwareFilter, Refusal } from './filter.ts';
+import { toleratesNode, wantedNodes } from './node-filters.ts';
+import { byLabels, podsPerStep } from './incoming-terms.ts';
 
 const SKEWED: Refusal = {
   filter: 'PodTopologySpread',

@@ -5,6 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { PodAwareFilter, Refusal } from './filter.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {
@@ -17,7 +18,7 @@ export interface Need {
 }
 
 /** What would be left on a node beyond what the incoming pod needs; below 0 where that is more than there is. */
-export interface Left {
+interface Left {
   readonly needs: readonly Need[];
   /** In the order of the needs. */
   readonly left: ArrayLike<Whole>;
@@ -68,4 +69,26 @@ export function shortReasons({ needs, left, slots }: Left): readonly string[] {
   if (slots >= 0 && short.length <= 1) return short[0]?.shortage ?? NOTHING;
   const reasons = short.flatMap(({ shortage }) => shortage);
   return slots < 0 ? ['Too many pods', ...reasons] : reasons;
+}
+
+/** The node must have a pod slot and enough of each resource left. `plugins/noderesources/fit.go` Filter. */
+export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {
+  return {
+    open: (entry) => {
+      const room = openRoom(needs, entry);
+      return {
+        add: (placed) => take(room, placed),
+        remove: (placed) => release(room, placed),
+        refusal: () => resourceRefusal(room, entry),
+      };
+    },
+  };
+}
+
+/** What is missing, if anything; a need above what the whole node has for pods cannot be helped. `plugins/noderesources/fit.go` fitsRequest. */
+export function resourceRefusal(room: Left, { allocatable }: NodeEntry): Refusal | undefined {
+  const reasons = shortReasons(room);
+  if (reasons.length === 0) return undefined;
+  const isResolvable = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));
+  return { filter: 'NodeResourcesFit', reasons, isResolvable };
 }

@@ -2,8 +2,14 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { ownerKeyOf } from './displacement.ts';
-import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
+import {
+  type LoopPolicy,
+  ownerKeyOf,
+  pairOf,
+  partiesOf,
+  type PreemptionRounds,
+  type Round,
+} from './preemption-rounds.ts';
 
 /** The two sides of a preemption: owners, or pods without one. */
 export interface Sides {

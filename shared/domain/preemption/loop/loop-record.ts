@@ -1,8 +1,20 @@
-import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
-import { ownerKeyOf, partyOf } from './displacement.ts';
-import { isInForce, recentRounds, type Sides } from './find-loop.ts';
-import { type LoopPolicy, pairOf, partiesOf, type PreemptionRounds, type Round } from './preemption-rounds.ts';
+import { isSameOwner, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import {
+  contenderOf,
+  type LoopPolicy,
+  ownerKeyOf,
+  pairOf,
+  partiesOf,
+  partyOf,
+  type PreemptionRounds,
+  type Round,
+} from './preemption-rounds.ts';
+import { isInForce, recentRounds, type Sides, whyLoop } from './find-loop.ts';
 
 /** What happens while a loop lasts: it is only reported, preemptions are refused, or the victim's owner avoids the node. */
 export type LoopAction = (typeof LOOP_ACTIONS)[number];
@@ -84,7 +96,7 @@ function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
 }
 
 /** The two sides of a preemption, and the priority of the pod that it would make room for. */
-export interface Attempt extends Sides {
+interface Attempt extends Sides {
   readonly priority: number;
 }
 
@@ -106,7 +118,7 @@ export function isRefused(
 }
 
 /** Whether a loop with these rounds holds back a preemptor of this priority. */
-export function holdsBack({ priority: lowest }: Pick<LoopRecord, 'priority'>, priority: number): boolean {
+function holdsBack({ priority: lowest }: Pick<LoopRecord, 'priority'>, priority: number): boolean {
   return lowest !== undefined && priority <= lowest;
 }
 
@@ -121,7 +133,7 @@ function isOneSided(rounds: readonly Round[], party: string): boolean {
 }
 
 /** What a process takes from the records of one node. */
-export interface RecordedRounds {
+interface RecordedRounds {
   readonly node: string;
   readonly records: readonly LoopRecord[];
   /** Rounds since then have been seen by the process itself. */
@@ -173,4 +185,56 @@ function isMutual({ action }: LoopRecord): boolean {
 
 function split(rounds: readonly Round[], before: Instant): readonly [readonly Round[], readonly Round[]] {
   return [rounds.filter(({ at }) => at < before), rounds.filter(({ at }) => at >= before)];
+}
+
+/** A record, and the node whose NodePressure holds it. */
+export interface RecordOnNode extends LoopRecord {
+  readonly node: string;
+}
+
+const NO_NODES: ReadonlyMap<string, Because> = new Map();
+
+/** The nodes that the owner of `preemptor` should leave to others, because a recorded loop is broken with Avoid there. */
+export function nodesToLeave(
+  records: readonly RecordOnNode[],
+  preemptor: Pod,
+  now: Instant,
+): ReadonlyMap<string, Because> {
+  const { party } = contenderOf(preemptor);
+  const owner = ownerKeyOf(party);
+  const own = records.filter((record) => isLoopInForce(record, 'Avoid', now) && isSameOwner(record.victim, owner));
+  if (own.length === 0 || hasCriticalPriority(preemptor)) return NO_NODES;
+  return new Map(
+    own.map((record) => [record.node, whyRecorded(record, { preemptor: party, victim: partyOf(record.preemptor) })]),
+  );
+}
+
+/** Why a recorded loop refuses that `preemptor` preempts `victim`, as the extender does; `undefined` where none does. */
+export function refusalByRecord(
+  records: readonly RecordOnNode[],
+  { victim, preemptor }: { readonly victim: Pod; readonly preemptor: Pod },
+  now: Instant,
+): Because | undefined {
+  if (records.length === 0 || hasCriticalPriority(preemptor)) return undefined;
+  const sides = { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
+  const owners = [ownerKeyOf(sides.preemptor), ownerKeyOf(sides.victim)] as const;
+  const found = records.find(
+    (record) =>
+      isLoopInForce(record, 'Refuse', now) && isBetween(record, owners) && holdsBack(record, priorityOf(preemptor)),
+  );
+  return found && whyRecorded(found, sides);
+}
+
+function whyRecorded({ node, rounds, until }: RecordOnNode, sides: Sides): Because {
+  return whyLoop(sides, { node, count: rounds.length, windowMs: until - (rounds[0] ?? until) });
+}
+
+/** A round in the future does not count: it was written by hand, or a clock was set back. */
+function isLoopInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, now: Instant): boolean {
+  return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
+}
+
+function isBetween({ preemptor, victim }: LoopRecord, [left, right]: readonly [OwnerKey, OwnerKey]): boolean {
+  const isInTurn = isSameOwner(preemptor, left) && isSameOwner(victim, right);
+  return isInTurn || (isSameOwner(preemptor, right) && isSameOwner(victim, left));
 }

@@ -1,14 +1,25 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { chooseNode, type Criterion, type NodeChoice } from '#shared/domain/preemption/victims/choose-node.ts';
-import { ineligibleReason, type IneligibleReason } from './eligibility.ts';
-import { examineNodes, type Examined } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import { reasonsOf } from './rejection-reasons.ts';
-import type { Candidate, RejectedNode, NodeOutcome } from '#shared/domain/preemption/victims/node-outcome.ts';
-import { countReasons, reasonsText, type ReasonCounts } from '#shared/domain/preemption/trial/reasons-text.ts';
+import {
+  type Candidate,
+  chooseNode,
+  type Criterion,
+  type NodeChoice,
+  type NodeOutcome,
+  type RejectedNode,
+} from '#shared/domain/preemption/victims/choose-node.ts';
+import {
+  countReasons,
+  type Examined,
+  examineNodes,
+  type ReasonCounts,
+  reasonsText,
+} from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { victimsOnNode, type MayTake } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 
 export interface PreemptionOptions {
   /** Which pods may be taken; all of lower priority unless given. */
@@ -132,4 +143,52 @@ export function becauseOfChoice({ best, decidedBy }: NodeChoice, candidates: num
       ? `${node} is the only node where preemption makes room`
       : `${node} was chosen among ${candidates} candidates: ${MERITS[decidedBy]}`;
   return { code: decidedBy, text, facts: { node, candidates, rejected, equals: best.length } };
+}
+
+/** Why a pod may not preempt at all. */
+interface IneligibleReason {
+  readonly code: 'neverPreempts' | 'victimsStillTerminating';
+  /** Kubernetes' text. */
+  readonly text: string;
+}
+
+const NEVER: IneligibleReason = { code: 'neverPreempts', text: 'not eligible due to preemptionPolicy=Never.' };
+
+const TERMINATING: IneligibleReason = {
+  code: 'victimsStillTerminating',
+  text: 'not eligible due to a terminating pod on the nominated node.',
+};
+
+/**
+ * Why the pod may not preempt, if so: its policy, or earlier victims that are still leaving its nominated
+ * node, unless removing pods from that node cannot help. `plugins/defaultpreemption/default_preemption.go` PodEligibleToPreemptOthers.
+ */
+function ineligibleReason(state: PrefilterState, examined: readonly Examined[]): IneligibleReason | undefined {
+  if (state.pod.spec.preemptionPolicy === 'Never') return NEVER;
+  const name = state.pod.status.nominatedNodeName ?? '';
+  const nominated = name === '' ? undefined : examined.find(({ entry }) => entry.node.name === name);
+  if (nominated?.refusal?.isResolvable !== true) return undefined;
+  return nominated.entry.occupancy.pods.some((placed) => isLeavingFor(placed, state)) ? TERMINATING : undefined;
+}
+
+function isLeavingFor({ pod, priority }: PlacedPod, state: PrefilterState): boolean {
+  return priority < state.priority && pod.deletion !== undefined && isPreempted(pod);
+}
+
+const NOT_HELPFUL = ['Preemption is not helpful for scheduling'];
+const NO_VICTIMS = ['No preemption victims found for incoming pod'];
+const BUDGET = ['a disruption budget would be broken'];
+
+/** The texts that Kubernetes counts over the nodes (the one on hard budgets is ours). */
+function reasonsOf(rejected: RejectedNode): readonly string[] {
+  switch (rejected.kind) {
+    case 'notTried':
+      return NOT_HELPFUL;
+    case 'noLowerPods':
+      return NO_VICTIMS;
+    case 'stillRefused':
+      return rejected.refusal.reasons;
+    case 'overBudget':
+      return BUDGET;
+  }
 }

@@ -3,8 +3,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 

@@ -1,11 +1,11 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { type Incoming, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { type NodeVerdict, takenAway } from './proposal.ts';
 
 /** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
-export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: Incoming, verdict: NodeVerdict): NodeVerdict {
+export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: IncomingPod, verdict: NodeVerdict): NodeVerdict {
   if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
   const { node, uids } = verdict.victims;
   const entry = snapshot.nodes.get(node);
@@ -19,7 +19,7 @@ export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: Incoming, ve
 /** The same of all nodes of a proposal. */
 export function* leaveSetAside(
   snapshot: ClusterSnapshot,
-  incoming: Incoming,
+  incoming: IncomingPod,
   verdicts: readonly NodeVerdict[],
 ): Steps<readonly NodeVerdict[]> {
   const left: NodeVerdict[] = [];

@@ -1,9 +1,14 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
-import type { VictimRules } from '#shared/domain/preemption/victims/victim-order.ts';
-import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import { type MayTake, OPTED_OUT, type VictimRules } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
+import { isLastResort } from '#shared/domain/eviction/last-resort.ts';
+import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 
 /** The pods that kube-scheduler would preempt on one node. */
 export interface ProposedVictims {
@@ -83,4 +88,101 @@ export interface NodeReview {
   readonly proposed: ProposedVictims;
   readonly verdict: NodeVerdict;
   readonly room?: SoonRoom | undefined;
+}
+
+/** Takes away the nodes that the preemptor should leave to others, unless no other is left: the pod must find room. */
+export function leaveNodes(
+  verdicts: readonly NodeVerdict[],
+  toLeave: ReadonlyMap<string, Because>,
+): readonly NodeVerdict[] {
+  const isOther = (verdict: NodeVerdict): boolean => verdict.kind !== 'takenAway' && !toLeave.has(verdict.victims.node);
+  if (toLeave.size === 0 || !verdicts.some(isOther)) return verdicts;
+  return verdicts.map((verdict) => {
+    if (verdict.kind === 'takenAway') return verdict;
+    const because = toLeave.get(verdict.victims.node);
+    return because === undefined ? verdict : takenAway(verdict.victims.node, because);
+  });
+}
+
+const NODES_PER_STEP = 16;
+
+interface Contender {
+  readonly node: string;
+  readonly cost: VictimsCost;
+  readonly isUnderPressure: boolean;
+  readonly overRequest: number;
+}
+
+/**
+ * Of the best nodes, which kube-scheduler would tell apart only by the start times of their victims, keeps those on which
+ * a threshold is met, and of these the ones with most victims that use more than they request. Other nodes stay as they
+ * are: kube-scheduler prefers the best ones anyway.
+ */
+export function* preferNodes(
+  verdicts: readonly NodeVerdict[],
+  snapshot: ClusterSnapshot,
+  now: Instant,
+): Steps<readonly NodeVerdict[]> {
+  const contenders: Contender[] = [];
+  for (const verdict of verdicts) {
+    if (verdict.kind === 'takenAway') continue;
+    contenders.push(contender(snapshot, verdict.victims, now));
+    if (contenders.length % NODES_PER_STEP === 0) yield;
+  }
+  const [best, ...others] = contenders.toSorted(compareContenders);
+  if (best === undefined) return verdicts;
+  const worse = new Set(others.filter((other) => isEqualButWorse(other, best)).map(({ node }) => node));
+  if (worse.size === 0) return verdicts;
+  return verdicts.map((verdict) =>
+    verdict.kind !== 'takenAway' && worse.has(verdict.victims.node)
+      ? takenAway(verdict.victims.node, preferred(best))
+      : verdict,
+  );
+}
+
+function contender(
+  snapshot: ClusterSnapshot,
+  { node, uids, budgetViolations }: ProposedVictims,
+  now: Instant,
+): Contender {
+  const facts = snapshot.pressures.get(node);
+  const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
+  const cost = costOf(victims, budgetViolations);
+  if (facts === undefined || !isFreshReport(facts.observedAt, now))
+    return { node, cost, isUnderPressure: false, overRequest: 0 };
+  const overRequest = uids.filter((uid) => facts.overRequest.has(uid)).length;
+  return { node, cost, isUnderPressure: facts.pressure !== undefined, overRequest };
+}
+
+function compareContenders(a: Contender, b: Contender): number {
+  return compareCosts(a.cost, b.cost) || compareMerits(a, b);
+}
+
+function compareMerits(a: Contender, b: Contender): number {
+  return Number(b.isUnderPressure) - Number(a.isUnderPressure) || b.overRequest - a.overRequest;
+}
+
+function isEqualButWorse(other: Contender, best: Contender): boolean {
+  return compareCosts(other.cost, best.cost) === 0 && compareMerits(other, best) > 0;
+}
+
+function preferred({ node, isUnderPressure, overRequest }: Contender) {
+  const text = `equal victims on ${node} relieve a node under pressure or use more than they request`;
+  return { code: 'PreferredElsewhere', text, facts: { node, isUnderPressure, overRequest } };
+}
+
+/**
+ * Which pods of a node a DaemonSet's pod may take as the last resort: also those that opted out, but no others that are
+ * protected. `undefined` for other preemptors, and where the node holds other pods. Mechanism S2-29.
+ */
+export function lastResortVictims(
+  { pod: preemptor, snapshot }: Pick<PrefilterState, 'pod' | 'snapshot'>,
+  { occupancy }: NodeEntry,
+  { protection }: ProposalRules,
+): MayTake | undefined {
+  const isOfDaemonSet = (pod: Pod): boolean => isDaemonSetPod(pod, snapshot.daemonSets);
+  const optedOut = (pod: Pod): boolean => protection(pod, preemptor)?.code === OPTED_OUT;
+  const pods = occupancy.pods.map(({ pod }) => pod);
+  if (!isOfDaemonSet(preemptor) || !isLastResort(pods, { optedOut, isDaemonSetPod: isOfDaemonSet })) return undefined;
+  return (pod) => optedOut(pod) || protection(pod, preemptor) === undefined;
 }

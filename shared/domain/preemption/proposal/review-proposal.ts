@@ -1,34 +1,34 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { prefilterInSteps } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
+import { prefilterInSteps, unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { asProposed, firstProtection, holdsAll, indexesOf, unguarded, withinBudgets } from './as-proposed.ts';
-import { lastResortVictims } from './last-resort-victims.ts';
-import { leaveNodes } from './leave-nodes.ts';
-import { preferNodes } from './prefer-nodes.ts';
-import { isReproduced, neededBeside } from './proof.ts';
 import { withinFreeRoom } from './free-room.ts';
 import {
+  lastResortVictims,
+  leaveNodes,
   type NodeReview,
   type NodeVerdict,
+  preferNodes,
   type Proposal,
   type ProposalRules,
   type ProposedVictims,
   type Review,
   takenAway,
 } from './proposal.ts';
-import { compareCosts, costOf } from '#shared/domain/preemption/victims/victims-cost.ts';
-import { victimOrder, type VictimOrder } from '#shared/domain/preemption/victims/victim-order.ts';
+import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
+import { compareCosts, costOf } from '#shared/domain/preemption/victims/choose-node.ts';
+import {
+  type MayTake,
+  victimOrder,
+  type VictimOrder,
+  victimsOnNode,
+} from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
-import { awaitRoom, endingBefore, mayWait, soonRoom } from './wait-for-room.ts';
 
 /** Nodes that are looked at in one step where nothing could change the proposal. */
 const QUIET_PER_STEP = 16;

@@ -3,16 +3,16 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { needsOf, openRoom, take } from '#shared/domain/preemption/filters/room.ts';
-import { leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
+import { needsOf, openRoom, release, type Room, shortReasons, take } from '#shared/domain/preemption/filters/room.ts';
+import { HANGING_AFTER_MS, leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { awaitedNominations, type IdleFor, isEnough, vacate } from './awaited-nominations.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 
 /** Who is to be placed, and when. */
-export interface Incoming {
+export interface IncomingPod {
   readonly pod: Pod;
   /** What the pod requests was not read, so it is taken to fit beside no other. */
   readonly isOfUnknownSize?: boolean;
@@ -34,7 +34,7 @@ export function nodesWithNominations(
 export function* setAsideNodes(
   snapshot: ClusterSnapshot,
   nodes: readonly string[],
-  incoming: Incoming,
+  incoming: IncomingPod,
 ): Steps<ReadonlyMap<string, Because>> {
   const found = new Map<string, Because>();
   for (const node of nodes) {
@@ -55,7 +55,7 @@ export function* setAsideNodes(
 export function whySetAside(
   snapshot: ClusterSnapshot,
   entry: NodeEntry,
-  { pod, isOfUnknownSize, now, idleFor }: Incoming,
+  { pod, isOfUnknownSize, now, idleFor }: IncomingPod,
   victims: LeavingPods = [],
 ): Because | undefined {
   if (!snapshot.nominatedNodes.has(entry.node.name)) return undefined;
@@ -89,4 +89,66 @@ function isServedBefore(nominated: PlacedPod, pod: Pod, { daemonSets }: ClusterS
 function setAsideFor({ pod: { namespace, name } }: PlacedPod): Because {
   const text = 'the room is set aside for a pending pod';
   return { code: 'RoomSetAside', text, facts: { namespace, pod: name } };
+}
+
+/** How long a nomination has been asked about while nothing was awaited, in milliseconds; 0 the first time. */
+export type IdleFor = (nominated: PlacedPod, now: Instant) => number;
+
+/** A node at one moment. */
+interface NodeMoment {
+  readonly snapshot: ClusterSnapshot;
+  readonly entry: NodeEntry;
+  readonly leaving: LeavingPods;
+  readonly idleFor: IdleFor;
+  readonly now: Instant;
+}
+
+/**
+ * The pods nominated to a node that keep room there. None does for ever: a nomination counts while its pod waits for pods
+ * that a scheduler has preempted, and otherwise for a minute, in which its scheduler removes the victims or places the pod. It counts no
+ * longer where a victim outlives its grace period by a minute (S1-33), or once the pod is terminating itself.
+ */
+function awaitedNominations(moment: NodeMoment): readonly PlacedPod[] {
+  return moment.entry.occupancy.nominated.filter((each) => each.pod.deletion === undefined && isAwaited(each, moment));
+}
+
+function isAwaited(nominated: PlacedPod, moment: NodeMoment): boolean {
+  const { entry, idleFor, leaving, now, snapshot } = moment;
+  const room = openRoom(needsOf(nominated.pod, snapshot), entry);
+  if (!isEnough(room)) {
+    vacate(room, moment);
+    if (leaving.some((index) => isVictim(entry.occupancy.pods[index])) && isEnough(room)) return true;
+    if (hasHangingVictim(nominated, moment)) return false;
+  }
+  return idleFor(nominated, now) <= HANGING_AFTER_MS;
+}
+
+/** Whether a node has enough for a pod, or will have once the pods that leave it are gone; by requests alone. */
+export function isRoomComing(
+  pod: Pod,
+  { snapshot, entry, now }: Pick<NodeMoment, 'snapshot' | 'entry' | 'now'>,
+): boolean {
+  const room = openRoom(needsOf(pod, snapshot), entry);
+  vacate(room, { entry, leaving: leavingPods(snapshot, entry, now) });
+  return isEnough(room);
+}
+
+/** Counts the pods that leave as gone. */
+function vacate(room: Room, { entry, leaving }: Pick<NodeMoment, 'entry' | 'leaving'>): void {
+  for (const index of leaving) release(room, entry.occupancy.pods[index] as PlacedPod);
+}
+
+function isEnough(room: Room): boolean {
+  return shortReasons(room).length === 0;
+}
+
+/** Only a preemption is awaited for longer: anyone can nominate a pod to a node where others terminate. */
+function isVictim(placed: PlacedPod | undefined): boolean {
+  return placed !== undefined && isPreempted(placed.pod);
+}
+
+function hasHangingVictim({ priority: below }: PlacedPod, { entry, leaving }: NodeMoment): boolean {
+  return entry.occupancy.pods.some(
+    ({ pod, priority }, index) => priority < below && pod.deletion !== undefined && !leaving.includes(index),
+  );
 }

@@ -1,12 +1,22 @@
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { refusalOn } from './fits-node.ts';
-import { namedNodes } from '#shared/domain/preemption/filters/node-affinity.ts';
-import { countReasons, reasonsText, unavailableText, type ReasonCounts } from './reasons-text.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/refusal.ts';
+import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { namedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import {
+  type Incoming,
+  NO_LABELS,
+  prepareIncoming,
+  selectsOther,
+} from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { PrefilterState } from './prefilter-state.ts';
+import { openTrial, refusalIn } from './trial.ts';
 
 /** The filter phase of one scheduling attempt. */
-export type Examination =
+type Examination =
   | { readonly kind: 'fits'; readonly nodes: readonly string[] }
   | {
       readonly kind: 'fitsNowhere';
@@ -76,4 +86,62 @@ function conflict(nodes: ReadonlyMap<string, NodeEntry>): Examination {
 
 function fits(nodes: readonly string[]): Examination {
   return { kind: 'fits', nodes };
+}
+
+/** Why a pod does not fit on a node as it stands; `undefined` where it fits. The first filter that fails decides. `pkg/scheduler/framework/runtime/framework.go` RunFilterPlugins. */
+export function refusalOn(state: PrefilterState, entry: NodeEntry): Refusal | undefined {
+  for (const filter of state.nodeFilters) {
+    const refusal = filter(entry);
+    if (refusal !== undefined) return refusal;
+  }
+  return refusalIn(openTrial(state, entry));
+}
+
+/** On how many nodes each reason holds. */
+export type ReasonCounts = Map<string, number>;
+
+/** Counts the reasons of one more node. */
+export function countReasons(counts: ReasonCounts, reasons: readonly string[]): void {
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+}
+
+/** `0/4 nodes are available: 1 Too many pods, 3 Insufficient cpu.` `pkg/scheduler/framework/types.go` FitError. */
+export function reasonsText(nodeCount: number, counts: ReasonCounts): string {
+  const parts = Array.from(counts, ([reason, nodes]) => `${nodes} ${reason}`);
+  return unavailableText(nodeCount, parts.sort().join(', '));
+}
+
+/** The same frame around a text that holds for the pod as a whole. */
+function unavailableText(nodeCount: number, text: string): string {
+  return `0/${nodeCount} nodes are available: ${text}.`;
+}
+
+/**
+ * The pod on another node whose company keeps the incoming pod off this one: anti-affinity of either side reaches over a
+ * whole domain, and no pod is removed from a node to make room on another. For explanations. Seed mechanism S1-21.
+ */
+export function findObstacle(snapshot: ClusterSnapshot, pod: Pod, node: Node): PlacedPod | undefined {
+  const incoming = finish(prepareIncoming(pod, snapshot));
+  for (const other of snapshot.nodes.values()) {
+    if (other.node.name === node.name) continue;
+    const found = other.occupancy.pods.find((placed) => keepsApart(incoming, placed, [node, other.node]));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function keepsApart(incoming: Incoming, placed: PlacedPod, nodes: readonly [Node, Node]): boolean {
+  const isUnwanted = incoming.antiAffinity.some(
+    (term) => isSameDomain(term.topologyKey, nodes) && selectsOther(incoming, term, placed.pod),
+  );
+  const labels = incoming.namespaces.get(incoming.pod.namespace) ?? NO_LABELS;
+  const isUnwilling = placed.antiAffinity.some(
+    (term) => isSameDomain(term.topologyKey, nodes) && selectsPod(term, incoming.pod, labels),
+  );
+  return isUnwanted || isUnwilling;
+}
+
+function isSameDomain(topologyKey: string, [here, there]: readonly [Node, Node]): boolean {
+  const domain = here.labels.get(topologyKey);
+  return domain !== undefined && domain === there.labels.get(topologyKey);
 }

@@ -1,9 +1,7 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import type { Deletion, Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { isFreshReport } from '#shared/domain/snapshot/freshness.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** Pods of a node, by index, that leave it without a preemption. */

@@ -1,19 +1,22 @@
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { areExact } from '#shared/domain/snapshot/node-sheet.ts';
+import { areExact, type BudgetSlots, type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { openAccount, type BudgetAccount } from './budget-account.ts';
-import type { PodAwareFilter, NodeFilter } from '#shared/domain/preemption/filters/filter.ts';
+import type { NodeFilter, PodAwareFilter } from '#shared/domain/preemption/filters/filter.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
-import { nodeAffinity } from '#shared/domain/preemption/filters/node-affinity.ts';
-import { nodeName } from '#shared/domain/preemption/filters/node-name.ts';
-import { nodePorts } from '#shared/domain/preemption/filters/node-ports.ts';
-import { nodeResourcesFit } from '#shared/domain/preemption/filters/node-resources-fit.ts';
-import { nodeUnschedulable } from '#shared/domain/preemption/filters/node-unschedulable.ts';
+import {
+  nodeAffinity,
+  nodeName,
+  nodePorts,
+  nodeUnschedulable,
+  taintToleration,
+} from '#shared/domain/preemption/filters/node-filters.ts';
+import { type Need, needsOf, nodeResourcesFit } from '#shared/domain/preemption/filters/room.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
-import { needsOf, type Need } from '#shared/domain/preemption/filters/room.ts';
-import { taintToleration } from '#shared/domain/preemption/filters/taint-toleration.ts';
+import { podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import { isExtendedResource } from '#shared/domain/quantity/resource-name.ts';
 
 /** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
 export interface PrefilterState {
@@ -62,4 +65,119 @@ export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
 
 function isPlain({ amount, column }: Need): boolean {
   return column >= 0 && areExact([amount]);
+}
+
+/** The disruption budgets of a snapshot as numbers by slot, for one plan. */
+interface BudgetAccount {
+  readonly allowed: Float64Array;
+  /** Pods whose disruption the API server has already counted; `undefined` where there are none. */
+  readonly disrupted: readonly (ReadonlySet<string> | undefined)[];
+  /** All 0 between two questions. */
+  readonly used: Int32Array;
+}
+
+type NameOf = (index: number) => string;
+
+const NONE: readonly number[] = [];
+
+/** Those of the leaving pods, by index and in their order, that break a budget, and the rest. */
+interface BudgetSplit {
+  readonly violators: readonly number[];
+  readonly others: readonly number[];
+}
+
+function openAccount({ budgetSlots }: ClusterSnapshot): BudgetAccount {
+  return {
+    allowed: Float64Array.from(budgetSlots, (entry) => entry?.budget.disruptionsAllowed ?? 0),
+    disrupted: budgetSlots.map((entry) => orNothing(entry?.budget.disruptedPods)),
+    used: new Int32Array(budgetSlots.length),
+  };
+}
+
+/** No look-up by name is needed in a set that is empty. */
+function orNothing(names: ReadonlySet<string> | undefined): ReadonlySet<string> | undefined {
+  return names?.size === 0 ? undefined : names;
+}
+
+/**
+ * Splits the pods that would leave a node. Each uses up every budget that counts it, also the pods that are put back
+ * later. `plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation.
+ */
+export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving: readonly number[]): BudgetSplit {
+  const { budgets } = sheetOf(entry);
+  if (budgets === undefined) return { violators: NONE, others: leaving };
+  const violators: number[] = [];
+  const others: number[] = [];
+  const nameOf = (index: number): string => entry.occupancy.pods[index]?.pod.name ?? '';
+  for (const index of leaving) (charge(account, budgets, index, nameOf) ? violators : others).push(index);
+  for (const index of leaving) clear(account, budgets, index);
+  return { violators, others };
+}
+
+/** Charges a pod to its budgets; true where one is broken. Indexes stay within the lists, which the types cannot tell. */
+function charge(
+  { allowed, disrupted, used }: BudgetAccount,
+  budgets: BudgetSlots,
+  index: number,
+  nameOf: NameOf,
+): boolean {
+  const end = budgets.starts[index + 1] as number;
+  let isBroken = false;
+  for (let at = budgets.starts[index] as number; at < end; at += 1) {
+    const slot = budgets.slots[at] as number;
+    if (disrupted[slot]?.has(nameOf(index)) === true) continue;
+    const count = (used[slot] as number) + 1;
+    used[slot] = count;
+    isBroken ||= count > (allowed[slot] as number);
+  }
+  return isBroken;
+}
+
+/** Not all at once: a cluster may have many more budgets than one node. */
+function clear({ used }: BudgetAccount, { slots, starts }: BudgetSlots, index: number): void {
+  const end = starts[index + 1] as number;
+  for (let at = starts[index] as number; at < end; at += 1) used[slots[at] as number] = 0;
+}
+
+/** Something that a pod needs of its node and that no filter of this model knows. */
+interface UnmodelledNeed {
+  readonly kind: 'Volume' | 'ResourceClaim' | 'ExtendedResource';
+  /** Of the volume or claim as the pod calls it, or of the resource. */
+  readonly name: string;
+}
+
+/** Volumes that no plugin of kube-scheduler looks at: they limit neither the nodes nor the pods beside them. */
+const FREE_VOLUMES: ReadonlySet<string> = new Set([
+  'configMap',
+  'downwardAPI',
+  'emptyDir',
+  'gitRepo',
+  'hostPath',
+  'image',
+  'nfs',
+  'projected',
+  'secret',
+]);
+const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
+
+/**
+ * What the pod needs beyond the model: volumes that are attached or bound to places, dynamic resource claims, and
+ * resources that no node advertises, which a DeviceClass may back. Whether such a pod fits on a node, and which pods have
+ * to leave for it, kube-scheduler knows alone. Empty for a pod that the model knows all about.
+ * `pkg/scheduler/framework/plugins`: nodevolumelimits, volumebinding, volumerestrictions, volumezone, dynamicresources.
+ */
+export function unmodelledNeeds(pod: Pod, { columns }: Pick<ClusterSnapshot, 'columns'>): readonly UnmodelledNeed[] {
+  const { resourceClaims, volumes } = pod.spec;
+  const requested = Array.from(scheduledAmounts(podRequests(pod)), ([name, amount]) => (amount > 0 ? name : ''));
+  return [
+    ...volumes.flatMap(({ name, source }) => (FREE_VOLUMES.has(source) ? [] : [{ kind: 'Volume' as const, name }])),
+    ...resourceClaims.map((name) => ({ kind: 'ResourceClaim' as const, name })),
+    ...requested
+      .filter((name) => isOfDevices(name) && !columns.indexes.has(name))
+      .map((name) => ({ kind: 'ExtendedResource' as const, name })),
+  ];
+}
+
+function isOfDevices(resource: string): boolean {
+  return resource.startsWith(DEVICE_CLASS_PREFIX) || isExtendedResource(resource);
 }

@@ -1,5 +1,5 @@
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Candidate } from './node-outcome.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
 
 export type Criterion =
   | 'onlyCandidate'
@@ -48,4 +48,85 @@ function cheapest(candidates: readonly Candidate[], cost: (candidate: Candidate)
 /** Victims of the top priority stand in order of their start. `pkg/scheduler/util/utils.go` GetEarliestPodStartTime. */
 function earliestStart([first]: readonly PlacedPod[]): number {
   return first?.startedAt ?? Infinity;
+}
+
+/** What preemption could do on one node. */
+export type NodeOutcome = Candidate | RejectedNode;
+
+/** The incoming pod would fit once the victims are gone. */
+export interface Candidate {
+  readonly kind: 'candidate';
+  readonly node: string;
+  /** At least one, in order of importance. */
+  readonly victims: readonly PlacedPod[];
+  /** How many victims their disruption budgets would keep. */
+  readonly budgetViolations: number;
+  /** The priority of the most important victim. */
+  readonly topPriority: number;
+  /** The sum of all victims' priorities, each shifted above 0. */
+  readonly prioritySum: number;
+}
+
+/** Preemption does not help on the node. */
+export type RejectedNode = NotTried | NoLowerPods | StillRefused | OverBudget;
+
+/** No removal of pods could help; without a refusal the pod's affinity names other nodes. */
+interface NotTried {
+  readonly kind: 'notTried';
+  readonly node: string;
+  readonly refusal: Refusal | undefined;
+}
+
+/** No pod of the node may be preempted. */
+export interface NoLowerPods {
+  readonly kind: 'noLowerPods';
+  readonly node: string;
+}
+
+/** The pod does not fit even with all lower pods removed. */
+export interface StillRefused {
+  readonly kind: 'stillRefused';
+  readonly node: string;
+  readonly refusal: Refusal;
+  readonly removed: number;
+}
+
+/** Budgets are hard, and one would be broken. */
+interface OverBudget {
+  readonly kind: 'overBudget';
+  readonly node: string;
+  readonly budgetViolations: number;
+}
+
+/** What kube-scheduler weighs victims by, before their start: the first number counts most, less is better. */
+export type VictimsCost = readonly [
+  budgetViolations: number,
+  topPriority: number,
+  prioritySum: number,
+  victims: number,
+];
+
+/** Added to each priority, so that none is below 0 and more victims always weigh more. */
+const PRIORITY_SHIFT = 2 ** 31;
+
+/** `pkg/scheduler/framework/preemption/preemption.go` pickOneNodeForPreemption. */
+export function costOf(victims: readonly PlacedPod[], budgetViolations: number): VictimsCost {
+  let topPriority = -PRIORITY_SHIFT;
+  let prioritySum = 0;
+  for (const { priority } of victims) {
+    topPriority = Math.max(topPriority, priority);
+    prioritySum += priority + PRIORITY_SHIFT;
+  }
+  return [budgetViolations, topPriority, prioritySum, victims.length];
+}
+
+/** A node with these victims, in order of importance. */
+export function candidateOf(node: string, victims: readonly PlacedPod[], budgetViolations: number): Candidate {
+  const [, topPriority, prioritySum] = costOf(victims, budgetViolations);
+  return { kind: 'candidate', node, victims, budgetViolations, topPriority, prioritySum };
+}
+
+/** Below 0 where the first is better; 0 for equals. */
+export function compareCosts(a: VictimsCost, b: VictimsCost): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }

@@ -1,19 +1,18 @@
-import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import { priorityAt, sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
-import { compareRank, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { type NodeEntry, type NodeSheet, priorityAt, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
+import { compareRank, type DisruptionBudget, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { splitByBudgets } from '#shared/domain/preemption/trial/budget-account.ts';
-import type { Candidate, NoLowerPods, StillRefused } from './node-outcome.ts';
-import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
-import { candidateOf } from './victims-cost.ts';
-import type { VictimOrder } from './victim-order.ts';
+import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { type Candidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';
 
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
 
 /** How victims are chosen; unless given, as kube-scheduler does. */
-export interface VictimOptions {
+interface VictimOptions {
   readonly mayTake?: MayTake | undefined;
   /** Another order of importance; it must put higher priorities first. */
   readonly order?: VictimOrder;
@@ -79,4 +78,90 @@ function podsAt(sheet: NodeSheet, indexes: readonly number[]): PlacedPod[] {
 
 function podAt({ pods }: NodeSheet, index: number): PlacedPod {
   return pods[index] as PlacedPod;
+}
+
+/** Rules for the choice among victims that kube-scheduler holds equal. */
+export interface VictimRules {
+  /** Among equal choices: victims that use more than they request, and nodes on which a threshold is met. */
+  readonly usageAware: boolean;
+  /** Among victims of equal priority on a node: `qos` preempts BestEffort before Burstable before Guaranteed. */
+  readonly tieBreak: 'none' | 'qos';
+}
+
+/** Orders pods by importance: of two the one that sorts first stays. 0 leaves them in the order of kube-scheduler. */
+export type VictimOrder = (a: PlacedPod, b: PlacedPod) => number;
+
+/** The least important first. */
+const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed'];
+
+/**
+ * The order among pods of one node where a rule asks for another one than kube-scheduler's; `undefined` where none does.
+ * A lower priority is always less important. Mechanism S0-8.
+ */
+export function victimOrder(
+  { usageAware, tieBreak }: VictimRules,
+  overRequest: ReadonlySet<string>,
+): VictimOrder | undefined {
+  const byUsage = usageAware && overRequest.size > 0;
+  const byQos = tieBreak === 'qos';
+  if (!byUsage && !byQos) return undefined;
+  return (a, b) =>
+    b.priority - a.priority || (byUsage ? compareUsage(a, b, overRequest) : 0) || (byQos ? compareQos(a, b) : 0);
+}
+
+function compareUsage(a: PlacedPod, b: PlacedPod, overRequest: ReadonlySet<string>): number {
+  return Number(overRequest.has(a.pod.uid)) - Number(overRequest.has(b.pod.uid));
+}
+
+function compareQos(a: PlacedPod, b: PlacedPod): number {
+  return qosRank(b) - qosRank(a);
+}
+
+function qosRank({ pod }: PlacedPod): number {
+  return QOS_CLASSES.indexOf(reportedQosClass(pod));
+}
+
+/** The code of the protection that an owner asks for; all others are the cluster's own. */
+export const OPTED_OUT = 'ProtectedOptOut';
+
+interface PreemptionProtection {
+  /** Namespaces whose pods only a pod of system priority may preempt. */
+  readonly protectedNamespaces: ReadonlySet<string>;
+  /** Whether the pod's class, or the pod where its class lets it, asks that it never be preempted. */
+  readonly optedOut: (pod: Pod) => boolean;
+}
+
+/**
+ * Why `preemptor` must not preempt `victim`; `undefined` where it may. An opt-out is an administrator's word, so it counts
+ * whatever the priorities are, as in the webhook's gate. A namespace is no protection against a pod of system priority:
+ * what the cluster itself needs must find room.
+ */
+export function preemptionProtection(
+  victim: Pod,
+  preemptor: Pod,
+  { protectedNamespaces, optedOut }: PreemptionProtection,
+): Because | undefined {
+  if (isMirrorOfNode(victim)) return because(victim, 'ProtectedMirrorPod', 'is the mirror of a static pod');
+  if (optedOut(victim)) return because(victim, OPTED_OUT, 'opted out of preemption');
+  if (!protectedNamespaces.has(victim.namespace) || hasCriticalPriority(preemptor)) return undefined;
+  return because(victim, 'ProtectedNamespace', 'is in a protected namespace');
+}
+
+function because({ namespace, name }: Pod, code: string, text: string): Because {
+  return { code, text: `pod ${namespace}/${name} ${text}`, facts: { namespace, pod: name } };
+}
+
+/**
+ * The disruption budgets of a pod that allow no further disruption, so that preempting the pod breaches them; `debitOf`
+ * tells what preemptions have used up that the budget's status does not show yet. As in `splitByBudgets`, a disruption
+ * that the API server has already counted breaches none. Mechanism S1-17.
+ */
+export function spentBudgets(
+  { name }: Pick<Pod, 'name'>,
+  budgets: readonly DisruptionBudget[],
+  debitOf: (budget: DisruptionBudget) => number,
+): readonly DisruptionBudget[] {
+  return budgets.filter(
+    (budget) => !budget.disruptedPods.has(name) && budget.disruptionsAllowed - debitOf(budget) <= 0,
+  );
 }

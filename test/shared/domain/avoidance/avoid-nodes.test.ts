@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/model/steps.ts';
 import { avoidedNodes, filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 
 const NOW = 1_000_000;

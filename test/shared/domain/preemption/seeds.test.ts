@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { findObstacle } from '#shared/domain/preemption/trial/find-obstacle.ts';
-import type { NodeOutcome } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { findObstacle } from '#shared/domain/preemption/trial/examine-nodes.ts';
+import type { NodeOutcome } from '#shared/domain/preemption/victims/choose-node.ts';
 import {
   planPreemption,
   type PreemptionOptions,

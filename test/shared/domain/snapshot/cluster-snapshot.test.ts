@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { sheetOf } from '#shared/domain/snapshot/node-sheet.ts';
+import {
+  createSnapshot,
+  putBudget,
+  putNamespace,
+  putNode,
+  removeBudget,
+  removeNamespace,
+  removeNode,
+} from '#shared/domain/snapshot/create-snapshot.ts';
+import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { putBudget, removeBudget } from '#shared/domain/snapshot/snapshot-budgets.ts';
-import { putNamespace, putNode, removeNamespace, removeNode } from '#shared/domain/snapshot/snapshot-nodes.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildBudget, buildNode, buildPod, mapOf, selectorOf } from '#test/build/cluster.ts';
 

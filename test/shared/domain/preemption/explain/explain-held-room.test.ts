@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-held-room.ts';
+import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';

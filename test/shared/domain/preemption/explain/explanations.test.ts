@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { explainHigherVictim } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import { ruledOutBecause, ruledOutReason } from '#shared/domain/preemption/explain/explain-ruled-out.ts';
+import {
+  explainHigherVictim,
+  groupReasons,
+  ruledOutBecause,
+  ruledOutReason,
+} from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
-import { groupReasons } from '#shared/domain/preemption/explain/group-reasons.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { simulatePreemption } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/create-snapshot.ts';

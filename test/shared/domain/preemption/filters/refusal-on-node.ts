@@ -1,6 +1,6 @@
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { refusalOn } from '#shared/domain/preemption/trial/fits-node.ts';
+import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { buildNode, buildPod, mapOf, type NodeFields, type PodFields } from '#test/build/cluster.ts';
 
 export const ZONE = 'topology.kubernetes.io/zone';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Taint } from '#shared/domain/snapshot/node.ts';
+import type { Taint } from '#shared/domain/snapshot/node-entry.ts';
 import type { Toleration } from '#shared/domain/pod/pod.ts';
 import { refusal, refused } from './refusal-on-node.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { attributeVictims, type NominatedPod } from '#shared/domain/preemption/loop/attribute-victims.ts';
+import { attributeVictims, type NominatedPod } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const NOW = 100_000;

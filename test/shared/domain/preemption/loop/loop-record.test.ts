@@ -1,16 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { contenderOf } from '#shared/domain/preemption/loop/displacement.ts';
-import { loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
-import { adoptRecords, isRefused, type LoopRecord, planRecords } from '#shared/domain/preemption/loop/loop-record.ts';
-import { refusalByRecord } from '#shared/domain/preemption/loop/recorded-loops.ts';
-import { buildPod } from '#test/build/cluster.ts';
 import {
   addDisplacement,
+  contenderOf,
   type LoopPolicy,
   NO_ROUNDS,
   type PreemptionRounds,
 } from '#shared/domain/preemption/loop/preemption-rounds.ts';
+import { loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
+import {
+  adoptRecords,
+  isRefused,
+  type LoopRecord,
+  planRecords,
+  refusalByRecord,
+} from '#shared/domain/preemption/loop/loop-record.ts';
+import { buildPod } from '#test/build/cluster.ts';
 
 const MINUTE = 60_000;
 const POLICY: LoopPolicy = { rounds: 3, windowMs: 60 * MINUTE };

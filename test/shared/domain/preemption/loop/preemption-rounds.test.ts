@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Displacement } from '#shared/domain/preemption/loop/displacement.ts';
-import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
 import {
   addDisplacement,
+  type Displacement,
   type LoopPolicy,
   NO_ROUNDS,
   type PreemptionRounds,
 } from '#shared/domain/preemption/loop/preemption-rounds.ts';
+import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
 
 const MINUTE = 60_000;
 const POLICY: LoopPolicy = { rounds: 3, windowMs: 60 * MINUTE };

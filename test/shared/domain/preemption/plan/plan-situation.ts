@@ -1,7 +1,7 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { planPreemption, type PreemptionOptions } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { buildNode, buildPod, type NodeFields, type PodFields } from '#test/build/cluster.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 
 export interface Situation {
   readonly nodes?: readonly NodeFields[];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 import { RULES } from './review-case.ts';

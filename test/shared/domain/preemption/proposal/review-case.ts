@@ -1,9 +1,9 @@
 import { one } from '#test/shared/domain/preemption/one-pod.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/disruption-budget.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
-import type { NodePressureFacts } from '#shared/domain/snapshot/node-pressure-facts.ts';
+import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { IdleFor } from '#shared/domain/preemption/set-aside/awaited-nominations.ts';
+import {
+  type IdleFor,
+  nodesWithNominations,
+  setAsideNodes,
+} from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { finish } from '#shared/domain/model/steps.ts';
-import { nodesWithNominations, setAsideNodes } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';

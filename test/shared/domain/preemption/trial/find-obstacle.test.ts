@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { findObstacle } from '#shared/domain/preemption/trial/find-obstacle.ts';
+import { findObstacle } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { buildNode, buildPod, buildTerm, type PodFields } from '#test/build/cluster.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { unmodelledNeeds } from '#shared/domain/preemption/trial/unmodelled-needs.ts';
+import { unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { preparePlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/node-outcome.ts';
+import { type Candidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const SHIFT = 2 ** 31;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { preemptionProtection } from '#shared/domain/preemption/victims/preemption-protection.ts';
+import { preemptionProtection } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const SYSTEM_CRITICAL = 2_000_000_000;

@@ -1,2 +1,0 @@
-/** Input that cannot be used: printed as one line, and the command exits with 2. */
-export class InputError extends Error {}

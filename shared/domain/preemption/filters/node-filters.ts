@@ -1,0 +1,158 @@
+import type { NodeSelectorTerm, Pod, Toleration } from '#shared/domain/pod/pod.ts';
+import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
+import { isValidRequirement, meetsRequirement, type Requirement } from '#shared/domain/labels/requirement.ts';
+import { memoize } from '#shared/domain/model/memoize.ts';
+import { type HostPort, hostPortsOf, isSamePort } from '#shared/domain/pod/host-port.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { NodeFilter, PodAwareFilter, Refusal } from './filter.ts';
+
+const OTHER_NODE_NAMED: Refusal = {
+  filter: 'NodeName',
+  reasons: ["node(s) didn't match the requested node name"],
+  isResolvable: false,
+};
+
+/** A pod that names its node goes nowhere else. `plugins/nodename/node_name.go`. */
+export function nodeName(pod: Pod): NodeFilter {
+  const wanted = pod.spec.nodeName ?? '';
+  return ({ node }) => (wanted === '' || wanted === node.name ? undefined : OTHER_NODE_NAMED);
+}
+
+const CORDONED = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' };
+
+const UNSCHEDULABLE: Refusal = {
+  filter: 'NodeUnschedulable',
+  reasons: ['node(s) were unschedulable'],
+  isResolvable: false,
+};
+
+/** A cordoned node takes only pods that tolerate the taint of cordoned nodes. `plugins/nodeunschedulable/node_unschedulable.go`. */
+export function nodeUnschedulable(pod: Pod): NodeFilter {
+  const isTolerant = toleratesTaint(pod.spec.scheduling.tolerations, CORDONED);
+  return ({ node }) => (node.isUnschedulable && !isTolerant ? UNSCHEDULABLE : undefined);
+}
+
+const UNTOLERATED_TAINT: Refusal = {
+  filter: 'TaintToleration',
+  reasons: ['node(s) had untolerated taint(s)'],
+  isResolvable: false,
+};
+
+/** Every taint that keeps pods away must be tolerated. `plugins/tainttoleration/taint_toleration.go`. */
+export function taintToleration(pod: Pod): NodeFilter {
+  const { tolerations } = pod.spec.scheduling;
+  return ({ node }) => (toleratesNode(tolerations, node.taints) ? undefined : UNTOLERATED_TAINT);
+}
+
+/** True where no NoSchedule or NoExecute taint is left untolerated. */
+export function toleratesNode(tolerations: readonly Toleration[], taints: readonly Taint[]): boolean {
+  return taints.every((taint) => !keepsPodsAway(taint) || toleratesTaint(tolerations, taint));
+}
+
+/** True where one of the tolerations covers the taint. */
+function toleratesTaint(tolerations: readonly Toleration[], taint: Taint): boolean {
+  return tolerations.some((toleration) => covers(toleration, taint));
+}
+
+function keepsPodsAway(taint: Taint): boolean {
+  return taint.effect === 'NoSchedule' || taint.effect === 'NoExecute';
+}
+
+/** `k8s.io/api/core/v1/toleration.go` ToleratesTaint, with the comparison operators off as in 1.36. */
+function covers(toleration: Toleration, taint: Taint): boolean {
+  if (toleration.effect !== '' && toleration.effect !== taint.effect) return false;
+  if (toleration.key !== '' && toleration.key !== taint.key) return false;
+  if (toleration.operator === '' || toleration.operator === 'Equal') return toleration.value === taint.value;
+  return toleration.operator === 'Exists';
+}
+
+const AFFINITY_MISMATCH: Refusal = {
+  filter: 'NodeAffinity',
+  reasons: ["node(s) didn't match Pod's node affinity/selector"],
+  isResolvable: false,
+};
+
+/** The node must match the node selector and one of the affinity terms. `plugins/nodeaffinity/node_affinity.go` Filter. */
+export function nodeAffinity(pod: Pod): NodeFilter {
+  const isWanted = wantedNodes(pod);
+  return ({ node }) => (isWanted(node) ? undefined : AFFINITY_MISMATCH);
+}
+
+/** Which nodes a pod's selector and required affinity admit. `component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go`. */
+export function wantedNodes(pod: Pod): (node: Node) => boolean {
+  const selector = [...pod.spec.scheduling.nodeSelector];
+  const terms = pod.spec.scheduling.nodeAffinity?.terms.filter(isUsableTerm);
+  return (node) => {
+    if (!selector.every(([key, value]) => node.labels.get(key) === value)) return false;
+    return terms === undefined || terms.some((term) => matchesTerm(node, term));
+  };
+}
+
+/**
+ * The only nodes that the affinity terms leave by name; `undefined` where they do not settle it by name.
+ * `plugins/nodeaffinity/node_affinity.go` PreFilter.
+ */
+export function namedNodes(pod: Pod): ReadonlySet<string> | undefined {
+  const terms = pod.spec.scheduling.nodeAffinity?.terms ?? [];
+  const named = terms.map(namesOfTerm);
+  if (named.length === 0 || named.includes(undefined)) return undefined;
+  return new Set(named.flatMap((names) => names ?? []));
+}
+
+function namesOfTerm(term: NodeSelectorTerm): readonly string[] | undefined {
+  const lists = term.matchFields.filter(({ key, operator }) => key === 'metadata.name' && operator === 'In');
+  const [first, ...others] = lists.map((requirement) => requirement.values);
+  return first?.filter((name) => others.every((names) => names.includes(name)));
+}
+
+/** A term that is empty, or that the API server would refuse, matches no node. */
+function isUsableTerm({ matchExpressions, matchFields }: NodeSelectorTerm): boolean {
+  if (matchExpressions.length + matchFields.length === 0) return false;
+  return matchExpressions.every(isValidRequirement) && matchFields.every(isValidFieldRequirement);
+}
+
+function isValidFieldRequirement({ operator, values }: Requirement): boolean {
+  return (operator === 'In' || operator === 'NotIn') && values.length === 1;
+}
+
+function matchesTerm(node: Node, term: NodeSelectorTerm): boolean {
+  return (
+    term.matchExpressions.every((requirement) => meetsRequirement(node.labels, requirement)) &&
+    term.matchFields.every((requirement) => meetsField(node, requirement))
+  );
+}
+
+/** The name is the one field; any other reads as empty. */
+function meetsField(node: Node, { key, operator, values }: Requirement): boolean {
+  const isEqual = values[0] === (key === 'metadata.name' ? node.name : '');
+  return isEqual === (operator === 'In');
+}
+
+const PORTS_IN_USE: Refusal = {
+  filter: 'NodePorts',
+  reasons: ["node(s) didn't have free ports for the requested pod ports"],
+  isResolvable: true,
+};
+
+/** The host ports that the pod wants must be free. `plugins/nodeports/node_ports.go`. */
+export function nodePorts(pod: Pod): PodAwareFilter | undefined {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return undefined;
+  const byPort = Map.groupBy(wanted, ({ port }) => port);
+  const isClashing = memoize((ports: readonly HostPort[]) => ports.some((port) => isWanted(byPort, port)));
+  const clashes = ({ hostPorts }: PlacedPod): boolean => hostPorts.length > 0 && isClashing(hostPorts);
+  return {
+    open: ({ occupancy }) => {
+      let clashing = occupancy.pods.filter(clashes).length;
+      return {
+        add: (placed) => (clashing += Number(clashes(placed))),
+        remove: (placed) => (clashing -= Number(clashes(placed))),
+        refusal: () => (clashing > 0 ? PORTS_IN_USE : undefined),
+      };
+    },
+  };
+}
+
+function isWanted(wanted: ReadonlyMap<string, readonly HostPort[]>, port: HostPort): boolean {
+  return wanted.get(port.port)?.some((other) => isSamePort(port, other)) ?? false;
+}
