@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { StoredObject } from '#test/fakes/stored-objects.ts';
-import { pod, readAnswer, review, type Answer } from './support/reviews.ts';
+import { AGENT, type Asked, NODE_CLAIM, ownEvictions } from './support/own-evictions.ts';
+import { pod, readAnswer, review } from './support/reviews.ts';
 import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
-const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';
-const NODE_CLAIM = 'authentication.kubernetes.io/node-name';
 const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const CONFIG_MAPS = '/api/v1/configmaps';
@@ -16,19 +15,10 @@ const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 
 const SOCKETS = 256;
 /** 70 % of the default `requestSeconds` (`webhook/handler-sources.ts`). */
 const LONGEST_DECISION_MS = 1050;
-const RUNNING = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
-
-interface Asked {
-  readonly username?: string;
-  readonly node?: string;
-  readonly extra?: object;
-  readonly dryRun?: boolean;
-  readonly options?: object;
-}
 
 describe('evictions by our own accounts', () => {
   let webhook: RunningWebhook;
-  let made = 0;
+  const { given, evict } = ownEvictions(() => webhook);
   beforeAll(async () => {
     webhook = await runWebhook(
       (api) => {
@@ -46,39 +36,6 @@ describe('evictions by our own accounts', () => {
     for (const { metadata } of webhook.api.all(NODE_POLICIES))
       webhook.api.remove(NODE_POLICIES, String(metadata['name']));
   });
-
-  function given(nodeName: string, more: object = {}, metadata: object = {}): StoredObject {
-    const name = `p${(made += 1)}`;
-    const running = pod({ nodeName }, { name, uid: `uid-${name}`, ...metadata }) as StoredObject;
-    const victim = { ...running, status: RUNNING, ...more };
-    webhook.api.put(PODS, victim);
-    return victim;
-  }
-
-  async function evict(victim: StoredObject, asked: Asked = {}): Promise<Answer & { readonly raw: string }> {
-    const { username = AGENT, node = 'node-a', dryRun = false, options = {} } = asked;
-    const { name, namespace, uid } = victim.metadata;
-    const extra = asked.extra ?? { [NODE_CLAIM]: [node] };
-    const { body } = await webhook.post(
-      '/validate/evictions',
-      review({
-        operation: 'CREATE',
-        resource: { group: '', version: 'v1', resource: 'pods' },
-        subResource: 'eviction',
-        name,
-        namespace,
-        dryRun,
-        userInfo: { username, groups: [], extra },
-        object: {
-          apiVersion: 'policy/v1',
-          kind: 'Eviction',
-          metadata: { name, namespace },
-          deleteOptions: { preconditions: { uid }, ...options },
-        },
-      }),
-    );
-    return { ...readAnswer(body), raw: body };
-  }
 
   test('an agent evicts from its own node', async () => {
     expect(await evict(given('node-a'))).toMatchObject({ allowed: true });

@@ -6,6 +6,7 @@ import {
 } from '#shared/domain/eviction/count-eviction.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
+import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
 import type { EvictionStore, StoredEvictions } from './eviction-store.ts';
 
 /** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
@@ -41,18 +42,21 @@ interface Attempt {
   readonly giveUpAt: number;
 }
 
-/** Counts one eviction at a time per replica; when two replicas write at once, the slower one reads again. */
+/**
+ * Counts one eviction at a time per replica; when two replicas write at once, the slower one reads again. Nodes take
+ * turns: a node whose token was stolen keeps no other node waiting for all that it asks.
+ */
 export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const turns = createFairQueue(MOST_WAITING);
   return {
-    count: (wanted, bounds, giveUpAt) => {
-      if (waiting >= MOST_WAITING) return Promise.resolve(unclear('too many evictions are being counted'));
-      waiting += 1;
-      const counted = last.then(() => countOne({ wanted, bounds, giveUpAt }, options)).catch(failed);
-      last = counted.finally(() => (waiting -= 1));
-      return counted;
-    },
+    count: (wanted, bounds, giveUpAt) =>
+      new Promise((settle) => {
+        const place = turns.enter([wanted.node], (turn) => {
+          const counted = countOne({ wanted, bounds, giveUpAt }, options).catch(failed);
+          void counted.then(settle).finally(() => turn.end());
+        });
+        if (place === undefined) settle(unclear('too many evictions are being counted'));
+      }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { decideDisruption, type Disruption, refusalOfCaller } from '#shared/domain/admission/decide-disruption.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
@@ -120,9 +120,13 @@ async function decideEvictionOf(
   deadline: Deadline,
 ): Promise<AdmissionDecision> {
   const wanted = readEviction(object);
-  const { limits, ...protection } = await protectionOf(pod, sources, deadline);
   const isDryRun = request.isDryRun || wanted.isDryRun;
-  const disruption = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun, ...protection };
+  const asked = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun };
+  // Before anything else is read: a stolen token must not make the API server work for pods of other nodes.
+  const refusal = refusalOfCaller(asked);
+  if (refusal !== undefined) return refusal;
+  const { limits, ...protection } = await protectionOf(pod, sources, deadline);
+  const disruption = { ...asked, ...protection };
   const decision = decideDisruption(disruption);
   // A pod that is already terminating is not counted: this eviction does not disrupt it.
   const isCounted = !isDryRun && pod.deletion === undefined;

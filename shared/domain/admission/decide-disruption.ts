@@ -56,10 +56,15 @@ export function decideDisruption(disruption: Disruption): AdmissionDecision {
   }
 }
 
+/** The refusal that follows from the caller and the pod alone, whatever the policy of its node says. */
+export function refusalOfCaller(disruption: Disruption): Refused | undefined {
+  return neverDeletes(disruption) ?? staysOnItsNode(disruption);
+}
+
 /** A rule for our own accounts: returns the refusal of a disruption that breaks it. */
 type Law = (disruption: Disruption) => Refused | undefined;
 
-const LAWS: readonly Law[] = [neverDeletes, staysOnItsNode, keepsToDryRun, meansThisPod, leavesGrace, protectsPods];
+const LAWS: readonly Law[] = [refusalOfCaller, keepsToDryRun, meansThisPod, leavesGrace, protectsPods];
 
 function ownLaws(disruption: Disruption): AdmissionDecision {
   for (const law of LAWS) {
