@@ -9,15 +9,22 @@ import { AS_DEPLOYED } from '#test/cluster/installed/support/as-deployed.ts';
 import { type Attempt, mayDo } from '#test/cluster/installed/support/attempt.ts';
 import { requestsOf } from '#test/cluster/installed/support/audit-log.ts';
 import { type InstalledCluster, OTHER_NODE, post } from '#test/cluster/installed/support/installed-cluster.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
+const EVENTS = '/api/v1/namespaces/default/events';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const POLICY = {
   apiVersion: 'plimsoll.dev/v1alpha1',
   kind: 'NodePressurePolicy',
   metadata: { name: 'audited' },
-  spec: { mode: 'Enforce', evictionHard: { 'memory.available': '200Mi' } },
+  spec: { mode: 'DryRun', evictionHard: { 'memory.available': '200Mi' } },
 };
+const APP = { app: 'hog' };
+const BUDGET = { metadata: { name: 'hog' }, spec: { maxUnavailable: 0, selector: { matchLabels: APP } } };
+const MERGE = 'application/merge-patch+json';
 /** Of these the agent evicts the hog alone: nothing is short once it has gone. */
 const SHORT = { availableMebibytes: 100, capacityMebibytes: 1_000 };
 const ENOUGH = { availableMebibytes: 800, capacityMebibytes: 1_000 };
@@ -39,13 +46,49 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
   /** A running pod on the node, and what the kubelet says of it. */
   async function measuredPod(name: string, mebibytes: number): Promise<MeasuredPod> {
     const { admin } = own();
-    const made = await post(admin, PODS, pod(name, { nodeName: OTHER_NODE, terminationGracePeriodSeconds: 1 }));
+    const spec = { nodeName: OTHER_NODE, terminationGracePeriodSeconds: 1 };
+    const made = await post(admin, PODS, pod(name, spec, { labels: { app: name } }));
     const uid = textAt(made, 'object.metadata.uid');
-    const body = { status: { phase: 'Running', startTime: new Date().toISOString() } };
-    const contentType = 'application/merge-patch+json';
-    const running = await admin.request({ method: 'PATCH', path: `${PODS}/${name}/status`, contentType, body });
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    const body = { status: { phase: 'Running', startTime: new Date().toISOString(), conditions } };
+    const running = await patch(`${PODS}/${name}/status`, body);
     expect(running).toMatchObject({ kind: 'ok' });
     return { namespace: 'default', name, uid, mebibytes };
+  }
+
+  function patch(path: string, body: object) {
+    return own().admin.request({ method: 'PATCH', path, contentType: MERGE, body });
+  }
+
+  /** As the disruption controller would, of which there is none here. */
+  async function makeBudget(): Promise<void> {
+    expect(await post(own().admin, BUDGETS, BUDGET)).toMatchObject({ kind: 'ok' });
+    const status = {
+      observedGeneration: 1,
+      disruptionsAllowed: 0,
+      currentHealthy: 1,
+      desiredHealthy: 1,
+      expectedPods: 1,
+    };
+    expect(await patch(`${BUDGETS}/hog/status`, { status })).toMatchObject({ kind: 'ok' });
+  }
+
+  /** What the agent says about the hog in its dry run. */
+  async function dryRunNotes(): Promise<readonly unknown[]> {
+    const query = { fieldSelector: 'involvedObject.name=hog,reason=EvictionDryRun' };
+    const found = at(await own().admin.request({ path: EVENTS, query }), 'object.items') as readonly object[];
+    return found.map((event) => [at(event, 'type'), at(event, 'message')]);
+  }
+
+  /** In a dry run the API server refuses what the budget forbids, and the pod stays; then the policy enforces. */
+  async function enforceAfterDryRun(): Promise<void> {
+    const refused = ['Normal', expect.stringMatching(/^Cannot evict: .*budget.* \(dry run\)$/) as string];
+    await eventually(async () => expect(await dryRunNotes()).toContainEqual(refused), 60_000);
+    expect(await isLeaving('hog')).toBe(false);
+    await own().admin.request({ method: 'DELETE', path: `${BUDGETS}/hog` });
+    const annotations = { [ANNOTATION_CONFIRMED_GENERATION]: '2' };
+    const enforced = { metadata: { annotations }, spec: { mode: 'Enforce' } };
+    expect(await patch(`${POLICIES}/${POLICY.metadata.name}`, enforced)).toMatchObject({ kind: 'ok' });
   }
 
   async function isLeaving(name: string): Promise<boolean> {
@@ -60,33 +103,39 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
     return startAgentProcess({ kubeconfig, nodeName: OTHER_NODE, kubeletUrl });
   }
 
-  test('the agent evicts a pod, with its own rights and past the webhook', { timeout: 120_000 }, async () => {
-    const { admin, connection, cluster } = own();
-    const registered = { folder: cluster.folder, client: admin, connection, failurePolicy: 'Fail' } as const;
-    const webhook = await startInstalledWebhook({ ...registered, settings: AS_DEPLOYED });
-    const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };
-    await eventually(async () => expect(await post(admin, PODS, forged)).toMatchObject({ kind: 'forbidden' }));
-    const [hog, steady] = [await measuredPod('hog', 600), await measuredPod('steady', 50)];
-    const gone = { isHogGone: false };
-    const kubelet = await startFakeKubelet(() =>
-      gone.isHogGone ? memorySummary(OTHER_NODE, ENOUGH, [steady]) : memorySummary(OTHER_NODE, SHORT, [hog, steady]),
-    );
-    expect(await post(admin, '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', POLICY)).toMatchObject({ kind: 'ok' });
-    const agent = await startAgent(kubelet.url);
-    try {
-      await eventually(async () => expect(await isLeaving('hog')).toBe(true), 60_000);
-      gone.isHogGone = true;
-      await admin.request({ method: 'DELETE', path: `${PODS}/hog`, body: { gracePeriodSeconds: 0 } });
-      await eventually(async () => {
-        const path = `/apis/plimsoll.dev/v1alpha1/nodepressures/${OTHER_NODE}`;
-        const [told] = at(await admin.request({ path }), 'object.status.evictions') as readonly unknown[];
-        expect(told).toMatchObject({ pod: 'default/hog', uid: hog.uid, endedAt: expect.any(String) as string });
-      }, 60_000);
-      expect(await isLeaving('steady')).toBe(false);
-    } finally {
-      await Promise.all([webhook.stop(), agent.stop(), kubelet.close()]);
-    }
-  });
+  test(
+    'the agent evicts a pod, after a dry run that a budget refuses, with its own rights and past the webhook',
+    { timeout: 120_000 },
+    async () => {
+      const { admin, connection, cluster } = own();
+      const registered = { folder: cluster.folder, client: admin, connection, failurePolicy: 'Fail' } as const;
+      const webhook = await startInstalledWebhook({ ...registered, settings: AS_DEPLOYED });
+      const forged = { ...pod('forged'), status: { qosClass: 'Guaranteed' } };
+      await eventually(async () => expect(await post(admin, PODS, forged)).toMatchObject({ kind: 'forbidden' }));
+      const [hog, steady] = [await measuredPod('hog', 600), await measuredPod('steady', 50)];
+      const gone = { isHogGone: false };
+      const kubelet = await startFakeKubelet(() =>
+        gone.isHogGone ? memorySummary(OTHER_NODE, ENOUGH, [steady]) : memorySummary(OTHER_NODE, SHORT, [hog, steady]),
+      );
+      await makeBudget();
+      expect(await post(admin, POLICIES, POLICY)).toMatchObject({ kind: 'ok' });
+      const agent = await startAgent(kubelet.url);
+      try {
+        await enforceAfterDryRun();
+        await eventually(async () => expect(await isLeaving('hog')).toBe(true), 60_000);
+        gone.isHogGone = true;
+        await admin.request({ method: 'DELETE', path: `${PODS}/hog`, body: { gracePeriodSeconds: 0 } });
+        await eventually(async () => {
+          const path = `/apis/plimsoll.dev/v1alpha1/nodepressures/${OTHER_NODE}`;
+          const [told] = at(await admin.request({ path }), 'object.status.evictions') as readonly unknown[];
+          expect(told).toMatchObject({ pod: 'default/hog', uid: hog.uid, endedAt: expect.any(String) as string });
+        }, 60_000);
+        expect(await isLeaving('steady')).toBe(false);
+      } finally {
+        await Promise.all([webhook.stop(), agent.stop(), kubelet.close()]);
+      }
+    },
+  );
 
   test('webhook and agent ask for nothing that they may not do, and the agent uses the rights that it has', async () => {
     const { auditLog } = own().cluster;
