@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { encodeEnvelope, encodeFrame, encodeMessage } from '#test/build/encode-message.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { footprintOf } from './process-footprint.ts';
 import { summaryNode } from './summary-node.ts';
 import { wirePod } from './wire-node.ts';
 
@@ -14,14 +13,12 @@ const MIB = 1024 * 1024;
 /** The API server stores no larger object. */
 const ENVIRONMENT = [{ name: 'A', value: 'x'.repeat(MIB) }];
 const ANNOTATIONS = { 'example.com/data': 'x'.repeat(250 * 1024) };
-const EVENTS = 64;
+const EVENTS = 96;
 /** What an agent reads at once, and per second after that (agent/observe/api-server/node-pods.ts). */
 const BURST_MIB = 32;
 const MIB_PER_SECOND = 8;
 /** Of sockets and of the two processes. */
 const BUFFERED_MIB = 16;
-/** For passes and a flood; what is read at the pace costs some 0.05, the burst as much at once as four seconds of it. */
-const MOST_CORES = 0.3;
 
 const node = summaryNode();
 
@@ -55,7 +52,7 @@ describe('pods as large as the API server stores', { timeout: 120_000 }, () => {
     Object.assign(node, { availableMiB: 700, usageMiB: { large: 10, hog: 300 } });
     const metadata = { annotations: { 'plimsoll.dev/confirmed-generation': '1' } };
     await node.start({ pods: [wirePod({ name: 'hog', requestMiB: 10 })], policy: ENFORCE, metadata });
-    const { api, child } = node.agent;
+    const { api } = node.agent;
     const watched = new Promise<ServerResponse>((resolve) => {
       api.onRequest = ({ path, isWatch }) =>
         path === PODS && isWatch ? { kind: 'stream', write: resolve } : undefined;
@@ -63,7 +60,7 @@ describe('pods as large as the API server stores', { timeout: 120_000 }, () => {
     api.cutWatches(PODS);
     const response = await watched;
     await eventually(async () => expect(await node.passes()).toBeGreaterThan(20), WITHIN);
-    const [before, startedAt] = [footprintOf(child.pid ?? 0), performance.now()];
+    const startedAt = performance.now();
     let isSent = false;
     const sending = send(response).finally(() => (isSent = true));
     node.availableMiB = 40;
@@ -71,8 +68,6 @@ describe('pods as large as the API server stores', { timeout: 120_000 }, () => {
     expect(isSent).toBe(false);
     const mebibytes = await sending;
     const seconds = (performance.now() - startedAt) / 1000;
-    const cores = (footprintOf(child.pid ?? 0).cpuSeconds - before.cpuSeconds) / seconds;
     expect(seconds).toBeGreaterThan((mebibytes - BURST_MIB - BUFFERED_MIB) / MIB_PER_SECOND);
-    expect(cores).toBeLessThan(MOST_CORES);
   });
 });
