@@ -19,7 +19,7 @@ import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 /** One pod to evict now, with everything to report about it. */
 export interface Eviction extends Omit<PressureTrigger, 'gap' | 'isPresent'> {
   readonly pod: Pod;
-  /** At least 1: no eviction skips graceful termination (I5). */
+  /** At least 1: no eviction skips graceful termination. */
   readonly graceSeconds: number;
   /** Usage of the pod as it was ranked. */
   readonly usage: PodUsage | undefined;

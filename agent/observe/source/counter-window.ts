@@ -16,7 +16,7 @@ interface Sample {
 
 /**
  * A window that drops all samples after a pause of half its length: a mean across the pause would say nothing about the
- * present (F-16b).
+ * present.
  */
 export function createCounterWindow(windowMs: number): CounterWindow {
   const spacingMs = windowMs / MOST_SAMPLES;

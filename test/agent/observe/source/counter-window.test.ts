@@ -29,7 +29,7 @@ describe('createCounterWindow', () => {
     expect(window.rate()).toBeUndefined();
   });
 
-  test('a pause of more than half the window drops what was before it (F-16b)', () => {
+  test('a pause of more than half the window drops what was before it', () => {
     const window = createCounterWindow(2000);
     for (const at of [0, 1000, 2000]) window.add(at, at);
     window.add(3001, 3001);
