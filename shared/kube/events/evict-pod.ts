@@ -63,7 +63,7 @@ export async function evictPod(client: KubeClient, eviction: EvictionRequest): P
   return mistake === undefined ? outcomeOf(await send(client, eviction)) : { kind: 'invalid', message: mistake };
 }
 
-/** Without a UID any pod of that name would go; grace 0 would skip the pod's own ending (I5). */
+/** Without a UID any pod of that name would go; grace 0 would skip the pod's own ending. */
 function mistakeIn({ uid, name, gracePeriodSeconds: grace }: EvictionRequest): string | undefined {
   if (uid === '') return `cannot evict pod "${name}": the UID of the judged pod is missing`;
   if (grace === undefined || (Number.isInteger(grace) && grace >= 1)) return undefined;

@@ -15,7 +15,7 @@ interface LeaseOptions
   readonly lead: (signal: AbortSignal, term: LeaseTerm) => Promise<void>;
 }
 
-/** One leadership. A leader looks at `isHeld` before each write, and its writes carry the token (I7). */
+/** One leadership. A leader looks at `isHeld` before each write, and its writes carry the token. */
 export interface LeaseTerm {
   /** The same for the whole term and never again; compare for equality. */
   readonly fencingToken: string;

@@ -7,7 +7,7 @@ export class UnreadableListError extends Error {
 
 /**
  * Reads a Kubernetes list item by item from its bytes, so that no text ever holds more than one object:
- * a list of 150 000 pods is longer than the longest string there can be (performance.md, fact 8).
+ * a list of 150 000 pods is longer than the longest string there can be.
  * Hands out the bytes of each item, for readers that decide by them which items to parse. Resolves with the list's own
  * `metadata` once all of it has been seen and proven well-formed.
  */
