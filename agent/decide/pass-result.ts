@@ -26,6 +26,7 @@ export interface Attempt {
 export interface EvictionRecord {
   readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
   readonly owner: string | undefined;
+  readonly ownerUid: string | undefined;
   readonly signal: Signal;
   readonly stage: Stage;
   readonly mode: Mode;

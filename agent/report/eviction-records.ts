@@ -4,7 +4,7 @@ import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { controllerOf, ownerOf } from '#shared/domain/pod/pod-owner.ts';
 
 /** Largest number of records in the status. */
 const MOST_RECORDS = 20;
@@ -22,6 +22,7 @@ export function noteRequest(
   const record: EvictionRecord = {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
     owner: ownerOf(pod),
+    ownerUid: controllerOf(pod)?.uid,
     signal,
     stage,
     mode,

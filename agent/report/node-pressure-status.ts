@@ -74,12 +74,12 @@ function amount(usage: number, resource: string): string {
   return canonicalQuantity(wholeQuantity(usage, resource === 'memory' ? 'BinarySI' : 'DecimalSI'));
 }
 
-function evictionEntry({ pod, owner, because, ...record }: EvictionRecord): EvictionEntry {
+function evictionEntry({ pod, owner, ownerUid, because, ...record }: EvictionRecord): EvictionEntry {
   return {
     ...record,
     pod: `${pod.namespace}/${pod.name}`,
     uid: pod.uid,
-    owner: decodeOwnerText(owner),
+    owner: decodeOwnerText(owner, ownerUid),
     because: boundedReason(because),
   };
 }

@@ -39,6 +39,7 @@ const LONGEST = {
   name: 253,
   pod: 320,
   owner: 600,
+  ownerUid: 128,
   type: 316,
   sentence: 1024,
   message: 4096,
@@ -101,7 +102,7 @@ function decodeOwner(owner: Fields): OwnerKey | undefined {
   const kind = keyOf(owner['kind'], LONGEST.name);
   const name = keyOf(owner['name'], LONGEST.name);
   if (namespace === undefined || kind === undefined || name === undefined) return undefined;
-  return { namespace, kind, name, uid: textOf(owner['uid'], LONGEST.name) };
+  return { namespace, kind, name, uid: keyOf(owner['uid'], LONGEST.ownerUid) };
 }
 
 function decodeStatus(status: Fields): NodePressureStatus {
@@ -179,7 +180,7 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
   const outcome = textOf(entry['outcome'], LONGEST.word) ?? '';
   return {
     ...key,
-    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner)),
+    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner), keyOf(entry['ownerUid'], LONGEST.ownerUid)),
     signal: textOf(entry['signal'], LONGEST.word) ?? '',
     stage: textOf(entry['stage'], LONGEST.word) ?? '',
     mode: outcome.endsWith(DRY_RUN_SUFFIX) ? 'DryRun' : 'Enforce',
@@ -191,9 +192,9 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
 }
 
 /** An owner as `namespace/Kind/name`; `undefined` for any other text and for parts that an avoid entry cannot hold. */
-export function decodeOwnerText(text = ''): OwnerKey | undefined {
+export function decodeOwnerText(text = '', uid?: string): OwnerKey | undefined {
   const [namespace, kind, name, ...more] = text.split('/');
-  return more.length > 0 ? undefined : decodeOwner({ namespace, kind, name });
+  return more.length > 0 ? undefined : decodeOwner({ namespace, kind, name, uid });
 }
 
 function decodeBecause(value: unknown): Because {

@@ -70,6 +70,7 @@ function encodeEviction({ mode, ...entry }: EvictionEntry): object {
   return present({
     ...entry,
     owner: entry.owner && ownerText(entry.owner),
+    ownerUid: entry.owner?.uid,
     outcome: mode === 'DryRun' ? `${entry.outcome}${DRY_RUN_SUFFIX}` : entry.outcome,
     requestedAt: optionalTime(entry.requestedAt),
     endedAt: optionalTime(entry.endedAt),

@@ -63,6 +63,7 @@ function evictionRecord({ pod, uid, owner, ...entry }: EvictionEntry): EvictionR
   return {
     pod: { namespace, name, uid },
     owner: owner && ownerText(owner),
+    ownerUid: owner?.uid,
     signal: signalOf(entry.signal),
     stage: entry.stage === 'severe' ? 'severe' : 'mild',
     mode: entry.mode,

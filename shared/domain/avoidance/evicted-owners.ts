@@ -1,7 +1,7 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { compareTexts } from '#shared/domain/model/compare-texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
+import { ownerId, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
 
 /** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
 export interface PastEviction {
@@ -37,10 +37,10 @@ export function evictedOwners(
   windowMs: number,
   now: Instant,
 ): readonly EvictedOwner[] {
-  const byOwner = Map.groupBy(removals(evictions, windowMs, now), ({ owner }) => ownerText(owner));
+  const byOwner = Map.groupBy(removals(evictions, windowMs, now), ({ owner }) => ownerId(owner));
   return [...byOwner.values()]
     .map(summary)
-    .sort((left, right) => compareTexts(ownerText(left.owner), ownerText(right.owner)));
+    .sort((left, right) => compareTexts(ownerId(left.owner), ownerId(right.owner)));
 }
 
 interface Removal {

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from './avoid-entry.ts';
-import { isSameOwner, ownerText } from '#shared/domain/pod/owner-key.ts';
+import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/owner-key.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { whyLoop } from '#shared/domain/preemption/loop/find-loop.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
@@ -67,12 +67,11 @@ export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Inst
 
 /** One change for each owner: a list with two would be written in every pass. */
 function longestOfEach(changes: readonly AvoidChange[]): readonly AvoidChange[] {
-  const byOwner = new Map<string, AvoidChange>();
-  for (const change of changes) {
-    const key = ownerText(change.entry.owner);
-    if (change.entry.until > (byOwner.get(key)?.entry.until ?? -Infinity)) byOwner.set(key, change);
+  const longest: AvoidChange[] = [];
+  for (const change of changes.toSorted((left, right) => right.entry.until - left.entry.until)) {
+    if (!longest.some(({ entry }) => isSameOwner(entry.owner, change.entry.owner))) longest.push(change);
   }
-  return [...byOwner.values()];
+  return changes.filter((change) => longest.includes(change));
 }
 
 /** Owners whose pods are to be placed elsewhere until the loop has ended (docs/decisions/0036-loops-in-nodepressure.md). */
@@ -127,5 +126,5 @@ function reasonFor({ name: node }: AvoidingNode, found: EvictedOwner, { loop }: 
 }
 
 function longestFirst(left: AvoidEntry, right: AvoidEntry): number {
-  return right.until - left.until || (ownerText(left.owner) < ownerText(right.owner) ? -1 : 1);
+  return right.until - left.until || (ownerId(left.owner) < ownerId(right.owner) ? -1 : 1);
 }

@@ -12,6 +12,11 @@ export function isSameOwner(left: OwnerKey, right: OwnerKey): boolean {
   return isSameName && (left.uid === undefined || right.uid === undefined || left.uid === right.uid);
 }
 
+/** One owner, told from a later one of the same name where UIDs are known. */
+export function ownerId(owner: OwnerKey): string {
+  return `${ownerText(owner)} ${owner.uid ?? ''}`;
+}
+
 /** An owner as messages and `status.evictions` name it: `namespace/Kind/name`. */
 export function ownerText({ namespace, kind, name }: OwnerKey): string {
   return `${namespace}/${kind}/${name}`;

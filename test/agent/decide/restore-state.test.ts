@@ -11,6 +11,7 @@ function record(secondsAgo: number, changes: Partial<EvictionRecord> = {}): Evic
   return {
     pod: { namespace: 'default', name: 'old', uid: 'uid-old' },
     owner: 'default/ReplicaSet/a',
+    ownerUid: 'uid-a',
     signal: 'memory.available',
     stage: 'severe',
     mode: 'Enforce',

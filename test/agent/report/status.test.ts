@@ -249,9 +249,10 @@ describe('nodePressureStatus', () => {
 });
 
 describe('texts of a tenant', () => {
-  const record = (owner: string): EvictionRecord => ({
+  const record = (owner: string, ownerUid?: string): EvictionRecord => ({
     pod: { namespace: 'team', name: 'web', uid: 'u-1' },
     owner,
+    ownerUid,
     signal: 'memory.available',
     stage: 'severe',
     mode: 'Enforce',
@@ -260,7 +261,8 @@ describe('texts of a tenant', () => {
     endedAt: undefined,
     because: { code: 'OwnerLimit', text: `pods of ${owner}`, facts: { owner, count: 3 } },
   });
-  const entryOf = (owner: string) => statusOf({ now: 0, availableMiB: 1000 }, undefined, [record(owner)]).evictions[0];
+  const entryOf = (owner: string, uid?: string) =>
+    statusOf({ now: 0, availableMiB: 1000 }, undefined, [record(owner, uid)]).evictions[0];
 
   test('an owner whose name is longer than the definition allows is left out, and its reason is cut', () => {
     const entry = entryOf(`team/ReplicaSet/${'x'.repeat(4_000)}`);
@@ -270,9 +272,13 @@ describe('texts of a tenant', () => {
     expect(entry?.because.facts['count']).toBe(3);
   });
 
+  test('a UID that is longer than the definition allows is left out', () => {
+    expect(entryOf('team/ReplicaSet/web', 'x'.repeat(129))?.owner).toMatchObject({ name: 'web', uid: undefined });
+  });
+
   test('others stay as they are', () => {
-    expect(entryOf('team/ReplicaSet/web')).toMatchObject({
-      owner: { namespace: 'team', kind: 'ReplicaSet', name: 'web' },
+    expect(entryOf('team/ReplicaSet/web', 'u-web')).toMatchObject({
+      owner: { namespace: 'team', kind: 'ReplicaSet', name: 'web', uid: 'u-web' },
       because: { text: 'pods of team/ReplicaSet/web', facts: { owner: 'team/ReplicaSet/web' } },
     });
   });

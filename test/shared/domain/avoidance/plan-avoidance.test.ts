@@ -70,6 +70,12 @@ describe('planAvoidance where preemptions are a loop', () => {
     expect(planFor({ victim: owner('logs', 'DaemonSet') }, [], policy).avoid).toMatchObject([{ hard: false }]);
   });
 
+  test('an owner that was evicted as well has one entry, the longer one, with or without its UID', () => {
+    const known = { ...WEB, uid: 'u-web' };
+    expect(planFor({}, [evicted(1, { owner: known })]).avoid).toMatchObject([{ owner: WEB, until: NOW + 40 * MINUTE }]);
+    expect(planFor({ until: NOW + MINUTE }, [evicted(1, { owner: known })]).avoid).toMatchObject([{ owner: known }]);
+  });
+
   test('an owner that was evicted as well has one entry, the longer one', () => {
     expect(planFor({}, [evicted(1)]).avoid).toMatchObject([{ until: NOW + 40 * MINUTE }]);
     expect(planFor({ until: NOW + MINUTE }, [evicted(1)]).avoid).toMatchObject([{ until: NOW + 9 * MINUTE }]);
@@ -93,6 +99,20 @@ describe('planAvoidance', () => {
       ],
       isChanged: true,
     });
+  });
+
+  test('an owner that was made again under the same name did not come back', () => {
+    const [before, after] = ['u-1', 'u-2'].map((uid) => ({ ...WEB, uid }));
+    const { avoid } = plan([
+      evicted(1, { owner: after }),
+      evicted(5, { owner: before }),
+      evicted(9, { owner: before }),
+    ]);
+    expect(avoid).toMatchObject([
+      { owner: before, until: NOW + 15 * MINUTE },
+      { owner: after, until: NOW + 9 * MINUTE },
+    ]);
+    expect(plan([evicted(1, { owner: after })], avoid).isChanged).toBe(false);
   });
 
   test('an owner that came back is kept away for twice the time', () => {
