@@ -8,7 +8,14 @@ const shared = {
   setupFiles: ['test/leaks/leak-guard.ts', 'test/build/property-seed.ts'],
 };
 
-const PURE = 'test/shared/domain/**/*.test.ts';
+const brief = {
+  ...shared,
+  testTimeout: 30_000,
+  // Starting processes on a busy machine takes longer than the usual ten seconds.
+  hookTimeout: 60_000,
+};
+
+const UNIT = ['test/shared/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/agent/*/**/*.test.ts'];
 const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
@@ -26,23 +33,20 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...shared,
-          name: 'pure',
-          include: [PURE],
+          ...brief,
+          name: 'unit',
+          include: UNIT,
           exclude: [...shared.exclude, LONG],
-          // What has no state needs no process for each file, which takes longer than its tests.
+          // A process for each file takes longer than the tests of most of these.
           isolate: false,
         },
       },
       {
         test: {
-          ...shared,
+          ...brief,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...shared.exclude, PURE, LONG, 'test/cluster/**'],
-          testTimeout: 30_000,
-          // Starting processes on a busy machine takes longer than the usual ten seconds.
-          hookTimeout: 60_000,
+          exclude: [...shared.exclude, ...UNIT, LONG, 'test/cluster/**'],
         },
       },
       {

@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 export type WrittenTitles = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The titles in these files of the quick suite, which the runner reads without running them: a renamed test must not wait
+ * The titles in these files of `npm test`, which the runner reads without running them: a renamed test must not wait
  * for the next run to be missed. A file whose tests are made by a function of another file has none.
  */
 export function readWrittenTitles(files: readonly string[]): WrittenTitles {
@@ -14,8 +14,7 @@ export function readWrittenTitles(files: readonly string[]): WrittenTitles {
     'node_modules/vitest/vitest.mjs',
     'list',
     ...files,
-    '--project',
-    'quick',
+    ...['--project', 'unit', '--project', 'quick'],
     '--static-parse',
     '--json',
   ];

@@ -8,7 +8,7 @@ import type { SoakReport } from './soak-main.ts';
 
 const MAIN = new URL('./soak-main.ts', import.meta.url);
 const MEMORY_MIB = 1536;
-const EPISODES = process.env['PLIMSOLL_SOAK_EPISODES'] ?? '5';
+const EPISODES = process.env['PLIMSOLL_SOAK_EPISODES'] ?? '3';
 const SEED = process.env['PLIMSOLL_SOAK_SEED'] ?? '20261122';
 /** A busy machine takes minutes for what an idle one does in one. */
 const START_MS = 900_000;
