@@ -42,7 +42,7 @@ class Flood {
   async send(response: ServerResponse): Promise<void> {
     const closed = once(response, 'close');
     response.writeHead(200, { 'content-type': 'application/vnd.kubernetes.protobuf;stream=watch' });
-    for (let version = 1_000_000; !this.isOver; version += 1) {
+    for (let version = 1_000_000; !this.isOver && !response.destroyed; version += 1) {
       const event = frame(version);
       if (!response.write(event)) await Promise.race([once(response, 'drain'), closed]);
       this.mebibytes += event.length / MIB;
@@ -66,12 +66,15 @@ describe('pods as large as the API server stores', { timeout: 180_000 }, () => {
     const flood = new Flood();
     const startedAt = performance.now();
     const sending = flood.send(response);
-    await eventually(() => expect(flood.mebibytes).toBeGreaterThan(BURST_MIB + BUFFERED_MIB), WITHIN);
-    node.availableMiB = 40;
-    await eventually(() => expect(node.asked()).toEqual(['hog']), WITHIN);
-    const seconds = (performance.now() - startedAt) / 1000;
-    expect(flood.mebibytes).toBeLessThan(BURST_MIB + BUFFERED_MIB + MIB_PER_SECOND * seconds);
-    flood.isOver = true;
-    await sending;
+    try {
+      await eventually(() => expect(flood.mebibytes).toBeGreaterThan(BURST_MIB + BUFFERED_MIB), WITHIN);
+      node.availableMiB = 40;
+      await eventually(() => expect(node.asked()).toEqual(['hog']), WITHIN);
+      const seconds = (performance.now() - startedAt) / 1000;
+      expect(flood.mebibytes).toBeLessThan(BURST_MIB + BUFFERED_MIB + MIB_PER_SECOND * seconds);
+    } finally {
+      flood.isOver = true;
+      await sending;
+    }
   });
 });

@@ -8,7 +8,7 @@ import { eventually } from '#test/build/waiting.ts';
 
 const MIB = 1024 * 1024;
 const WITHIN = 60_000;
-const TEST = { timeout: 180_000 };
+const TEST = { timeout: 360_000 };
 const reason = whyNoRealPods();
 const READ = expect.objectContaining({ type: 'PoliciesRead', status: 'True' }) as object;
 const POLICIES_READ = {
