@@ -16,8 +16,8 @@ const ANNOTATIONS = { 'example.com/data': 'x'.repeat(250 * 1024) };
 /** What an agent reads at once, and per second after that (agent/observe/api-server/node-pods.ts). */
 const BURST_MIB = 32;
 const MIB_PER_SECOND = 8;
-/** Of sockets and of the two processes. */
-const BUFFERED_MIB = 16;
+/** What is sent and not read yet: the kernel keeps up to 32 MiB received and 4 MiB to be sent, the processes less. */
+const BUFFERED_MIB = 40;
 
 const node = summaryNode();
 
@@ -34,7 +34,7 @@ function frame(version: number): Buffer {
   return encodeFrame('MODIFIED', encodeEnvelope('v1', 'Pod', message));
 }
 
-/** Sends them as fast as the agent reads, until it is told to stop. */
+/** Sends them as fast as the agent reads, until `isOver` is set. */
 class Flood {
   mebibytes = 0;
   isOver = false;
