@@ -6,13 +6,13 @@ import type { Field, Message } from './decode-message.ts';
  */
 
 /** Of a container, or of a pod as a whole. */
-export const RESOURCES: Message = new Map<number, Field>([
+const RESOURCES: Message = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
 /** A container, as far as quotas charge it. */
-export const CONTAINER: Message = new Map<number, Field>([
+const CONTAINER: Message = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
@@ -33,7 +33,8 @@ const OBJECT_META: Message = new Map<number, Field>([
   [7, { name: 'generation', type: 'int64' }],
 ]);
 
-const CHARGED_SPEC: Message = new Map<number, Field>([
+/** A pod's spec, as far as quotas charge it. */
+export const CHARGED_SPEC: Message = new Map<number, Field>([
   [2, { name: 'containers', type: CONTAINER, many: 'list' }],
   [20, { name: 'initContainers', type: CONTAINER, many: 'list' }],
   [24, { name: 'priorityClassName', type: 'text' }],
@@ -85,11 +86,6 @@ export const STATUS: Message = new Map<number, Field>([
   [5, { name: 'details', type: STATUS_DETAILS }],
   [6, { name: 'code', type: 'int32' }],
 ]);
-
-/*
- * A Pod, as far as a scheduler's decisions read it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
- * k8s.io/apimachinery/pkg/apis/meta/v1.
- */
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -188,7 +184,8 @@ const PORTED_CONTAINER: Message = new Map<number, Field>([
   [6, { name: 'ports', type: PORT, many: 'list' }],
 ]);
 
-const SPEC: Message = new Map<number, Field>([
+const SCHEDULED_SPEC: Message = new Map<number, Field>([
+  ...CHARGED_SPEC,
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [7, { name: 'nodeSelector', type: 'text', many: 'map' }],
@@ -197,12 +194,8 @@ const SPEC: Message = new Map<number, Field>([
   [18, { name: 'affinity', type: AFFINITY }],
   [20, { name: 'initContainers', type: PORTED_CONTAINER, many: 'list' }],
   [22, { name: 'tolerations', type: TOLERATION, many: 'list' }],
-  [24, { name: 'priorityClassName', type: 'text' }],
-  [25, { name: 'priority', type: 'int32' }],
   [31, { name: 'preemptionPolicy', type: 'text' }],
-  [32, { name: 'overhead', type: 'quantity', many: 'map' }],
   [33, { name: 'topologySpreadConstraints', type: SPREAD, many: 'list' }],
-  [40, { name: 'resources', type: RESOURCES }],
 ]);
 
 /** A condition, without its message. */
@@ -212,7 +205,7 @@ export const POD_CONDITION: Message = new Map<number, Field>([
   [5, { name: 'reason', type: 'text' }],
 ]);
 
-const POD_STATUS: Message = new Map<number, Field>([
+const SCHEDULED_STATUS: Message = new Map<number, Field>([
   ...CHARGED_STATUS,
   [2, { name: 'conditions', type: POD_CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
@@ -224,6 +217,6 @@ const POD_STATUS: Message = new Map<number, Field>([
 /** What a scheduler reads of a Pod. */
 export const SCHEDULED_POD: Message = new Map<number, Field>([
   [1, { name: 'metadata', type: POD_METADATA }],
-  [2, { name: 'spec', type: SPEC }],
-  [3, { name: 'status', type: POD_STATUS }],
+  [2, { name: 'spec', type: SCHEDULED_SPEC }],
+  [3, { name: 'status', type: SCHEDULED_STATUS }],
 ]);

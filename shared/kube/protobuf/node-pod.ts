@@ -1,12 +1,5 @@
 import type { Field, Message } from './decode-message.ts';
-import {
-  CHARGED_STATUS,
-  CONTAINER,
-  CONTAINER_STATUS,
-  RESOURCES,
-  POD_CONDITION,
-  POD_METADATA,
-} from './kube-messages.ts';
+import { CHARGED_SPEC, CHARGED_STATUS, CONTAINER_STATUS, POD_CONDITION, POD_METADATA } from './kube-messages.ts';
 
 /*
  * A Pod, as far as the agent of its node reads it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
@@ -34,15 +27,10 @@ const VOLUME: Message = new Map<number, Field>([
 ]);
 
 const SPEC: Message = new Map<number, Field>([
+  ...CHARGED_SPEC,
   [1, { name: 'volumes', type: VOLUME, many: 'list' }],
-  [2, { name: 'containers', type: CONTAINER, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [10, { name: 'nodeName', type: 'text' }],
-  [20, { name: 'initContainers', type: CONTAINER, many: 'list' }],
-  [24, { name: 'priorityClassName', type: 'text' }],
-  [25, { name: 'priority', type: 'int32' }],
-  [32, { name: 'overhead', type: 'quantity', many: 'map' }],
-  [40, { name: 'resources', type: RESOURCES }],
 ]);
 
 const CONDITION: Message = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);
