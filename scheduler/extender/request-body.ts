@@ -71,15 +71,15 @@ export function* readRequestBody(bytes: Buffer, part: Shape): Steps<Decoded<Requ
   const from = BEFORE_POD.length;
   const isUsual = bytes.toString('latin1', 0, from) === BEFORE_POD;
   const end = isUsual ? yield* endOfValue(bytes, from) : 0;
-  if (end === 0 || bytes[end] !== COMMA)
-    return {
-      ok: true,
-      value: { pod: undefined, isPodLarge: false, isPodCutShort: false, others: bytes.toString('utf8') },
-    };
+  if (end === 0 || bytes[end] !== COMMA) return readWhole(undefined, bytes.toString('utf8'));
   const others = bytes.toString('utf8', end);
   if (end - from > MOST_POD_BYTES) return yield* readLargePod(bytes, part, others);
   const pod = parseJson(bytes.toString('utf8', from, end));
-  return pod.ok ? { ok: true, value: { pod: pod.value, isPodLarge: false, isPodCutShort: false, others } } : pod;
+  return pod.ok ? readWhole(pod.value, others) : pod;
+}
+
+function readWhole(pod: unknown, others: string): Decoded<RequestBody> {
+  return { ok: true, value: { pod, isPodLarge: false, isPodCutShort: false, others } };
 }
 
 /** All fields of a request. */

@@ -35,7 +35,7 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 export function createPodEntries({ client, clock, log, rules }: PodEntriesOptions): LeaderDuty {
   async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {
     let completeSince: number | undefined;
-    let wasNarrow: boolean | undefined;
+    let wasNarrow = false;
     const task = async (signal: AbortSignal): Promise<void> => {
       const unlike = await unlikeShipped(client, signal);
       const now = clock.monotonic();
@@ -46,7 +46,7 @@ export function createPodEntries({ client, clock, log, rules }: PodEntriesOption
       if (!term.isHeld()) return;
       await writePodConditions(client, conditions, signal);
       const isNarrow = conditions !== undefined;
-      if (isNarrow !== (wasNarrow ?? false)) log.info({ unlike }, isNarrow ? LOG.entriesNarrowed : LOG.entriesWidened);
+      if (isNarrow !== wasNarrow) log.info({ unlike }, isNarrow ? LOG.entriesNarrowed : LOG.entriesWidened);
       wasNarrow = isNarrow;
     };
     const onError = (error: unknown, failuresInARow: number): void =>

@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 
-/** How many bytes are read per second, whoever causes them; what was not used is saved up to `burst`. */
+/** How many bytes are read per second. Unused bytes are saved, up to `burst`. */
 export interface BytePace {
   readonly perSecond: number;
   readonly burst: number;
