@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
@@ -25,8 +26,7 @@ export interface Attempt {
 /** One eviction as the status and the dashboard show it; times are wall time. */
 export interface EvictionRecord {
   readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
-  readonly owner: string | undefined;
-  readonly ownerUid: string | undefined;
+  readonly owner: OwnerKey | undefined;
   readonly signal: Signal;
   readonly stage: Stage;
   readonly mode: Mode;

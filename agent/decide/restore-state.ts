@@ -1,3 +1,4 @@
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
@@ -34,5 +35,6 @@ export function restoreState(
 
 function pastOf({ pod, owner, signal, requestedAt }: EvictionRecord, wallOffsetMs: number, now: Instant): PastEviction {
   const at = Math.min(requestedAt - wallOffsetMs, now);
-  return { at, uid: pod.uid, namespace: pod.namespace, owner, resource: resourceOf(signal) };
+  const past = { at, uid: pod.uid, namespace: pod.namespace, resource: resourceOf(signal) };
+  return { ...past, owner: owner && ownerText(owner) };
 }

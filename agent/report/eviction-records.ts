@@ -4,7 +4,7 @@ import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { EvictionRecord } from '#agent/decide/pass-result.ts';
-import { controllerOf, ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 
 /** Largest number of records in the status. */
 const MOST_RECORDS = 20;
@@ -21,8 +21,7 @@ export function noteRequest(
     return records.map((each, at) => (at === again ? { ...each, stage, because } : each));
   const record: EvictionRecord = {
     pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
-    owner: ownerOf(pod),
-    ownerUid: controllerOf(pod)?.uid,
+    owner: ownerKeyOf(pod),
     signal,
     stage,
     mode,

@@ -3,7 +3,7 @@ import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
-import { decodeOwnerText } from '#shared/api/decode-node-pressure.ts';
+import { boundedOwner } from '#shared/api/decode-node-pressure.ts';
 import type {
   EvictionEntry,
   NextEntry,
@@ -74,12 +74,12 @@ function amount(usage: number, resource: string): string {
   return canonicalQuantity(wholeQuantity(usage, resource === 'memory' ? 'BinarySI' : 'DecimalSI'));
 }
 
-function evictionEntry({ pod, owner, ownerUid, because, ...record }: EvictionRecord): EvictionEntry {
+function evictionEntry({ pod, owner, because, ...record }: EvictionRecord): EvictionEntry {
   return {
     ...record,
     pod: `${pod.namespace}/${pod.name}`,
     uid: pod.uid,
-    owner: decodeOwnerText(owner, ownerUid),
+    owner: owner && boundedOwner(owner),
     because: boundedReason(because),
   };
 }

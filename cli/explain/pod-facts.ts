@@ -1,4 +1,4 @@
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api/node-pressure.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
@@ -71,7 +71,7 @@ export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts 
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
     qosClass: reportedQosClass(pod),
     node: spec.nodeName ?? '',
-    owner: ownerText(ownerOf(pod)),
+    owner: ownerText(ownerKeyOf(pod)),
     nodePressurePolicy: policyText(model, pod),
     evictionOrder: orderText(model, pod, now),
     protectedFromEviction: evictionText(model, pod),
@@ -80,11 +80,6 @@ export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts 
     room: roomTexts(model, pod, now),
     avoidedNodes: avoidedNodes(model, pod, now),
   };
-}
-
-function ownerOf(pod: Pod): OwnerKey | undefined {
-  const controller = controllerOf(pod);
-  return controller && { namespace: pod.namespace, kind: controller.kind, name: controller.name, uid: controller.uid };
 }
 
 function ownerText(owner: OwnerKey | undefined): string {
@@ -148,7 +143,7 @@ function reasonsAboutRoom(model: ClusterModel, pod: Pod, now: Instant): readonly
 }
 
 function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): readonly string[] {
-  const owner = ownerOf(pod);
+  const owner = ownerKeyOf(pod);
   if (owner === undefined) return [];
   return pressures.flatMap((each) =>
     lastingEntries(each, now)

@@ -7,6 +7,7 @@ import {
   MOST_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
 import type {
@@ -180,7 +181,7 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
   const outcome = textOf(entry['outcome'], LONGEST.word) ?? '';
   return {
     ...key,
-    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner), keyOf(entry['ownerUid'], LONGEST.ownerUid)),
+    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner), entry['ownerUid']),
     signal: textOf(entry['signal'], LONGEST.word) ?? '',
     stage: textOf(entry['stage'], LONGEST.word) ?? '',
     mode: outcome.endsWith(DRY_RUN_SUFFIX) ? 'DryRun' : 'Enforce',
@@ -192,9 +193,14 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
 }
 
 /** An owner as `namespace/Kind/name`; `undefined` for any other text and for parts that an avoid entry cannot hold. */
-export function decodeOwnerText(text = '', uid?: string): OwnerKey | undefined {
+function decodeOwnerText(text = '', uid: unknown): OwnerKey | undefined {
   const [namespace, kind, name, ...more] = text.split('/');
   return more.length > 0 ? undefined : decodeOwner({ namespace, kind, name, uid });
+}
+
+/** The owner as it is read again: without a UID that the definition cannot hold; `undefined` if it cannot hold the rest. */
+export function boundedOwner(owner: OwnerKey): OwnerKey | undefined {
+  return decodeOwnerText(ownerText(owner), owner.uid);
 }
 
 function decodeBecause(value: unknown): Because {

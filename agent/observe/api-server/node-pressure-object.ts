@@ -1,6 +1,5 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
@@ -58,12 +57,11 @@ function previousRule({ rule, confirmed, policy = '', generation = 0, mode }: Ru
   return { rule, isConfirmed: confirmed, policy, generation, mode };
 }
 
-function evictionRecord({ pod, uid, owner, ...entry }: EvictionEntry): EvictionRecord {
+function evictionRecord({ pod, uid, ...entry }: EvictionEntry): EvictionRecord {
   const [namespace = '', name = ''] = pod.split('/');
   return {
     pod: { namespace, name, uid },
-    owner: owner && ownerText(owner),
-    ownerUid: owner?.uid,
+    owner: entry.owner,
     signal: signalOf(entry.signal),
     stage: entry.stage === 'severe' ? 'severe' : 'mild',
     mode: entry.mode,

@@ -1,4 +1,4 @@
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { PodRequest } from './pod-request.ts';
 
@@ -22,11 +22,9 @@ const MOST_NODES = 16;
  * The DaemonSet controller ties its pods to their nodes, so they are left as they are.
  */
 export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined): NodeChoice | undefined {
-  const controller = controllerOf(pod);
-  const isBound = controller?.kind === 'DaemonSet' || (pod.spec.nodeName ?? '') !== '';
-  if (lookUp === undefined || controller === undefined || isBound) return undefined;
-  const { kind, name, uid } = controller;
-  const owner: OwnerKey = { namespace: pod.namespace, kind, name, uid: uid === '' ? undefined : uid };
+  const owner = ownerKeyOf(pod);
+  const isBound = owner?.kind === 'DaemonSet' || (pod.spec.nodeName ?? '') !== '';
+  if (lookUp === undefined || owner === undefined || isBound) return undefined;
   const nodes = lookUp(owner);
   return nodes.length === 0 ? undefined : { owner: ownerText(owner), nodes: nodes.slice(0, MOST_NODES).sort() };
 }

@@ -12,7 +12,7 @@ export function isSameOwner(left: OwnerKey, right: OwnerKey): boolean {
   return isSameName && (left.uid === undefined || right.uid === undefined || left.uid === right.uid);
 }
 
-/** One owner, told from a later one of the same name where UIDs are known. */
+/** Identifies an owner; two owners of the same name differ if both UIDs are known. */
 export function ownerId(owner: OwnerKey): string {
   return `${ownerText(owner)} ${owner.uid ?? ''}`;
 }

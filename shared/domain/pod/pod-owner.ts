@@ -1,3 +1,4 @@
+import { type OwnerKey, ownerText } from './owner-key.ts';
 import type { NodeSelectorTerm, Owner, Pod } from './pod.ts';
 
 /** The controller that would recreate the pod; `undefined` if there is none. */
@@ -5,10 +6,17 @@ export function controllerOf({ owners }: Pick<Pod, 'owners'>): Owner | undefined
   return owners.find(({ isController }) => isController);
 }
 
+/** The key of that controller; it has no `uid` if the owner reference has an empty one. */
+export function ownerKeyOf(pod: Pick<Pod, 'namespace' | 'owners'>): OwnerKey | undefined {
+  const { kind, name, uid } = controllerOf(pod) ?? {};
+  if (kind === undefined || name === undefined) return undefined;
+  return { namespace: pod.namespace, kind, name, uid: uid === '' ? undefined : uid };
+}
+
 /** The same as `namespace/Kind/name`. */
 export function ownerOf(pod: Pod): string | undefined {
-  const controller = controllerOf(pod);
-  return controller && `${pod.namespace}/${controller.kind}/${controller.name}`;
+  const owner = ownerKeyOf(pod);
+  return owner && ownerText(owner);
 }
 
 /** UIDs of the DaemonSets that exist, by `namespace/name`. */

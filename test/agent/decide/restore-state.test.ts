@@ -10,8 +10,7 @@ const WALL = Date.UTC(2026, 0, 1);
 function record(secondsAgo: number, changes: Partial<EvictionRecord> = {}): EvictionRecord {
   return {
     pod: { namespace: 'default', name: 'old', uid: 'uid-old' },
-    owner: 'default/ReplicaSet/a',
-    ownerUid: 'uid-a',
+    owner: { namespace: 'default', kind: 'ReplicaSet', name: 'a', uid: 'uid-a' },
     signal: 'memory.available',
     stage: 'severe',
     mode: 'Enforce',

@@ -17,7 +17,12 @@ describe('eviction records', () => {
     if (eviction === undefined) throw new Error('no pod was evicted');
     const asked = noteRequest([], eviction, 7);
     expect(asked).toMatchObject([
-      { owner: 'default/ReplicaSet/rs', outcome: 'requested', requestedAt: 7, endedAt: undefined },
+      {
+        owner: { namespace: 'default', kind: 'ReplicaSet', name: 'rs' },
+        outcome: 'requested',
+        requestedAt: 7,
+        endedAt: undefined,
+      },
     ]);
     const answered = noteOutcome(asked, { uid: 'uid-hog', mode: 'Enforce' }, 'evicted');
     expect(noteEnds(answered, decision.state, 9)).toBe(answered);

@@ -249,10 +249,9 @@ describe('nodePressureStatus', () => {
 });
 
 describe('texts of a tenant', () => {
-  const record = (owner: string, ownerUid?: string): EvictionRecord => ({
+  const record = (owner: string, uid?: string): EvictionRecord => ({
     pod: { namespace: 'team', name: 'web', uid: 'u-1' },
-    owner,
-    ownerUid,
+    owner: { namespace: 'team', kind: 'ReplicaSet', name: owner.slice('team/ReplicaSet/'.length), uid },
     signal: 'memory.available',
     stage: 'severe',
     mode: 'Enforce',

@@ -271,7 +271,6 @@ describe('pods that this agent terminates', () => {
     const record: EvictionRecord = {
       pod: { namespace: 'default', name: 'victim', uid: 'uid-victim' },
       owner: undefined,
-      ownerUid: undefined,
       signal: 'memory.available',
       stage: 'severe',
       mode: 'Enforce',

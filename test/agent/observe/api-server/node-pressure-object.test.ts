@@ -36,7 +36,7 @@ describe('readNodePressure', () => {
         evictions: [
           {
             pod: { namespace: 'default', name: 'hog', uid: 'uid-hog' },
-            owner: 'default/ReplicaSet/a',
+            owner: OWNER,
             signal: 'cpu.pressure',
             stage: 'mild',
             mode: 'DryRun',
