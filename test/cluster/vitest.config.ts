@@ -12,8 +12,10 @@ const shared = {
   hookTimeout: 120_000,
 };
 const ALL = 'test/cluster/**/*.test.ts';
-/** Real nodes, emulated ones and the image. */
-const NODES = 'test/cluster/{guest,image,node}/**/*.test.ts';
+/** Emulated machines. */
+const GUESTS = 'test/cluster/guest/**/*.test.ts';
+/** Real nodes and the image. */
+const NODES = 'test/cluster/{image,node}/**/*.test.ts';
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -25,11 +27,12 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: ['**/node_modules/**', NODES],
+          exclude: ['**/node_modules/**', GUESTS, NODES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
+      { test: { ...shared, name: 'guests', include: [GUESTS] } },
     ],
   },
 });

@@ -12,10 +12,11 @@ import { withKeptThresholds } from '#agent/decide/shortage/rule-activation.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { volume } from '#test/build/volume.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { FuzzedNode, OUTCOMES, pick, type Random } from './fuzzed-node.ts';
 
-const CYCLES = 1_000_000;
+const CYCLES = volume(1_000_000);
 const CYCLES_PER_NODE = 500;
 const SEED = 20_261_121;
 
@@ -282,7 +283,7 @@ class FuzzedRun {
   }
 }
 
-describe('decide, one million fuzzed cycles', () => {
+describe(`decide, ${CYCLES} fuzzed cycles`, () => {
   test('breaks no law (G-04, G-05, G-07)', () => {
     const run = new FuzzedRun(randomSource(SEED).next);
     for (let cycle = 0; cycle < CYCLES; cycle += 1) {
@@ -290,7 +291,7 @@ describe('decide, one million fuzzed cycles', () => {
       if (broken.length > 0) expect.fail(`seed ${SEED}, cycle ${cycle}: ${broken.join('; ')}`);
     }
     const { enforced, pretended, forCpu, shortened, stuck } = run.reached;
-    expect(Math.min(enforced, pretended, stuck)).toBeGreaterThan(1000);
-    expect(Math.min(forCpu, shortened)).toBeGreaterThan(100);
+    expect(Math.min(enforced, pretended, stuck)).toBeGreaterThan(volume(1000));
+    expect(Math.min(forCpu, shortened)).toBeGreaterThan(volume(100));
   });
 });

@@ -1,10 +1,11 @@
 import { describe, test } from 'vitest';
 import { expectNoBreach } from './expect-no-breach.ts';
 import { FIRST_SEED } from './seed.ts';
+import { volume } from '#test/build/volume.ts';
 
 /** Each part is a test of its own, so that its time limit says something; about forty seconds of one core each. */
 const PARTS = 6;
-const EPISODES = 25_000;
+const EPISODES = volume(25_000);
 
 describe('a node with the agent beside the kubelet and the kernel', () => {
   test.each(Array.from({ length: PARTS }, (_, part) => FIRST_SEED + part * EPISODES))(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { volume } from '#test/build/volume.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { hugeRequests } from './huge-requests.ts';
 import { type Judged, judgeRequests, mutatedRequests, mutateRequests } from './judge-requests.ts';
@@ -7,7 +8,7 @@ import { type AskedOfPolicies, findPolicyEvaluator } from './policy-evaluator.ts
 import { ruleWorlds, type RuleWorld } from './rule-worlds.ts';
 
 /** `npm run bench -- policy-expressions` judges 100,000. */
-const MUTATED = { few: 6_000, full: 300, given: 2_000 } as const;
+const MUTATED = { few: volume(6_000), full: volume(300), given: volume(2_000) } as const;
 const SEED = 20_261_122;
 /** What all expressions of a policy may spend together: RuntimeCELCostBudget of pkg/apis/cel/config.go. */
 const MOST_COST = 10_000_000;

@@ -6,10 +6,12 @@ import { prepareCluster } from '#test/webhook/bad-inputs/cluster.ts';
 import { restartedReplicas } from './restarted-replicas.ts';
 import { startLoad } from './review-load.ts';
 import { openSteppedWebhook } from './stepped-webhook.ts';
+import { volume } from '#test/build/volume.ts';
 import { letTimePass } from '#test/build/waiting.ts';
 
-const LEAVES = 1_000;
-const AUTHORITIES = 20;
+const AUTHORITIES = volume(20);
+const LEAVES_PER_AUTHORITY = 50;
+const LEAVES = AUTHORITIES * LEAVES_PER_AUTHORITY;
 const REQUESTS_PER_SECOND = 50;
 const OVERLAP_SECONDS = 2;
 /** An API server may act on what it read this long ago; well below the overlap, for this machine may be busy. */
@@ -38,7 +40,7 @@ test(
     const api = await apiDouble();
     prepareCluster(api);
     const client = createClient(directConnection({ server: api.url }), { userAgent: 'replicas' });
-    const pace = { leavesPerAuthority: LEAVES / AUTHORITIES, overlapSeconds: OVERLAP_SECONDS };
+    const pace = { leavesPerAuthority: LEAVES_PER_AUTHORITY, overlapSeconds: OVERLAP_SECONDS };
     const { leaves, authorities, ...certificates } = restartedReplicas(client, pace);
     const webhook = await openSteppedWebhook(api, certificates);
     await webhook.look();
