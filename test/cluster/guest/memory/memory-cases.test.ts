@@ -9,7 +9,7 @@ const MEMORY_MIB = 1536;
 /** The hard threshold on `memory.available` that holds without any policy. */
 const THRESHOLD_MIB = 250;
 /** A busy machine takes minutes for what an idle one does in one. */
-const TIMEOUT_MS = 1_200_000;
+const TIMEOUT_MS = 720_000;
 
 const tools = findGuestTools();
 const reason = whyNoGuest(tools);
