@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 /**
  * Stands in for npm: each suite has one passing file, and those that the plan names fail on the runs that it gives. A
- * suite ends with the code 0, failed tests included, or with that of the plan: \`first\`, in the second run \`then\`.
+ * suite ends with the code 0, failed tests included, or with that of the plan: \`first\`, in the second run \`then\`. The
+ * file \`hook.test.ts\` fails before its test, which is skipped.
  */
 const NPM = `#!/usr/bin/env node
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -21,9 +22,11 @@ const files = asked.length > 0 ? asked : ['sound.test.ts', ...Object.keys(plan).
 const failing = files.filter((file) => (plan[file] ?? []).includes(ranBefore ? 2 : 1));
 const results = files.map((name) => {
   const status = failing.includes(name) ? 'failed' : 'passed';
-  return { name, status, message: '', startTime: 0, endTime: 61_000, assertionResults: [{ status, fullName: 'case of ' + name, failureMessages: ['why'] }] };
+  const ofTest = name === 'hook.test.ts' && status === 'failed' ? 'skipped' : status;
+  return { name, status, message: '', startTime: 0, endTime: 61_000, assertionResults: [{ status: ofTest, fullName: 'case of ' + name, failureMessages: ['why'] }] };
 });
-const counts = { numPassedTests: files.length - failing.length, numFailedTests: failing.length, numPendingTests: 0, numTodoTests: 0 };
+const skipped = failing.includes('hook.test.ts') ? 1 : 0;
+const counts = { numPassedTests: files.length - failing.length, numFailedTests: failing.length - skipped, numPendingTests: skipped, numTodoTests: 0 };
 writeFileSync(report, JSON.stringify({ testResults: results, ...counts }));
 process.exit(plan[ranBefore ? 'then' : 'first'] ?? 0);
 `;
@@ -94,6 +97,19 @@ describe('.ci/run', () => {
     const run = ciRun({ 'broken.test.ts': [1, 2], 'rare.test.ts': [1] });
     expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND} passed, 2 failed` });
     expect(run.stdout).toContain('FAILED: case of broken.test.ts\nwhy');
+  });
+
+  test('counts a file that fails before its tests', () => {
+    const run = ciRun({ 'hook.test.ts': [1, 2] });
+    expect(run).toMatchObject({ status: 1, clusterRuns: 2, summary: `${SOUND} passed, 1 failed, 1 skipped` });
+    expect(run.stdout).toContain('FAILED: hook.test.ts');
+  });
+
+  test('names what failed once more at the end, where a long log is cut', () => {
+    const lines = ciRun({ 'broken.test.ts': [1, 2] })
+      .stdout.trimEnd()
+      .split('\n');
+    expect(lines.slice(-3)).toEqual(['FAILED: case of broken.test.ts', '', `${SOUND} passed, 1 failed`]);
   });
 
   test('repeats nothing where three files fail', () => {
