@@ -228,9 +228,14 @@ export function verdictOfWebhook(
   };
 }
 
-/** A pod as the API server is about to store it: class, number and policy agree, and the QoS class is there. */
+/**
+ * A pod as the API server is about to store it: class, number and policy agree, the QoS class is there, and it shows
+ * whether the user named the class.
+ */
 export function storedPod(written: Written, classes: PriorityClasses): object {
-  const raw = { metadata: { name: 'web' }, spec: written.podSpec, status: {} };
+  const named = written.podSpec.priorityClassName === undefined ? {} : { 'f:priorityClassName': {} };
+  const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:containers': {}, ...named } } }];
+  const raw = { metadata: { name: 'web', managedFields }, spec: written.podSpec, status: {} };
   const resolved = resolvePriority(readPod(raw), classes);
   if (resolved.kind === 'refused') throw new Error(resolved.message);
   const { priorityClassName, priority, preemptionPolicy } = resolved;

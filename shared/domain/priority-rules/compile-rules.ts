@@ -1,5 +1,5 @@
 import { byName, compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
@@ -63,19 +63,24 @@ interface BuiltSet {
 
 /**
  * The policies that `belongs` is true of judge in this set, and in the main set also the rules that are no policy's.
- * Which class a pod gets matters only to policies for persons.
+ * Which class a pod gets matters to policies for persons, and where one gives a default in place of the global default.
  */
 function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSources, isMain: boolean): BuiltSet {
   const { policies, quotas, classes, mode, limits } = sources;
   const isDryRun = mode === 'DryRun';
   const judgesHere = (policy: PriorityPolicy): boolean => belongs(policy) && judges(policy);
-  const hasPersonal = policies.some((policy) => judgesHere(policy) && isPersonal(policy));
-  const ranked = hasPersonal ? rankClasses(classes) : [];
+  const judging = policies.filter(judgesHere);
+  const replacesDefault =
+    defaultClass(classes) !== undefined && judging.some(({ defaultClassName }) => defaultClassName !== undefined);
+  const ranked = replacesDefault || judging.some(isPersonal) ? rankClasses(classes) : [];
+  // By the time a controller creates the pods of a template, policies for persons no longer count.
+  const givesHere = (policy: PriorityPolicy): boolean =>
+    ranked.length > 0 && givesClasses(policy) && (replacesDefault || !isPersonal(policy));
   const ofPolicies = policies.flatMap((policy) => {
     const wouldDeny = isDryRun && policy.onViolation === 'Deny';
     if (judgesHere(policy))
       return draft(policy, judgingRule(policy, { ranked, existing: classes }, wouldDeny), sources);
-    return hasPersonal && givesLastingly(policy) ? draft(policy, givingRule(policy, ranked), sources) : [];
+    return givesHere(policy) ? draft(policy, givingRule(policy, ranked), sources) : [];
   });
   const labelled = isMain ? quotas.filter(({ requireLabel }) => requireLabel) : [];
   const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
@@ -120,11 +125,6 @@ function receiversOf(rules: readonly PriorityRule[]): Receivers {
 
 /** Twice its name, which has at most 253 characters, its value and its policy. */
 const BYTES_OF_CLASS = 600;
-
-/** By the time a controller creates the pods, policies for persons no longer count. */
-function givesLastingly(policy: PriorityPolicy): boolean {
-  return givesClasses(policy) && !isPersonal(policy);
-}
 
 function rankClasses(classes: PriorityClasses): readonly PriorityClass[] {
   return [...classes.values()].sort((a, b) => a.value - b.value || byName(a, b));

@@ -37,7 +37,7 @@ export interface PriorityRule {
   readonly preemption: 'Allow' | 'Never';
   /** Classes that are unusable in a namespace without the label by which quotas are in force. */
   readonly requireQuotaFor: readonly string[];
-  /** A class that exists and that the webhook gives to pods without one; a pod that still has none is refused. */
+  /** A class that exists and that pods without one are given; a pod that did not get it is refused. */
   readonly defaultClassName: string | undefined;
   /** The pods that a quota counts: it requires its label on their namespace, and its rule says nothing else. */
   readonly counted: PriorityScope | undefined;
@@ -67,7 +67,7 @@ export interface RuleSet {
   readonly rules: readonly PriorityRule[];
   readonly byLabel: RuleIndex;
   readonly everywhere: readonly number[];
-  /** In order of value and name: all of them where a rule is personal, for only those judge templates, else none. */
+  /** In order of value and name: all of them where it matters which class a pod is given, else none. */
   readonly classes: readonly PriorityClass[];
   readonly checksQosClass: boolean;
   readonly isDryRun: boolean;

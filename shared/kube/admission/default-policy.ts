@@ -6,13 +6,11 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { API_VERSION, DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
-import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES, ROW } from './cel-expressions.ts';
+import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES } from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
-import { chosenClass, first, heldRules } from './rule-expressions.ts';
+import { chosenClass, CLASS_OF_POD, first, heldRules, NAMED_CLASS } from './rule-expressions.ts';
 import { CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
 
-/** The class of a pod, empty without one. */
-export const CLASS_OF_POD = "object.spec.?priorityClassName.orValue('')";
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [
   `object.spec.?schedulerName.orValue('${DEFAULT_SCHEDULER}') == '${DEFAULT_SCHEDULER}'`,
@@ -30,24 +28,12 @@ const RECEIVES = condition(
   ].join(' || '),
 );
 
-/**
- * What is written, as variables. The API server fills in the global default before it asks its policies; that a user
- * named it shows in managedFields, which has a few entries.
- */
+/** What is written, as variables. */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
-  celVariable('current', CLASS_OF_POD),
-  celVariable('managers', 'object.metadata.?managedFields.orValue([])'),
-  celVariable(
-    'isFilledIn',
-    'variables.current == params.spec.globalDefault && size(variables.managers) > 0 &&',
-    `(size(variables.managers) > ${ROW} || !variables.managers.exists(manager,`,
-    "  has(manager.fieldsV1) && 'f:spec' in manager.fieldsV1 &&",
-    "  'f:priorityClassName' in manager.fieldsV1['f:spec']))",
-  ),
-  celVariable('named', "variables.isFilledIn ? '' : variables.current"),
-  ...chosenClass(false),
-  celVariable('isGiven', 'variables.className != variables.current && variables.className in params.spec.classes'),
+  ...NAMED_CLASS,
+  ...chosenClass('given', { withoutPersonal: false }),
+  celVariable('isGiven', 'variables.given != variables.className && variables.given in params.spec.classes'),
   celVariable(
     'scheduling',
     `!(${MAY_GET_SCHEDULER}) ? [] : variables.held`,
@@ -63,9 +49,9 @@ export const DEFAULT_VARIABLES: readonly CelVariable[] = [
 /** `add` also replaces. */
 const PATCH = [
   '(!variables.isGiven ? [] : [',
-  "  JSONPatch{op: 'add', path: '/spec/priorityClassName', value: variables.className},",
-  "  JSONPatch{op: 'add', path: '/spec/priority', value: params.spec.classes[variables.className].value},",
-  "  JSONPatch{op: 'add', path: '/spec/preemptionPolicy', value: params.spec.classes[variables.className].preemptionPolicy}",
+  "  JSONPatch{op: 'add', path: '/spec/priorityClassName', value: variables.given},",
+  "  JSONPatch{op: 'add', path: '/spec/priority', value: params.spec.classes[variables.given].value},",
+  "  JSONPatch{op: 'add', path: '/spec/preemptionPolicy', value: params.spec.classes[variables.given].preemptionPolicy}",
   `]) + (variables.schedulerName == '${DEFAULT_SCHEDULER}' ? [] : [`,
   "  JSONPatch{op: 'add', path: '/spec/schedulerName', value: variables.schedulerName}",
   '])',

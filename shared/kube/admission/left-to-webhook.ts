@@ -14,7 +14,8 @@ import {
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings/pod-warnings.ts';
 import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
-import { CLASS_OF_POD, MAY_GET_SCHEDULER } from './default-policy.ts';
+import { MAY_GET_SCHEDULER } from './default-policy.ts';
+import { CLASS_OF_POD } from './rule-expressions.ts';
 import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';
 
 /** What the API server gives and judges by at present. */
@@ -42,7 +43,7 @@ export function leftToWebhook(rules: InProcessRules): PodConditions | undefined 
   if (Math.max(rules.classes.size, replaced) > MAX_CLASSES) return undefined;
   return {
     mutating: condition(LEFT_TO_WEBHOOK, anyOf(toBeGiven(rules))),
-    validating: condition(LEFT_TO_WEBHOOK, anyOf([notOfAClass(rules), WARNED_OF])),
+    validating: condition(LEFT_TO_WEBHOOK, anyOf([notOfAClass(rules.classes), WARNED_OF])),
   };
 }
 
@@ -58,10 +59,8 @@ function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly st
 }
 
 /** Class, number and preemption policy are not, together, those of a class that exists, or of no class. */
-function notOfAClass({ giving, classes }: InProcessRules): string {
-  // Only the webhook sees whether the user named the global default or Kubernetes filled it in.
-  const asked = givesDefaults(giving) ? globalDefaultOf(classes) : [];
-  const known = [NO_CLASS, ...[...classes.values()].filter(({ name }) => !asked.includes(name))];
+function notOfAClass(classes: PriorityClasses): string {
+  const known = [NO_CLASS, ...classes.values()];
   return `!(${TRIPLE} in ${celList(known.map(tripleOf).sort())})`;
 }
 

@@ -13,6 +13,26 @@ import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.t
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MOST_GROUPS = ROW * ROW;
 
+/** The class of a pod, empty without one. */
+export const CLASS_OF_POD = "object.spec.?priorityClassName.orValue('')";
+
+/**
+ * The class that a pod has, and the one that its user named. The API server fills in the global default before it asks
+ * its policies; that a user named it shows in managedFields, which has a few entries.
+ */
+export const NAMED_CLASS: readonly CelVariable[] = [
+  celVariable('className', CLASS_OF_POD),
+  celVariable('managers', 'object.metadata.?managedFields.orValue([])'),
+  celVariable(
+    'isFilledIn',
+    'variables.className == params.spec.globalDefault && size(variables.managers) > 0 &&',
+    `(size(variables.managers) > ${ROW} || !variables.managers.exists(manager,`,
+    "  has(manager.fieldsV1) && 'f:spec' in manager.fieldsV1 &&",
+    "  'f:priorityClassName' in manager.fieldsV1['f:spec']))",
+  ),
+  celVariable('named', "variables.isFilledIn ? '' : variables.className"),
+];
+
 /** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
 export function heldRules(account: string): readonly CelVariable[] {
   return [
@@ -98,7 +118,7 @@ function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
   const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
   const isOfPod = !onlyPersonal && !isGroup;
   return {
-    ...(isOfPod && { isDefaultless: "(has(rule.defaultPriorityClassName) && variables.className == '')" }),
+    ...(isOfPod && { isDefaultless: `(has(rule.defaultPriorityClassName) && ${MISSES_DEFAULT})` }),
     isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
     isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
     ...(!isGroup && {
@@ -108,6 +128,10 @@ function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
     ...(isOfPod && { isUnlabelled: `(!variables.isQuotaEnforced && (${IS_COUNTED}))` }),
   };
 }
+
+/** Which class a pod is given is known in a set that has the global default; without that default, none was filled in. */
+const MISSES_DEFAULT =
+  "(variables.className == '' || (variables.isFilledIn && variables.className != variables.given))";
 
 const IS_COUNTED = [
   '(has(rule.countedPriorityClassNames) && variables.className in rule.countedPriorityClassNames)',
@@ -163,10 +187,14 @@ const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIOR
 const NOT_GIVEN = PHRASES.defaultNotGiven();
 
 /**
- * The class that a pod gets whose user names the class `named`: that one, else the lowest default, else the global
- * default; or its substitute. Rules for persons count where the user is known who creates the pod itself.
+ * As the variable `result`, the class that a pod gets whose user names the class `named`: that one, else the lowest
+ * default, else the global default; or its substitute. Rules for persons count where the user is known who creates the
+ * pod itself.
  */
-export function chosenClass(withoutPersonal: boolean): readonly CelVariable[] {
+export function chosenClass(
+  result: string,
+  { withoutPersonal }: { readonly withoutPersonal: boolean },
+): readonly CelVariable[] {
   const lasting = withoutPersonal ? '!rule.isPersonal && ' : '';
   return [
     celVariable(
@@ -190,7 +218,7 @@ export function chosenClass(withoutPersonal: boolean): readonly CelVariable[] {
       ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
     ),
     celVariable(
-      'className',
+      result,
       'variables.chosen in params.spec.classes &&',
       "params.spec.classes[variables.chosen].preemptionPolicy != 'Never' && size(variables.substituting) > 0 ?",
       `${first('substituting')}[0].substitutePriorityClassNames[variables.chosen] : variables.chosen`,
@@ -201,7 +229,8 @@ export function chosenClass(withoutPersonal: boolean): readonly CelVariable[] {
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
-  celVariable('className', "object.spec.?priorityClassName.orValue('')"),
+  ...NAMED_CLASS,
+  ...chosenClass('given', { withoutPersonal: false }),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
   celVariable('preemptionPolicy', "object.spec.?preemptionPolicy.orValue('PreemptLowerPriority')"),
   ...violation({ onlyPersonal: false, mayBeUnknown: false }),
@@ -218,7 +247,7 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
   ),
   ...heldRules("variables.podSpec.?serviceAccountName.orValue('default')"),
   celVariable('named', "variables.podSpec.?priorityClassName.orValue('')"),
-  ...chosenClass(true),
+  ...chosenClass('className', { withoutPersonal: true }),
   celVariable('isKnown', "variables.className == '' || variables.className in params.spec.classes"),
   celVariable(
     'priority',
@@ -238,7 +267,7 @@ const NO_ACCOUNT = "''";
 /** For a group of pods that the scheduler places together (`PodGroup`), whose number is final. */
 export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules(NO_ACCOUNT),
-  celVariable('className', "object.spec.?priorityClassName.orValue('')"),
+  celVariable('className', CLASS_OF_POD),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
   ...violation({ onlyPersonal: false, mayBeUnknown: false, isGroup: true }),
 ];

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { DEFAULT_POLICY } from '#shared/kube/api-names.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
@@ -94,12 +95,28 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
       expect(await tripleOf({ priority: 5 })).toContain('the integer value of priority (5) must not be provided');
     });
 
-    test('the default of the policy where the cluster has a global default, which a pod may still name', async () => {
+    /** The API server gives no default while `use` runs, as where an expression fails. */
+    async function withoutMutation(use: () => Promise<void>): Promise<void> {
+      const bindings = `${ADMISSION}/mutatingadmissionpolicybindings`;
+      await api.remove(`${bindings}/${DEFAULT_POLICY}`);
+      await use();
+      const [, binding] = defaultPolicy();
+      expect((await api.post(bindings, binding)).status).toBe(201);
+    }
+
+    test('the default of the policy where the cluster has a global default, which a pod may still name but not just get', async () => {
       const everywhere = await objects.priorityClass('everywhere', 7, { globalDefault: true });
       await eventually(async () => {
         expect(await tripleOf({ priorityClassName: everywhere })).toEqual([everywhere, 7, PREEMPTS]);
         expect(await tripleOf({})).toEqual([names.low, -1_000, PREEMPTS]);
       }, PATIENCE_MS);
+      await withoutMutation(async () => {
+        await eventually(
+          async () => expect(await tripleOf({})).toContain(`\`${policies.default}\` gives pods here`),
+          PATIENCE_MS,
+        );
+        expect(await tripleOf({ priorityClassName: everywhere })).toEqual([everywhere, 7, PREEMPTS]);
+      });
       await api.remove(`${PRIORITY_CLASSES}/${everywhere}`);
       await eventually(async () => expect(await tripleOf({})).toEqual([names.low, -1_000, PREEMPTS]), PATIENCE_MS);
     });

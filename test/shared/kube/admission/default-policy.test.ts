@@ -37,8 +37,8 @@ const TELLING = admissionPolicyOf({
       {
         expression: 'false',
         messageExpression: [
-          "(variables.isGiven ? variables.className + ' ' + string(params.spec.classes[variables.className].value) + ' ' +",
-          "  params.spec.classes[variables.className].preemptionPolicy : 'kept') + ' ' + variables.schedulerName",
+          "(variables.isGiven ? variables.given + ' ' + string(params.spec.classes[variables.given].value) + ' ' +",
+          "  params.spec.classes[variables.given].preemptionPolicy : 'kept') + ' ' + variables.schedulerName",
         ].join('\n'),
       },
     ],

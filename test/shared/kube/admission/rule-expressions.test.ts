@@ -223,6 +223,36 @@ describe('a pod that the webhook could not look at', () => {
       { policies: [{ name: 'p', spec: byDefault }] },
       MESSAGES.defaultNotGiven.text({ policy: 'p', priorityClassName: 'rule-low' }),
     ],
+    [
+      'with the global default instead of the one that a policy gives',
+      undefined,
+      { policies: [{ name: 'p', spec: byDefault }], globalDefault: CLASS },
+      MESSAGES.defaultNotGiven.text({ policy: 'p', priorityClassName: 'rule-low' }),
+    ],
+    [
+      'with the global default, which a policy gives, too',
+      undefined,
+      { policies: [{ name: 'p', spec: { ...byDefault, defaultPriorityClassName: CLASS } }], globalDefault: CLASS },
+      undefined,
+    ],
+    [
+      'with the global default, which a policy that only warns gives as the lowest',
+      undefined,
+      {
+        policies: [
+          { name: 'p', spec: { ...byDefault, defaultPriorityClassName: CLASS } },
+          { name: 'q', spec: { ...byDefault, onViolation: 'Warn' } },
+        ],
+        globalDefault: 'rule-low',
+      },
+      undefined,
+    ],
+    [
+      'that names the global default',
+      CLASS,
+      { policies: [{ name: 'p', spec: byDefault }], globalDefault: CLASS },
+      undefined,
+    ],
     ['that names another class than the default', CLASS, { policies: [{ name: 'p', spec: byDefault }] }, undefined],
     [
       'without a class, where the default does not exist',
