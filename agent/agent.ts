@@ -3,15 +3,14 @@ import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { createReporter, type Reporter } from './report/reporter.ts';
 import { type AgentParts, type AgentPorts, type Wiring, nodeUid, openParts } from './wire.ts';
-import { wirePasses } from './wire-pass.ts';
-import { wirePublisher } from './wire-publisher.ts';
+import { wirePasses, wirePublisher } from './wire-pass.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { noStatistics } from './decide/snapshot/unmeasured-pods.ts';
-import { askInventory } from './observe/node/inventory.ts';
-import { runPasses } from './pass-loop.ts';
-import type { PassResult } from './decide/pass-result.ts';
+import { noStatistics } from './decide/snapshot/node-snapshot.ts';
+import { askInventory } from './observe/node/second-opinions.ts';
+import { runPasses } from './pass.ts';
+import type { PassResult } from './decide/decide.ts';
 import { type AgentLog, createAgentLog } from './report/agent-log.ts';
-import { createInventoryMetrics } from './report/inventory-metrics.ts';
+import { createInventoryMetrics } from './report/source-metrics.ts';
 import { LOG } from '#agent/messages.ts';
 
 export interface Agent {

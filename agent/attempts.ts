@@ -1,13 +1,23 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import type { AttemptEviction } from './act/attempt-eviction.ts';
-import type { ReadFresh } from './act/read-fresh.ts';
+import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import { PODS, NAMESPACES } from '#shared/kube/resource.ts';
+import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
 import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
 import type { Eviction } from './decide/eviction.ts';
-import type { Attempt } from './decide/pass-result.ts';
-import { abortReason } from './decide/preflight.ts';
+import type { Attempt } from './decide/decide.ts';
+import { abortReason, type FreshPod } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
+import type { InflightEviction } from './decide/eviction/inflight-eviction.ts';
+import { namespaceState } from './observe/api-server/namespace-labels.ts';
 
 /** What an attempt reads and writes. */
 export interface AttemptPorts {
@@ -70,4 +80,91 @@ async function recheck(
 ): Promise<AttemptOutcome | undefined> {
   const fresh = await readFresh(eviction.pod, signal);
   return abortReason(eviction, { fresh, view: source.readNode(clock.monotonic()) }, policy());
+}
+
+/** Requests one eviction, or a dry run of it; resolves with the outcome and never rejects. */
+export type AttemptEviction = (eviction: Eviction, signal: AbortSignal) => Promise<AttemptOutcome>;
+
+/**
+ * Enforce: calls the Eviction API with the UID of the pod that was chosen. The agent has no other way to remove a pod.
+ */
+export function enforceEviction(client: KubeClient): AttemptEviction {
+  return (eviction, signal) => evictPod(client, { ...requestOf(eviction), signal });
+}
+
+/**
+ * DryRun: the same request with `dryRun=All`, so that the API server and its webhooks refuse what they would refuse, for
+ * example because of a PodDisruptionBudget. Nothing is stored.
+ */
+export function dryRunEviction(client: KubeClient): AttemptEviction {
+  return async (eviction, signal) => {
+    const outcome = await evictPod(client, { ...requestOf(eviction), dryRun: true, signal });
+    return outcome.kind === 'evicted' ? { kind: 'pretended' } : outcome;
+  };
+}
+
+function requestOf({ pod: { namespace, name, uid }, graceSeconds, urgency }: Eviction): EvictionRequest {
+  const annotations = urgency === undefined ? {} : { [ANNOTATION_EVICTION_URGENCY]: urgency };
+  return { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations };
+}
+
+const RETRY_MS = 1000;
+const READ_TIMEOUT_MS = 5000;
+
+/** After an unclear answer: reads the pod until the API server shows what happened. */
+export async function readAgain(
+  client: KubeClient,
+  { pod, mode }: Pick<Eviction, 'pod' | 'mode'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const address = { resource: PODS, namespace: pod.namespace, name: pod.name };
+  while (!signal.aborted) {
+    const outcome = await getObject(client, address, { signal, timeoutMs: READ_TIMEOUT_MS });
+    if (outcome.kind === 'notFound') return { kind: 'foundGone' };
+    if (outcome.kind === 'ok') return found(outcome.object, { uid: pod.uid, mode });
+    await clock.sleep(RETRY_MS, signal);
+  }
+  return { kind: 'timeout', message: 'stopped before the outcome was known' };
+}
+
+/**
+ * A pod that kube-scheduler preempted meanwhile is no eviction, so it adds no avoid entry (S3-32); a pod that terminates
+ * after a dry run was removed by another program.
+ */
+function found(object: KubeObject, { uid, mode }: Pick<InflightEviction, 'uid' | 'mode'>): AttemptOutcome {
+  if (object.metadata.uid !== uid) return { kind: 'foundGone' };
+  if (object.metadata.deletionTimestamp === undefined) return { kind: 'foundUnharmed' };
+  if (mode === 'DryRun') return { kind: 'foundGone' };
+  const decoded = decodePod(object);
+  return { kind: decoded.ok && isPreempted(decoded.value) ? 'foundPreempted' : 'foundEnding' };
+}
+
+/** Reads a pod and its namespace again, in parallel; never rejects. */
+export type ReadFresh = (pod: Pod, signal: AbortSignal) => Promise<FreshPod>;
+
+/** A slow API server is still the only way to evict, so the agent waits for it. */
+const FRESH_TIMEOUT_MS = 10_000;
+
+export function readFresh(client: KubeClient): ReadFresh {
+  return async ({ namespace, name }, signal) => {
+    const options = { signal, timeoutMs: FRESH_TIMEOUT_MS };
+    const [pod, home] = await Promise.all([
+      getObject(client, { resource: PODS, namespace, name }, options),
+      getObject(client, { resource: NAMESPACES, name: namespace }, options),
+    ]);
+    if (pod.kind === 'notFound' || home.kind === 'notFound') return { kind: 'gone' };
+    if (pod.kind !== 'ok') return unknown(pod);
+    if (home.kind !== 'ok') return unknown(home);
+    const decoded = decodePod(pod.object);
+    if (!decoded.ok) return { kind: 'unreadable', message: `${decoded.field}: ${decoded.message}` };
+    return { kind: 'found', pod: decoded.value, namespace: namespaceState(home.object) };
+  };
+}
+
+/** A busy server, or none, would answer no other request either. */
+const WITHOUT_ANSWER: readonly Failure['kind'][] = ['unreachable', 'timeout', 'tooManyRequests', 'unauthorized'];
+
+function unknown({ kind, message, retryAfterSeconds }: Failure): FreshPod {
+  return { kind: 'unknown', message, isAnswered: !WITHOUT_ANSWER.includes(kind), retryAfterSeconds };
 }

@@ -1,28 +1,29 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome } from './decide/apply-outcome.ts';
-import { decide } from './decide/decide.ts';
-import type { NodeSnapshot } from './decide/snapshot/node-snapshot.ts';
+import { decide, type EvictionRecord, type PassResult, restoreState } from './decide/decide.ts';
+import { type NodeSnapshot, type NodeView, indexPods } from './decide/snapshot/node-snapshot.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
   NO_HEADROOM_TREND,
   pollingInterval,
   type Periods,
-} from './decide/shortage/polling-interval.ts';
+  areProcessesShort,
+  depthNow,
+} from './decide/measuring-pace.ts';
 import type { NodePods } from './observe/api-server/node-pods.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
-import { decidingObservations } from './decide/snapshot/deciding-observations.ts';
-import type { NodeView } from './decide/snapshot/node-view.ts';
-import { areProcessesShort } from './decide/measuring-depth.ts';
-import { restoreState } from './decide/restore-state.ts';
+import { decidingObservations } from './decide/snapshot/deciding-figures.ts';
 import { restoreActivations, withKeptThresholds } from './decide/shortage/rule-activation.ts';
 import { type AttemptPorts, createAttempts } from './attempts.ts';
-import { createPodMeasurements } from './pod-measurements.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
-import type { EvictionRecord, PassResult } from './decide/pass-result.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import type { AgentMetrics } from './report/agent-metrics.ts';
 
 /** Everything that a pass reads and writes; the wiring creates all of it. */
 export interface PassPorts extends AttemptPorts {
@@ -113,4 +114,81 @@ function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): Nod
     isKubeletSilent: ports.isKubeletSilent(),
     closedGates: ports.closedGates(),
   };
+}
+
+export interface PassLoop {
+  readonly passRunner: Pick<PassRunner, 'pass' | 'periodMs'>;
+  readonly metrics: Pick<AgentMetrics, 'noteLateness' | 'notePass'>;
+  readonly passed: (result: PassResult) => void;
+  readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
+}
+
+/** Runs passes until the signal aborts and measures their delay; an error ends one pass, not the process. */
+export async function runPasses(
+  { passRunner, metrics, passed, onError, clock }: PassLoop,
+  signal: AbortSignal,
+): Promise<void> {
+  let dueAt = clock.monotonic();
+  while (!signal.aborted) {
+    const beganAt = clock.monotonic();
+    metrics.noteLateness(Math.max(0, beganAt - dueAt) / 1000);
+    try {
+      passed(passRunner.pass(signal));
+    } catch (error) {
+      onError(error);
+    }
+    metrics.notePass((clock.monotonic() - beganAt) / 1000);
+    dueAt = beganAt + passRunner.periodMs();
+    await clock.sleep(Math.max(0, dueAt - clock.monotonic()), signal);
+  }
+}
+
+interface MeasurementPorts {
+  readonly source: Pick<NodeSource, 'follow' | 'usage'>;
+  readonly pods: Pick<NodePods, 'alive' | 'endedByKubelet' | 'unreadable' | 'onChange'>;
+  readonly periods: Parameters<typeof depthNow>[1];
+}
+
+type Urgency = Pick<Parameters<typeof depthNow>[0], 'isNear' | 'isShort' | 'areProcessesShort'>;
+
+/** The pods of the node and their usage, measured no more often than the pressure needs. */
+export interface PodMeasurements {
+  /** Takes over the pods as the API server shows them, if they have changed. */
+  readonly follow: () => void;
+  /** Measures what is due now; the usage of an earlier pass stays where nothing is. */
+  readonly measure: (now: Instant, urgency: Urgency) => Pick<NodeSnapshot, 'pods' | 'usage'>;
+}
+
+/** Nothing is measured before the first pass. */
+function createPodMeasurements({ source, pods, periods }: MeasurementPorts): PodMeasurements {
+  let current = indexPods([]);
+  let haveChanged = true;
+  let usage: UsageByUid = new Map();
+  let measuredAt = -Infinity;
+  let measuredAllAt = -Infinity;
+  pods.onChange(() => void (haveChanged = true));
+
+  function follow(): void {
+    if (!haveChanged) return;
+    haveChanged = false;
+    const alive = pods.alive();
+    const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
+    current = indexPods(
+      alive.map(({ facts }) => facts),
+      others,
+    );
+    source.follow(alive.map(({ observed }) => observed));
+  }
+
+  function measure(now: Instant, urgency: Urgency): Pick<NodeSnapshot, 'pods' | 'usage'> {
+    const depth = depthNow({ now, measuredAt, measuredAllAt, ...urgency }, periods);
+    if (depth === undefined) return { pods: current, usage };
+    usage = source.usage(depth, now);
+    measuredAt = now;
+    if (depth === 'all') measuredAllAt = now;
+    return { pods: current, usage };
+  }
+
+  return { follow, measure };
 }

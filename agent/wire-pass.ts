@@ -1,12 +1,17 @@
 import { lastingEntries } from '#shared/domain/avoidance/avoid-entry.ts';
 import { ownerText } from '#shared/domain/pod/owner-key.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { enforceEviction, dryRunEviction, readAgain } from './act/attempt-eviction.ts';
-import { readFresh } from './act/read-fresh.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { buildInfo } from '#shared/runtime/build-info.ts';
+import { enforceEviction, dryRunEviction, readAgain, readFresh } from './attempts.ts';
 import type { Reporter } from './report/reporter.ts';
-import type { AgentParts, Wiring } from './wire.ts';
+import { type AgentParts, type Wiring, nodeUid } from './wire.ts';
 import { createPassRunner, type PassRunner } from './pass.ts';
 import { readinessGates } from './decide/readiness-gates.ts';
+import { createPublisher } from './report/publisher.ts';
+import { createStatusWriter } from './report/status-writer.ts';
+import type { PassResult } from './decide/decide.ts';
+import type { SourcesShown } from './report/source-metrics.ts';
 
 /** Connects the passes with everything that they read and write. */
 export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, reporter: Reporter): PassRunner {
@@ -51,4 +56,46 @@ function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>):
   const [pressure] = nodePressure.values();
   if (pressure === undefined || pressure.avoid.length === 0) return NO_OWNERS;
   return new Set(lastingEntries(pressure, clock.now()).map(({ owner }) => ownerText(owner)));
+}
+
+/** Connects the publisher of gauges and status with its inputs. */
+export function wirePublisher(
+  { configuration, ports, parts }: Wiring,
+  reporter: Reporter,
+  lastResult: () => PassResult | undefined,
+): (signal: AbortSignal) => Promise<void> {
+  const { nodeName } = configuration;
+  const writer = createStatusWriter({
+    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts) },
+    periodMs: configuration.period.statusMs,
+    clock: ports.clock,
+    random: Math.random,
+    log: ports.log,
+  });
+  return createPublisher({
+    writer,
+    agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
+    lastResult,
+    records: reporter.records,
+    previousStatus: parts.previousStatus,
+    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.seen() }),
+    sources: () => shownSources(parts),
+    metrics: parts.agentMetrics,
+    clock: ports.clock,
+  });
+}
+
+/** A contradiction comes first because it stops evictions; the fallback to the kubelet does not. */
+function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefined {
+  const disagreement = crossCheck.disagreement();
+  return disagreement?.code === 'SourcesDisagree' ? disagreement : (source.fallback() ?? disagreement);
+}
+
+function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
+  return {
+    health: source.health(),
+    verdicts: crossCheck.verdicts(),
+    hasFallenBack: source.fallback() !== undefined,
+    groups: source.groups(),
+  };
 }

@@ -14,21 +14,17 @@ import { type ApiContact, createApiContact } from './observe/api-server/api-cont
 import { createNamespaceLabels, type NamespaceLabels } from './observe/api-server/namespace-labels.ts';
 import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
-import { kernelMatcher } from './observe/node/own-kernel.ts';
-import { kubeletAddress, openSource } from './wire-source.ts';
+import { kernelMatcher } from './observe/node/kernel-node.ts';
+import { kubeletAddress, openSource, wirePeers } from './wire-source.ts';
 import {
   createNodePressureReflector,
   NO_PREVIOUS_STATUS,
   type NodePressureObject,
   type PreviousStatus,
 } from './observe/api-server/node-pressure-object.ts';
-import { createUrgentNeed } from './urgent-need.ts';
-import { createOwnNode, type OwnNode } from './observe/api-server/own-node.ts';
-import type { PassResult } from './decide/pass-result.ts';
-import { createPolicies, type Policies } from './observe/api-server/policies.ts';
-import { createPodHistory, type PodHistory } from './cross-check/pod-history.ts';
-import { wirePeers } from './wire-peers.ts';
-import { createRecentRange } from './cross-check/recent-range.ts';
+import { createOwnNode, type OwnNode, createPolicies, type Policies } from './observe/api-server/policies.ts';
+import type { PassResult } from './decide/decide.ts';
+import { createPodHistory, type PodHistory, createRecentRange } from './cross-check/pod-history.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -164,4 +160,23 @@ function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
     return { totalBytes, lowBytes: recent.low, highBytes: recent.high };
   }
   return { note, reading };
+}
+
+/** Whether a hard threshold in Enforce mode was met recently, so that a fresh copy of the node's pods matters. */
+export interface UrgentNeed {
+  readonly note: (result: PassResult) => void;
+  readonly isMet: (now: number) => boolean;
+}
+
+/** A shortage has moments of relief and moments without a new measurement. */
+const MOMENT_MS = 10_000;
+
+/** Not met before the first pass; times are monotonic milliseconds. */
+function createUrgentNeed(): UrgentNeed {
+  let metAtMs = -Infinity;
+  function note({ decision, snapshot }: PassResult): void {
+    const { trigger } = decision.assessment;
+    if (trigger?.mode === 'Enforce' && trigger.stage === 'severe') metAtMs = snapshot.now;
+  }
+  return { note, isMet: (now) => now - metAtMs <= MOMENT_MS };
 }

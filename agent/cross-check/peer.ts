@@ -1,5 +1,10 @@
-import { type Answer, compareOpinion, type OwnReading } from './compare-opinion.ts';
 import type { AskSecondOpinion } from '#agent/observe/node/second-opinions.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { KubeletAddress } from '#agent/observe/kubelet/kubelet-summary.ts';
+import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
+import { type Answer, compareOpinion, type OwnReading, comparePods } from './compare-opinion.ts';
+import type { PodHistory } from './pod-history.ts';
 
 /** Another source for something that the agent reads itself. */
 export interface Peer {
@@ -36,4 +41,50 @@ function spanning(before: OwnReading, after: OwnReading): OwnReading {
     lowBytes: Math.min(before.lowBytes, after.lowBytes),
     highBytes: Math.max(before.highBytes, after.highBytes),
   };
+}
+
+export interface KubeletPeerOptions {
+  readonly kubelet: KubeletAddress;
+  /** The memory signal over the last seconds: the kubelet's node figure may be that old. */
+  readonly signal: ReadOwn;
+  /** Pod usage, read from their cgroups now. */
+  readonly pods: () => UsageByUid;
+  readonly history: PodHistory;
+  readonly toleranceShare: number;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+const NAME = 'kubelet-summary';
+const DEADLINE_MS = 5000;
+
+/**
+ * Compares the kubelet's summary with the kernel: the node's memory, and each pod's own entry, which is up to 20 s old
+ * and has a timestamp. Container entries are newer, but their sum is less than the pod if memory outlives a container
+ * (data in a memory-backed emptyDir), and differs if they are measured inside a virtual machine.
+ */
+export function kubeletPeer(asked: KubeletPeerOptions): Peer {
+  return { name: NAME, query: () => query(asked) };
+}
+
+async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<Answer> {
+  const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
+  const own = signal();
+  if (own === undefined) throw new Error('the agent has no reading of its own to compare');
+  const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
+  const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
+  const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
+  if (verdict.kind === 'incomparable') return { verdict };
+  return { verdict, pods: comparePods(podComparisonQuery(summary.pods, own, { toleranceShare, ...asked })) };
+}
+
+function podComparisonQuery(
+  reported: Parameters<typeof comparePods>[0]['reported'],
+  { totalBytes }: OwnReading,
+  { pods, history, toleranceShare, clock }: Pick<KubeletPeerOptions, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
+): Parameters<typeof comparePods>[0] {
+  const now = clock.monotonic();
+  history.note(pods(), now);
+  const offsetMs = clock.now() - now;
+  const toleranceBytes = totalBytes * toleranceShare;
+  return { source: NAME, reported, history, toleranceBytes, onClock: (wallMs) => wallMs - offsetMs };
 }

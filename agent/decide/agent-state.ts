@@ -1,14 +1,31 @@
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Shortage } from './shortage/pressure-trigger.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
-import { type FigureComparison, NOT_COMPARED } from './snapshot/figure-gap.ts';
+import { type FigureComparison, NOT_COMPARED } from './snapshot/deciding-figures.ts';
 import { type MetStalls, NO_STARTS, type StallStartsByMode } from './shortage/advance-stalls.ts';
 import { NO_THRESHOLDS, type ThresholdState } from './shortage/advance-thresholds.ts';
-import type { TerminatingPods } from './eviction/terminating-pods.ts';
+import {
+  type TerminatingPods,
+  type EvictionsByMode,
+  NO_EVICTIONS,
+  updateTerminatingPods,
+  type EvictionState,
+  type Pause,
+  recentEvictions,
+} from './eviction/eviction-state.ts';
 import type { Trend } from './shortage/fill-rate.ts';
-import { type CircuitBreakers, NO_BREAKERS } from './eviction/eviction-circuit-breaker.ts';
-import { type EvictionsByMode, NO_EVICTIONS } from './eviction/eviction-state.ts';
+import { type CircuitBreakers, NO_BREAKERS, awaitRelief } from './eviction/eviction-circuit-breaker.ts';
+import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
+import {
+  isBeingEvicted,
+  isTerminating,
+  type KubeletEviction,
+  type NodeSnapshot,
+  type PodsOnNode,
+} from './snapshot/node-snapshot.ts';
 
 /**
  * What the agent keeps from one pass to the next. All times are monotonic milliseconds. Losing it restarts grace
@@ -49,3 +66,101 @@ export const FIRST_STATE: AgentState = {
   kubeletVictims: new Set(),
   kubeletActedAt: new Map(),
 };
+
+const DEFAULT_GRACE_SECONDS = 30;
+/** Attempts are counted until a pod had no attempt for this long. */
+const PAUSE_MEMORY_MS = 600_000;
+
+type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
+
+/** Reconciles the state with the pods as they are now; decides nothing. */
+export function reconcileState(state: AgentState, seen: Seen): AgentState {
+  const { pods, usage, now } = seen;
+  const real = reconcileEvictions(withAdopted(state.evictions.Enforce, seen), seen);
+  const pretended = reconcileEvictions(state.evictions.DryRun, seen);
+  return {
+    ...state,
+    evictions: { Enforce: real.evictions, DryRun: pretended.evictions },
+    terminating: updateTerminatingPods(state.terminating, pods.terminating, usage, now),
+    breakers: awaitRelief(state.breakers, real.released, now),
+    ...recordKubeletEvictions(state, pods.endedByKubelet, now),
+  };
+}
+
+interface ReconciledState {
+  readonly evictions: EvictionState;
+  readonly released: readonly InflightEviction[];
+}
+
+function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Seen): ReconciledState {
+  const confirmed = evictions.inflight.map((each) => confirm(each, pods.aliveByUid));
+  const { inflight, released } = reconcileInflight(confirmed, { alive: pods.aliveByUid, usage }, now);
+  const past = recentEvictions(evictions.past, now);
+  return { evictions: { ...evictions, inflight, past, pauses: livePauses(evictions, pods, now) }, released };
+}
+
+/** A request whose answer was lost took effect if its pod terminates. */
+function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): InflightEviction {
+  const pod = alive.get(eviction.uid);
+  const hasTakenEffect = eviction.phase === 'unknown' && pod !== undefined && isTerminating(pod);
+  return hasTakenEffect ? { ...eviction, phase: 'ending' } : eviction;
+}
+
+/**
+ * Evictions that the agent requested before a restart are still in flight; evictions by others are not adopted.
+ */
+function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
+  if (pods.terminating.length === 0) return evictions;
+  const known = new Set(evictions.inflight.map(({ uid }) => uid));
+  const asked = new Set(evictions.past.map(({ uid }) => uid));
+  const orphans = pods.terminating.filter((pod) => isBeingEvicted(pod) && asked.has(pod.uid) && !known.has(pod.uid));
+  if (orphans.length === 0) return evictions;
+  return { ...evictions, inflight: [...evictions.inflight, ...orphans.map((pod) => adopt(pod, usage, now))] };
+}
+
+function adopt(pod: Pod, usage: UsageByUid, now: Instant): InflightEviction {
+  return {
+    uid: pod.uid,
+    namespace: pod.namespace,
+    name: pod.name,
+    owner: ownerOf(pod),
+    signal: 'memory.available',
+    stage: 'mild',
+    mode: 'Enforce',
+    phase: 'ending',
+    requestedAt: now,
+    graceSeconds: pod.deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+    expected: usage.get(pod.uid)?.memory?.workingSetBytes ?? 0,
+    shortage: undefined,
+    othersUsed: 0,
+    releasedAt: undefined,
+    isShortened: false,
+  };
+}
+
+function recordKubeletEvictions(
+  state: AgentState,
+  ended: readonly KubeletEviction[],
+  now: Instant,
+): Pick<AgentState, 'kubeletVictims' | 'kubeletActedAt'> {
+  const { kubeletVictims, kubeletActedAt } = state;
+  if (ended.length === 0 && kubeletVictims.size === 0) return { kubeletVictims, kubeletActedAt };
+  const recent = ended.filter(({ uid }) => !kubeletVictims.has(uid)).map(({ resource }) => [resource, now] as const);
+  return {
+    kubeletVictims: new Set(ended.map(({ uid }) => uid)),
+    kubeletActedAt: recent.length === 0 ? kubeletActedAt : new Map([...kubeletActedAt, ...recent]),
+  };
+}
+
+/** Pauses of deleted pods are dropped; those of owners stay until they expire. */
+function livePauses({ pauses }: EvictionState, { aliveByUid }: PodsOnNode, now: Instant): EvictionState['pauses'] {
+  if (pauses.size === 0) return pauses;
+  const isLive = ([key, { until }]: readonly [string, Pause]): boolean =>
+    aliveByUid.has(key) ? now < until + PAUSE_MEMORY_MS : isOwner(key) && now < until;
+  return new Map([...pauses].filter(isLive));
+}
+
+/** An owner has the form `namespace/Kind/name`; a UID has no slash. */
+function isOwner(key: string): boolean {
+  return key.includes('/');
+}

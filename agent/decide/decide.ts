@@ -1,25 +1,25 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
+import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { advanceStalls, advanceStallStarts } from './shortage/advance-stalls.ts';
 import { advanceThresholds } from './shortage/advance-thresholds.ts';
-import type { AgentState } from './agent-state.ts';
-import { decidingObservations } from './snapshot/deciding-observations.ts';
+import { type AgentState, reconcileState } from './agent-state.ts';
+import { decidingObservations, othersUse, advanceFigureComparison } from './snapshot/deciding-figures.ts';
 import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
-import { evictionsFor, withEvictions } from './eviction/eviction-state.ts';
-import { othersUse } from './snapshot/figure-for.ts';
-import { advanceFigureComparison } from './snapshot/figure-gap.ts';
+import { evictionsFor, type PastEviction, withEvictions } from './eviction/eviction-state.ts';
 import { advanceTrend, isExhaustionImminent } from './shortage/fill-rate.ts';
-import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
+import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
-import { reconcileState } from './reconcile-state.ts';
 import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';
 import { type PressureTrigger, type Shortage, findTriggers } from './shortage/pressure-trigger.ts';
-import { advanceUnmeasured } from './snapshot/unmeasured-pods.ts';
+import type { AttemptOutcome } from './apply-outcome.ts';
+import type { Stage } from './eviction/inflight-eviction.ts';
 
 /** The result of a pass for status, log and metrics, whether or not a pod is evicted. */
 export interface Assessment {
@@ -151,4 +151,63 @@ function measured(
   const observation = observations.get(signal);
   if (observation === undefined) return undefined;
   return { available: quantityNumber(observation.available), at: observation.at ?? now };
+}
+
+/** One pass: its snapshot, the policy in force, and the decision. */
+export interface PassResult {
+  readonly snapshot: NodeSnapshot;
+  readonly policy: AgentPolicy;
+  readonly decision: Decision;
+}
+
+/** The outcome of an attempt, also of a dry run, for log, Events and status. */
+export interface Attempt {
+  readonly eviction: Eviction;
+  readonly outcome: AttemptOutcome;
+}
+
+/** One eviction as the status and the dashboard show it; times are wall time. */
+export interface EvictionRecord {
+  readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
+  readonly owner: OwnerKey | undefined;
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly mode: Mode;
+  readonly outcome: AttemptOutcome['kind'] | 'requested';
+  readonly requestedAt: Instant;
+  readonly endedAt: Instant | undefined;
+  readonly because: Because;
+}
+
+/** Outcomes that count in the windows; one without a recorded answer may have taken effect. */
+const COUNTED: readonly EvictionRecord['outcome'][] = ['evicted', 'foundEnding', 'pretended', 'requested'];
+
+/**
+ * The state of a process that has just started, with the evictions that the previous process recorded: the windows
+ * continue, and owners disrupted before the restart rank later after it. Evictions in flight are read from
+ * the pods. `wallOffsetMs` added to a monotonic time gives wall time; a record from a clock that was ahead counts as of
+ * `now`, so that no window holds for longer than its length.
+ */
+export function restoreState(
+  state: AgentState,
+  records: readonly EvictionRecord[],
+  { wallOffsetMs, now }: { readonly wallOffsetMs: number; readonly now: Instant },
+): AgentState {
+  const counted = records.filter(({ outcome }) => COUNTED.includes(outcome));
+  const pastIn = (mode: Mode): readonly PastEviction[] => {
+    const past = counted.filter((record) => record.mode === mode).map((record) => pastOf(record, wallOffsetMs, now));
+    return past.toSorted((left, right) => left.at - right.at);
+  };
+  const { Enforce, DryRun } = state.evictions;
+  const evictions = {
+    Enforce: { ...Enforce, past: [...pastIn('Enforce'), ...Enforce.past] },
+    DryRun: { ...DryRun, past: [...pastIn('DryRun'), ...DryRun.past] },
+  };
+  return { ...state, evictions };
+}
+
+function pastOf({ pod, owner, signal, requestedAt }: EvictionRecord, wallOffsetMs: number, now: Instant): PastEviction {
+  const at = Math.min(requestedAt - wallOffsetMs, now);
+  const past = { at, uid: pod.uid, namespace: pod.namespace, resource: resourceOf(signal) };
+  return { ...past, owner: owner && ownerText(owner) };
 }

@@ -1,13 +1,25 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
+import { REASONS } from '#agent/messages.ts';
+import type { Ineligible } from '#shared/domain/eviction/choose-victims.ts';
+import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
+import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { AgentState } from './agent-state.ts';
-import { countsAsFreed, isFalling } from './eviction/terminating-pods.ts';
+import {
+  countsAsFreed,
+  isFalling,
+  activePause,
+  type EvictionState,
+  longestPause,
+  windowKey,
+  evictionsOf,
+  freeSlotsOnNode,
+} from './eviction/eviction-state.ts';
 import { breakerGate } from './eviction/eviction-circuit-breaker.ts';
-import { activePause, type EvictionState, longestPause, windowKey } from './eviction/eviction-state.ts';
-import { evictionsOf, freeSlotsOnNode } from './eviction/eviction-windows.ts';
-import { figureFor } from './snapshot/figure-for.ts';
+import { figureFor } from './snapshot/deciding-figures.ts';
 import {
   type InflightEviction,
   isExpectedToEnd,
@@ -18,8 +30,6 @@ import {
 } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
-import { stuckGate } from './eviction/stuck-evictions.ts';
-import { REASONS } from '#agent/messages.ts';
 
 /** After the kubelet evicted a pod, its relief is not measured yet; the severe stage has no time to wait for it. */
 const STAND_BACK_MS: Readonly<Record<Stage, Instant>> = { mild: 30_000, severe: 2000 };
@@ -129,4 +139,98 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
     windowGate(query),
     limitGate(query),
   ].filter((each) => each !== undefined);
+}
+
+/**
+ * With this many evicted pods that do not terminate, the agent stops: something is wrong with the node. In the severe
+ * stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway. The
+ * bound, which no urgency lifts, is the default number of evictions in ten minutes (docs/decisions/0058).
+ */
+const MOST_STUCK: Readonly<Record<Stage, number>> = { mild: 2, severe: 4 };
+/** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */
+const MOST_STUCK_IN_SILENCE = 1;
+
+type KubeletContact = Pick<NodeSnapshot, 'isKubeletSilent'>;
+
+type Evictions = Pick<EvictionState, 'inflight'>;
+
+/** Number of evicted pods that hold their resources beyond their grace period. */
+export function stuckCount({ inflight }: Evictions): number {
+  return inflight.filter(({ phase }) => phase === 'stuck').length;
+}
+
+/**
+ * Why evictions are stuck: the API server accepted evictions that the kubelet does not carry out; `undefined` if none
+ * is.
+ */
+export function stuckEvictions(
+  evictions: Evictions,
+  contact: KubeletContact,
+  stage: Stage = 'mild',
+): Because | undefined {
+  const count = stuckCount(evictions);
+  if (count === 0) return undefined;
+  const { isKubeletSilent } = contact;
+  return REASONS.stuck({ count, isKubeletSilent }, { count, most: mostStuck(contact, stage) });
+}
+
+/** The reason as a gate: `undefined` while further evictions are allowed. */
+function stuckGate(evictions: Evictions, contact: KubeletContact, stage: Stage): Because | undefined {
+  return stuckCount(evictions) < mostStuck(contact, stage) ? undefined : stuckEvictions(evictions, contact, stage);
+}
+
+function mostStuck({ isKubeletSilent }: KubeletContact, stage: Stage): number {
+  return isKubeletSilent ? MOST_STUCK_IN_SILENCE : MOST_STUCK[stage];
+}
+
+const HOUR_MS = 3_600_000;
+const OWNER_LIMIT = 'OwnerLimit';
+
+/** Input of the owner limit. */
+export interface OwnerLimitQuery {
+  readonly signal: Signal;
+  readonly evictions: EvictionState;
+  readonly now: Instant;
+  /** Largest number of evicted pods of one owner per hour. */
+  readonly most: number;
+}
+
+/**
+ * Why a candidate must not be evicted because its owner has reached its limit for this resource: a replacement would
+ * return and use as much again, and an agent that acts before the kubelet prevents the taint that would keep it away.
+ */
+export function ownerLimit(
+  query: OwnerLimitQuery,
+): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
+  const lost = lostByOwner(query, resourceOf(query.signal));
+  return ({ facts: { pod } }, victims) => {
+    const owner = ownerOf(pod);
+    if (owner === undefined) return undefined;
+    const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;
+    if (count < query.most) return undefined;
+    const { namespace, name, uid } = pod;
+    const figures = { owner, count, most: query.most };
+    return REASONS.ownerLimit(figures, { ...figures, namespace, pod: name, uid });
+  };
+}
+
+/** Why a candidate must not be evicted in place of a pod whose owner is at its limit. */
+export function takesLessThanLimited(candidate: Candidate, ineligible: readonly Ineligible[]): Because | undefined {
+  const limited = ineligible.filter(({ because }) => isOwnerLimit(because)).map((each) => each.candidate);
+  const largest = overageOfLimited(candidate, limited);
+  if (largest === undefined) return undefined;
+  return REASONS.lessThanLimitedOwner({}, { overage: candidate.roundedOverage, largest });
+}
+
+/** Whether a pod stays because of its owner's limit; if no other pod is eligible, the kubelet takes over. */
+export function isOwnerLimit({ code }: Because): boolean {
+  return code === OWNER_LIMIT;
+}
+
+function lostByOwner({ evictions, now }: OwnerLimitQuery, resource: StarvedResource): ReadonlyMap<string, number> {
+  const past = evictionsOf(evictions.past, resource).filter(({ at }) => now - at < HOUR_MS);
+  const asked = evictions.inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
+  const lost = new Map<string, number>();
+  for (const { owner } of [...past, ...asked]) if (owner !== undefined) lost.set(owner, (lost.get(owner) ?? 0) + 1);
+  return lost;
 }

@@ -12,17 +12,25 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AgentState } from './agent-state.ts';
 import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } from './eviction.ts';
-import { alreadyFreed, closedGates, freeSlots, type GateQuery, isFor, shorteningGates } from './eviction-gates.ts';
+import {
+  alreadyFreed,
+  closedGates,
+  freeSlots,
+  type GateQuery,
+  isFor,
+  shorteningGates,
+  isOwnerLimit,
+  ownerLimit,
+  type OwnerLimitQuery,
+  takesLessThanLimited,
+} from './eviction-gates.ts';
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
 import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
-import { ineligibility, lastingProtection, type RankingContext } from './ranking/ineligibility.ts';
+import { ineligibility, lastingProtection, type RankingContext, rankNode } from './ranking/rank-node.ts';
 import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
-import { isOwnerLimit, ownerLimit, type OwnerLimitQuery, takesLessThanLimited } from './eviction/owner-limit.ts';
-import { heldPodIn, safeWithinRequest } from './ranking/safe-within-request.ts';
-import { rankNode } from './ranking/rank-node.ts';
+import { heldPodIn, safeWithinRequest, tooSmallReason } from './ranking/safe-within-request.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
-import { tooSmallReason } from './ranking/too-small.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** What one shortage asks for. */

@@ -3,11 +3,10 @@ import { isBelow } from '#shared/domain/pressure/is-below.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
-import { decidingObservations } from './snapshot/deciding-observations.ts';
+import { decidingObservations } from './snapshot/deciding-figures.ts';
 import type { Eviction } from './eviction.ts';
-import type { NodeView } from './snapshot/node-view.ts';
-import { isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
-import { lastingProtection } from './ranking/ineligibility.ts';
+import { type NodeView, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
+import { lastingProtection } from './ranking/rank-node.ts';
 import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { ABORTS } from '#agent/messages.ts';
 

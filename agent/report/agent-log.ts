@@ -3,7 +3,7 @@ import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.t
 import type { Log } from '#shared/runtime/log.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
 import { LOG } from '#agent/messages.ts';
 
 /** The decision log: one line for each change, with the numbers behind it. */

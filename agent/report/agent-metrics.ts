@@ -1,7 +1,7 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
-import { stuckCount } from '#agent/decide/eviction/stuck-evictions.ts';
+import { stuckCount } from '#agent/decide/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/kernel/stall-meter.ts';
-import type { Attempt, PassResult } from '#agent/decide/pass-result.ts';
+import type { Attempt, PassResult } from '#agent/decide/decide.ts';
 import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createPodPressureMetrics } from './pod-pressure-metrics.ts';

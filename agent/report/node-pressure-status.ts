@@ -13,12 +13,13 @@ import type {
   SignalEntry,
 } from '#shared/api/node-pressure.ts';
 import { orderFor } from '#agent/decide/ranking/rank-node.ts';
-import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
+import type { EvictionRecord, PassResult } from '#agent/decide/decide.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
-import { withPodPressure } from './describe-pod-pressure.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
+import { OWN_LIMITS } from '#agent/messages.ts';
 import { type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
 import { signalStates } from './signal-state.ts';
-import { boundedReason } from './status-bounds.ts';
 
 export interface StatusContext {
   readonly agent: NonNullable<NodePressureStatus['agent']>;
@@ -128,4 +129,60 @@ function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] 
     mode,
   }));
   return state.activations && entries.slice(0, MOST_RULES);
+}
+
+/** The reason with the pod's pressure as further facts, and in words if the pod is at its own limit. */
+export function withPodPressure({ code, text, facts }: Because, podPressure: PodPressure | undefined): Because {
+  if (podPressure === undefined) return { code, text, facts };
+  return {
+    code,
+    text: [text, ...limitsIn(podPressure)].join('; '),
+    facts: { ...facts, ...podPressureFacts(podPressure) },
+  };
+}
+
+function limitsIn(podPressure: PodPressure): readonly string[] {
+  const { limitHitsPerSecond = 0, throttled = 0 } = podPressure;
+  return [
+    ...(isAtMemoryLimit(podPressure) ? [OWN_LIMITS.memory(rounded(limitHitsPerSecond))] : []),
+    ...(isAtCpuLimit(podPressure) ? [OWN_LIMITS.cpu(Math.round(throttled * 100))] : []),
+  ];
+}
+
+function podPressureFacts({ waiting, stalled, limitHits, oomKills, throttled }: PodPressure): Because['facts'] {
+  const figures = {
+    memoryWaiting: waiting.memory,
+    memoryStalled: stalled.memory,
+    cpuWaiting: waiting.cpu,
+    ioWaiting: waiting.io,
+    memoryLimitHits: limitHits,
+    oomKills,
+    cpuThrottled: throttled,
+  };
+  const known = Object.entries(figures).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, rounded(value)]],
+  );
+  return Object.fromEntries(known) as Because['facts'];
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}
+
+/** The bounds of deploy/crds/plimsoll.dev_nodepressures.yaml. */
+const LONGEST = { text: 1_024, fact: 253 } as const;
+const MOST_FACTS = 32;
+
+/**
+ * A reason as the CRD takes it. Names of owners have no limit in Kubernetes, and one text that is too long would make the
+ * API server refuse the whole status: a tenant could silence the node.
+ */
+function boundedReason({ code, text, facts }: Because): Because {
+  const entries = Object.entries(facts).slice(0, MOST_FACTS);
+  const bounded = entries.map(([name, value]) => [name, typeof value === 'string' ? cut(value, LONGEST.fact) : value]);
+  return { code, text: cut(text, LONGEST.text), facts: Object.fromEntries(bounded) as Because['facts'] };
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -1,11 +1,11 @@
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import {
+  type NodeSnapshot,
   isAtCpuLimit,
   isAtMemoryLimit,
   type PodPressure,
   type StalledResource,
-} from '#agent/decide/snapshot/pod-pressure.ts';
+} from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Number of pods with series of their own; the others are only counted. */
 const TOP = 10;

@@ -2,9 +2,9 @@ import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
-import { stuckEvictions } from '#agent/decide/eviction/stuck-evictions.ts';
-import { noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import { stuckEvictions } from '#agent/decide/eviction-gates.ts';
+import { noStatistics } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
 import { CONDITIONS, REASONS } from '#agent/messages.ts';
 
 export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTransitionTime'>[];

@@ -4,7 +4,7 @@ import type { SourcesShown } from './source-metrics.ts';
 import type { Doubts } from './pressure-conditions.ts';
 import { nodePressureStatus, type StatusContext } from './node-pressure-status.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
-import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
+import type { EvictionRecord, PassResult } from '#agent/decide/decide.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 export interface PublisherPorts {

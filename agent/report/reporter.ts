@@ -1,14 +1,19 @@
-import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import { type EvictionMessage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { Eviction } from '#agent/decide/eviction.ts';
+import { isOwnerLimit } from '#agent/decide/eviction-gates.ts';
+import type { NodeSource } from '#agent/observe/node/node-source.ts';
+import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/decide.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { AgentState } from '#agent/decide/agent-state.ts';
+import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentLog } from './agent-log.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
-import type { Eviction } from '#agent/decide/eviction.ts';
-import { isOwnerLimit } from '#agent/decide/eviction/owner-limit.ts';
-import { describeEviction } from './describe-eviction.ts';
-import { joinRecords, noteEnds, noteOutcome, noteRequest } from './eviction-records.ts';
-import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import {
   type NodeReference,
   recordIneffective,
@@ -85,4 +90,77 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     records = joinRecords(records, earlier);
   }
   return { restoreRecords, requested, answered, passed, records: () => records };
+}
+
+/** Largest number of records in the status. */
+const MOST_RECORDS = 20;
+
+/** The records with one more requested eviction; a second request for the same pod updates its record. */
+export function noteRequest(
+  records: readonly EvictionRecord[],
+  eviction: Eviction,
+  wallNow: Instant,
+): readonly EvictionRecord[] {
+  const { pod, signal, stage, mode, because } = eviction;
+  const again = records.findIndex((each) => each.pod.uid === pod.uid && each.mode === mode);
+  if (eviction.isShortening && again >= 0)
+    return records.map((each, at) => (at === again ? { ...each, stage, because } : each));
+  const record: EvictionRecord = {
+    pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+    owner: ownerKeyOf(pod),
+    signal,
+    stage,
+    mode,
+    outcome: 'requested',
+    requestedAt: wallNow,
+    endedAt: undefined,
+    because,
+  };
+  return [record, ...records].slice(0, MOST_RECORDS);
+}
+
+/** The records of this process, then those of the previous one, up to the limit. */
+function joinRecords(
+  records: readonly EvictionRecord[],
+  earlier: readonly EvictionRecord[],
+): readonly EvictionRecord[] {
+  return [...records, ...earlier].slice(0, MOST_RECORDS);
+}
+
+/** The records after an answer about the newest request for a pod in one mode. */
+export function noteOutcome(
+  records: readonly EvictionRecord[],
+  { uid, mode }: { readonly uid: string; readonly mode: Mode },
+  outcome: AttemptOutcome['kind'],
+): readonly EvictionRecord[] {
+  const index = records.findIndex((record) => record.pod.uid === uid && record.mode === mode);
+  return records.map((record, at) => (at === index ? { ...record, outcome } : record));
+}
+
+/** The records with the end times of finished evictions; the same list if none finished. */
+export function noteEnds(
+  records: readonly EvictionRecord[],
+  { evictions }: Pick<AgentState, 'evictions'>,
+  wallNow: Instant,
+): readonly EvictionRecord[] {
+  const underWay = new Set(
+    [...evictions.Enforce.inflight, ...evictions.DryRun.inflight].map(({ mode, uid }) => `${mode} ${uid}`),
+  );
+  const hasEnded = ({ endedAt, mode, pod }: EvictionRecord): boolean =>
+    endedAt === undefined && !underWay.has(`${mode} ${pod.uid}`);
+  if (!records.some(hasEnded)) return records;
+  return records.map((record) => (hasEnded(record) ? { ...record, endedAt: wallNow } : record));
+}
+
+/**
+ * The kubelet's message about a victim; `containers` are measured for it alone, once it is chosen. A pod so young that
+ * its containers' ids are unknown is described without them, with empty lists, as the kubelet does, which never uses
+ * the pod's own figure instead (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` walks `podStats.Containers`).
+ */
+export function describeEviction(
+  { signal, threshold, observed, pod, usage }: Eviction,
+  containers: readonly ContainerUsage[],
+): EvictionMessage {
+  const detailed = usage === undefined || containers.length === 0 ? usage : { ...usage, containers };
+  return evictionMessage({ resource: resourceOf(signal), threshold, observed }, pod, detailed);
 }

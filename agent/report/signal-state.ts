@@ -14,8 +14,8 @@ import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/doma
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import type { CpuRoom } from '#agent/decide/snapshot/node-view.ts';
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
 import type { StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
 
 /** How close a signal is to its thresholds. */

@@ -1,7 +1,10 @@
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Verdict } from '#agent/cross-check/compare-opinion.ts';
-import type { GroupUsages } from '#agent/observe/cgroup/group-meter.ts';
-import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
+import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
+import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import type { Inventory } from '#agent/observe/node/second-opinions.ts';
+import { LOG } from '#agent/messages.ts';
 
 /** Health of the sources, which of them agree, and whether the fallback is in use. */
 export interface SourcesShown {
@@ -69,5 +72,27 @@ export function createSourceMetrics(metrics: Metrics): ShowSources {
     showHealth(health, nowMs);
     showVerdicts(verdicts);
     fallback.set(hasFallenBack ? 1 : 0);
+  };
+}
+
+/** Shows the node's inventory: gauges always, a log line at the start and on a change. */
+export type ShowInventory = (inventory: Inventory) => void;
+
+export function createInventoryMetrics(metrics: Metrics, log: Pick<Log, 'info'>): ShowInventory {
+  const info = metrics.gauge('plimsoll_node_info', 'Kernel release of the node; always 1', ['kernel']);
+  const cpus = metrics.gauge('plimsoll_node_cpus', 'Number of processors of the node');
+  const memory = metrics.gauge('plimsoll_node_memory_bytes', 'Memory of the node in bytes');
+  const swap = metrics.gauge('plimsoll_node_swap_bytes', 'Swap of the node in bytes; 0 without swap');
+  let shown = '';
+
+  return (inventory) => {
+    info.reset();
+    info.set(1, { kernel: inventory.kernel });
+    cpus.set(inventory.cpus);
+    memory.set(inventory.memoryBytes);
+    swap.set(inventory.swapBytes);
+    const now = JSON.stringify(inventory);
+    if (now !== shown) log.info({ inventory }, LOG.inventory);
+    shown = now;
   };
 }

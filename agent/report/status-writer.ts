@@ -2,9 +2,16 @@ import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
-import { isStatusDue, validForMs, type Written } from './status-pace.ts';
-import { type StatusTarget, writeStatus } from './write-status.ts';
 import { LOG } from '#agent/messages.ts';
+import { encodeObject } from '#shared/api/encode-fields.ts';
+import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { SignalLevel } from './signal-state.ts';
 
 export interface StatusWriterPorts {
   readonly target: StatusTarget;
@@ -63,4 +70,94 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
         : failed(outcome.kind, outcome.message);
   }
   return { write, hasWritten: () => past.written !== undefined, generation: () => past.generation };
+}
+
+/** The last written status, when it was written, and how long it stays valid while nothing happens. */
+export interface Written {
+  readonly status: NodePressureStatus;
+  readonly atMs: number;
+  readonly validMs: number;
+}
+
+const LEAST_MS = 1000;
+/** Longest time between writes while a resource is short. */
+const TROUBLE_MS = 20_000;
+/** This share of the period is random, so that the agents of a rollout do not write in step. */
+const SPREAD = 1 / 6;
+
+/** How long a status stays valid on a quiet node: the period, or up to a sixth less. `random01` is in [0, 1). */
+function validForMs(periodMs: number, random01: number): number {
+  return periodMs * (1 - SPREAD * random01);
+}
+
+/**
+ * Whether to write now. Evictions and shortages are written within a second; amounts, nearness and the order of
+ * candidates, which change all the time, when the status is no longer valid (docs/decisions/0016-status-writes.md).
+ */
+function isStatusDue(status: NodePressureStatus, written: Written | undefined, nowMs: number): boolean {
+  if (written === undefined) return true;
+  const ageMs = nowMs - written.atMs;
+  if (ageMs < LEAST_MS) return false;
+  return ageMs >= longestAgeMs(status, written) || significantState(status) !== significantState(written.status);
+}
+
+function longestAgeMs(status: NodePressureStatus, { validMs }: Written): number {
+  return isShort(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
+}
+
+function isShort({ signals }: NodePressureStatus): boolean {
+  return signals.some((signal) => lastingState(signal) !== 'Far');
+}
+
+/** Nearness and idle CPU change often; the condition shows when CPU is short. */
+function lastingState({ name, state }: NodePressureStatus['signals'][number]): SignalLevel {
+  return state === 'Near' || name === 'cpu.available' ? 'Far' : state;
+}
+
+/** The part of a status whose change counts as a change of state. */
+function significantState(status: NodePressureStatus): string {
+  const { mode, policy, conditions, signals, evictions, rules } = status;
+  return JSON.stringify([
+    mode,
+    policy,
+    conditions.map(({ type, status: value, reason }) => [type, value, reason]),
+    signals.map((signal) => [signal.name, lastingState(signal), signal.threshold, signal.figure]),
+    rules,
+    evictions.map(({ uid, outcome, endedAt }) => [uid, outcome, endedAt]),
+    isShort(status) ? status.next.map(({ uid }) => uid) : [],
+  ]);
+}
+
+export interface StatusTarget {
+  readonly client: KubeClient;
+  readonly nodeName: string;
+  /** UID of the Node that owns the NodePressure, so that both are deleted together; `undefined` while unknown. */
+  readonly nodeUid: () => string | undefined;
+}
+
+const TIMEOUT_MS = 5000;
+
+function emptyObject(nodeName: string, nodeUid: string | undefined): object {
+  const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid };
+  return encodeObject(
+    'NodePressure',
+    { name: nodeName, ownerReferences: nodeUid === undefined ? undefined : [owner] },
+    {},
+  );
+}
+
+/** Writes this node's NodePressure status; creates the object if it is missing. */
+async function writeStatus(
+  { client, nodeName, nodeUid }: StatusTarget,
+  status: NodePressureStatus,
+  signal: AbortSignal,
+): Promise<Outcome<KubeObject>> {
+  const options = { type: 'merge', fieldManager: COMPONENT_NAMES.agent, signal, timeoutMs: TIMEOUT_MS } as const;
+  const address = { resource: NODE_PRESSURES, name: nodeName, subresource: 'status' };
+  const patch = { status: encodeStatus(status) };
+  const patched = await patchObject(client, address, patch, options);
+  if (patched.kind !== 'notFound') return patched;
+  const created = await createObject(client, { resource: NODE_PRESSURES }, emptyObject(nodeName, nodeUid()), options);
+  if (created.kind !== 'ok' && created.kind !== 'alreadyExists') return created;
+  return patchObject(client, address, patch, options);
 }

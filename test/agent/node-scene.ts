@@ -4,9 +4,12 @@ import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
-import { indexPods, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+import {
+  NO_RECLAIM_RATES,
+  NO_POD_PRESSURES,
+  indexPods,
+  type NodeSnapshot,
+} from '#agent/decide/snapshot/node-snapshot.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
-import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
+import { memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
 import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import { hog, realPods, whyNoRealPods } from './real-pods.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
-import { createInventoryMetrics } from '#agent/report/inventory-metrics.ts';
+import { createInventoryMetrics } from '#agent/report/source-metrics.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { createLog } from '#shared/runtime/log.ts';

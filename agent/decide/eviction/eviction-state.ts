@@ -1,9 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import type { PastEviction } from './eviction-windows.ts';
-import type { InflightEviction, Stage } from './inflight-eviction.ts';
+import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
+import { REASONS } from '#agent/messages.ts';
+import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { type InflightEviction, type Stage, type Termination, isExpected, type Pace } from './inflight-eviction.ts';
 
 /** A pause for a pod, or all pods of an owner, a namespace or a window, after an attempt to evict failed. */
 export interface Pause {
@@ -95,4 +97,118 @@ export function withEvictions(
   change: (state: EvictionState) => EvictionState,
 ): EvictionsByMode {
   return { ...evictions, [mode]: change(evictions[mode]) };
+}
+
+/** One requested eviction, for the sliding windows and for ranking its owner later. */
+export interface PastEviction {
+  readonly at: Instant;
+  readonly uid: string;
+  readonly namespace: string;
+  /** As `namespace/Kind/name`. */
+  readonly owner: string | undefined;
+  /** What was short. */
+  readonly resource: StarvedResource;
+}
+
+const MINUTE_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
+const HOUR_MS = 3_600_000;
+
+/** Drops evictions that no window covers any more. */
+export function recentEvictions(past: readonly PastEviction[], now: Instant): readonly PastEviction[] {
+  return past.filter(({ at }) => now - at < HOUR_MS);
+}
+
+/** Evictions for one resource: those for another do not count in its windows. */
+export function evictionsOf(past: readonly PastEviction[], resource: StarvedResource): readonly PastEviction[] {
+  return past.filter((each) => each.resource === resource);
+}
+
+function countWithin(past: readonly PastEviction[], windowMs: number, now: Instant): number {
+  return past.filter(({ at }) => now - at < windowMs).length;
+}
+
+/** How many more evictions the node's windows allow now; never negative. */
+export function freeSlotsOnNode(past: readonly PastEviction[], limits: EvictionLimits, now: Instant): number {
+  const minute = limits.perMinute - countWithin(past, MINUTE_MS, now);
+  const tenMinutes = limits.perTenMinutes - countWithin(past, TEN_MINUTES_MS, now);
+  return Math.max(0, Math.min(minute, tenMinutes));
+}
+
+/** How many pods of each namespace were evicted within its window. */
+export function lostByNamespace(past: readonly PastEviction[], now: Instant): ReadonlyMap<string, number> {
+  const lost = new Map<string, number>();
+  for (const { at, namespace } of past)
+    if (now - at < TEN_MINUTES_MS) lost.set(namespace, (lost.get(namespace) ?? 0) + 1);
+  return lost;
+}
+
+/** Why a namespace with `count` evicted or chosen pods may lose no further one; `undefined` if it may. */
+export function namespaceLimit(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
+  const most = limits.perNamespacePerTenMinutes;
+  const facts = { namespace, count, most };
+  return count < most ? undefined : REASONS.namespaceLimit(facts, facts);
+}
+
+/** When a pod of the same owner was last evicted from this node. */
+export function ownerDisruptedAt(past: readonly PastEviction[], owner: string | undefined): Instant | undefined {
+  return owner === undefined ? undefined : past.findLast((each) => each.owner === owner)?.at;
+}
+
+/** A terminating pod, whatever deleted it: since when, its grace period, and whether its memory is already falling. */
+export interface TerminatingPod extends Termination {
+  /** Highest usage since it last fell. */
+  readonly usedBytes: number | undefined;
+  readonly fellAt: Instant | undefined;
+}
+
+/** Terminating pods by UID. */
+export type TerminatingPods = ReadonlyMap<string, TerminatingPod>;
+
+const DEFAULT_GRACE_SECONDS = 30;
+/** Smaller changes are normal for a working set. */
+const FALL_SHARE = 0.05;
+/** A pod whose memory last fell longer ago is no longer falling. */
+const FALLING_MS = 3000;
+
+/** Updates the terminating pods. The first grace period counts, since the kubelet does not shorten a termination. */
+export function updateTerminatingPods(
+  previous: TerminatingPods,
+  terminating: readonly Pod[],
+  usage: UsageByUid,
+  now: Instant,
+): TerminatingPods {
+  if (terminating.length === 0 && previous.size === 0) return previous;
+  return new Map(terminating.map((pod) => [pod.uid, noteOne(previous.get(pod.uid), pod, usage, now)]));
+}
+
+function noteOne(previous: TerminatingPod | undefined, pod: Pod, usage: UsageByUid, now: Instant): TerminatingPod {
+  const { since, graceMs } = previous ?? { since: now, graceMs: graceOf(pod) };
+  return { since, graceMs, ...noteFall(previous, usage.get(pod.uid)?.memory?.workingSetBytes, now) };
+}
+
+function graceOf({ deletion }: Pod): Instant {
+  return (deletion?.gracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1000;
+}
+
+type Fall = Pick<TerminatingPod, 'usedBytes' | 'fellAt'>;
+
+function noteFall(previous: Fall | undefined, usedBytes: number | undefined, now: Instant): Fall {
+  const before = previous?.usedBytes;
+  const fellAt = previous?.fellAt;
+  if (usedBytes === undefined) return { usedBytes: before, fellAt };
+  if (before !== undefined && usedBytes <= before * (1 - FALL_SHARE)) return { usedBytes, fellAt: now };
+  return { usedBytes: Math.max(before ?? 0, usedBytes), fellAt };
+}
+
+/** Whether its memory fell a moment ago. */
+export function isFalling(pod: TerminatingPod | undefined, now: Instant): boolean {
+  return pod?.fellAt !== undefined && now - pod.fellAt <= FALLING_MS;
+}
+
+/**
+ * Whether its usage counts as freed: in the severe stage only if it terminates within seconds or its memory is falling.
+ */
+export function countsAsFreed(pod: TerminatingPod, pace: Pace, now: Instant): boolean {
+  return isExpected(pod, pace, now) || (pace !== 'mild' && isFalling(pod, now));
 }

@@ -1,6 +1,11 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
-import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
+import {
+  hasCriticalPriority,
+  isMirrorOfNode,
+  protectionOf,
+  type ProtectionRules,
+} from '#shared/domain/eviction/protection.ts';
+import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,
   type Circumstances,
@@ -10,14 +15,26 @@ import {
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder, type RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { isMarkedLast } from '#shared/kube/annotations/annotations.ts';
+import { isMarkedLast, ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
-import { ownerDisruptedAt } from '#agent/decide/eviction/eviction-windows.ts';
-import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
-import type { RankingContext } from './ineligibility.ts';
+import {
+  type EvictionState,
+  ownerDisruptedAt,
+  activePause,
+  longestPause,
+  namespaceKey,
+  evictionsOf,
+  lostByNamespace,
+  namespaceLimit,
+} from '#agent/decide/eviction/eviction-state.ts';
+import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
+import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** Statistics without the figure that counts are treated as missing: unknown is not zero. */
 function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | undefined {
@@ -99,4 +116,122 @@ function candidatesOf(
       circumstances(facts, evictions, snapshot, policy),
     ),
   );
+}
+
+function hasOptedOut(pod: Pod): boolean {
+  return !ownerWishes(pod.annotations).mayBeEvicted;
+}
+
+function rulesOf({ protect }: AgentPolicy, { namespaces }: Pick<NodeSnapshot, 'namespaces'>): ProtectionRules {
+  const ignored = [...namespaces].filter(([, state]) => state === 'ignored').map(([name]) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...protect.namespaces, ...ignored]),
+    optOutCeiling: protect.optOutCeiling,
+    wantsToStay: hasOptedOut,
+  };
+}
+
+/** Whether an opt-out counts: `overruled` in the severe stage for a pod above its request, unless the policy says `Always`. */
+export type OptOutForce = 'honoured' | 'overruled';
+
+/** Why a pod must never be chosen as it is now, `undefined` if it may be. */
+export function lastingProtection(
+  pod: Pod,
+  policy: AgentPolicy,
+  namespaces: NodeSnapshot['namespaces'],
+  optOut: OptOutForce = 'honoured',
+): Because | undefined {
+  return protectionOf(pod, withOptOut(rulesOf(policy, { namespaces }), optOut)) ?? unknownNamespace(pod, namespaces);
+}
+
+function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRules {
+  return optOut === 'honoured' ? rules : { ...rules, wantsToStay: () => false };
+}
+
+/** An opt-out protects what a pod requested, not what it took beyond that. */
+export function optOutForce(
+  { exceedsRequest }: Pick<Candidate, 'exceedsRequest'>,
+  stage: Stage,
+  { protect }: AgentPolicy,
+): OptOutForce {
+  return stage === 'severe' && exceedsRequest && protect.optOut === 'WithinRequest' ? 'overruled' : 'honoured';
+}
+
+function unknownNamespace({ namespace }: Pod, namespaces: NodeSnapshot['namespaces']): Because | undefined {
+  return namespaces.has(namespace) ? undefined : REASONS.namespaceUnknown({ namespace }, { namespace });
+}
+
+function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Because | undefined {
+  if (usage !== undefined || policy.ranking.missingStats !== 'Never') return undefined;
+  return REASONS.noStatistics({}, { pod: facts.pod.name });
+}
+
+/** In the mild stage a pod with contradicted figures is not evicted; in the severe stage the smaller figure counts. */
+function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: NodeSnapshot): Because | undefined {
+  return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
+}
+
+/** The pause of the pod, or of its owner, whose other pods have the same budget, or of its namespace. */
+function pauseOf(pod: Pod, { evictions, stage, pauseMs }: RankingContext, now: Instant): Because | undefined {
+  if (evictions.pauses.size === 0) return undefined;
+  const keys = [pod.uid, ownerOf(pod) ?? '', namespaceKey(pod.namespace)];
+  const at = { now, longestMs: pauseMs ?? longestPause(stage) };
+  return keys.map((key) => activePause(key, evictions, at)).find((pause) => pause !== undefined)?.because;
+}
+
+/** In the severe stage the alternative is the kernel's OOM killer, so the option does not apply (D-2). */
+function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPolicy): Because | undefined {
+  return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
+}
+
+/** By namespace: evictions for this resource within the window, and those without an answer yet. */
+function namespaceLosses(
+  { past, inflight }: EvictionState,
+  resource: StarvedResource,
+  now: Instant,
+): ReadonlyMap<string, number> {
+  const losses = new Map(lostByNamespace(evictionsOf(past, resource), now));
+  const asked = inflight.filter((each) => isUncounted(each) && resourceOf(each.signal) === resource);
+  for (const { namespace } of asked) losses.set(namespace, (losses.get(namespace) ?? 0) + 1);
+  return losses;
+}
+
+function countIn(namespace: string, victims: readonly Candidate[]): number {
+  return victims.reduce((count, { facts }) => (facts.pod.namespace === namespace ? count + 1 : count), 0);
+}
+
+const NO_VICTIMS: readonly Candidate[] = [];
+
+/** Why a candidate is ineligible now, `undefined` if it is eligible; `victims` are already chosen. */
+export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
+
+/** What is short, and the evictions of the same mode so far. */
+export interface RankingContext {
+  readonly signal: Signal;
+  readonly stage: Stage;
+  readonly evictions: EvictionState;
+  /** How long pauses last at most; absent: as long as the stage allows. */
+  readonly pauseMs?: Instant;
+}
+
+/** Returns a function that gives the reason against a candidate: protection first, then pauses and limits. */
+export function ineligibility(context: RankingContext, snapshot: NodeSnapshot, policy: AgentPolicy): Ineligibility {
+  const { signal, stage, evictions } = context;
+  const honoured = rulesOf(policy, snapshot);
+  const rules = { honoured, overruled: withOptOut(honoured, 'overruled') };
+  const losses = namespaceLosses(evictions, resourceOf(signal), snapshot.now);
+  const lossOf = (namespace: string, victims: readonly Candidate[]): number =>
+    (losses.get(namespace) ?? 0) + countIn(namespace, victims);
+  return (candidate, victims = NO_VICTIMS) => {
+    const { pod } = candidate.facts;
+    return (
+      protectionOf(pod, rules[optOutForce(candidate, stage, policy)]) ??
+      unknownNamespace(pod, snapshot.namespaces) ??
+      withoutStatistics(candidate, policy) ??
+      doubtful(candidate, stage, snapshot) ??
+      withinRequest(candidate, stage, policy) ??
+      pauseOf(pod, context, snapshot.now) ??
+      namespaceLimit(pod.namespace, lossOf(pod.namespace, victims), policy.limits)
+    );
+  };
 }

@@ -3,10 +3,10 @@ import { type HeldPod, isOwnReason, nameOf } from '#shared/domain/eviction/safe-
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { Ineligibility, RankingContext } from './ineligibility.ts';
-import { figureFor } from '#agent/decide/snapshot/figure-for.ts';
-import { leavingAboveRequest } from './rank-node.ts';
+import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { REASONS } from '#agent/messages.ts';
+import { leastRelief, type WantedRelief } from '#shared/domain/eviction/least-relief.ts';
+import { type Ineligibility, type RankingContext, leavingAboveRequest } from './rank-node.ts';
 
 /** Everything that decides whether pods within their requests may be evicted. */
 export interface NodeRanking {
@@ -83,4 +83,14 @@ function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
 function held({ pod, because }: HeldPod): Because {
   const facts = { pod, why: because.text };
   return REASONS.aboveRequestHeld(facts, facts);
+}
+
+/** Why a candidate of the severe stage is too small to help (`leastRelief`), `undefined` if it is not. */
+export function tooSmallReason(
+  ranked: readonly Candidate[],
+  wanted: WantedRelief,
+): (candidate: Candidate) => Because | undefined {
+  const least = leastRelief(ranked, wanted);
+  return ({ usage = least }) =>
+    usage >= least ? undefined : REASONS.tooSmall({}, { usage, least: Math.round(least) });
 }

@@ -7,18 +7,17 @@ import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { MetStall, MetStalls } from './advance-stalls.ts';
-import { observationFor, type ThresholdState } from './advance-thresholds.ts';
-import { decidingFigure } from '#agent/decide/snapshot/deciding-observations.ts';
+import { decidingFigure } from '#agent/decide/snapshot/deciding-figures.ts';
 import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
-import { isLeftToKubelet } from './left-to-kubelet.ts';
-import { type RuleActivations, mayAct } from './rule-activation.ts';
 import { stallMode, thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { stallKey, type StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { REASONS } from '#agent/messages.ts';
+import type { MetStall, MetStalls } from './advance-stalls.ts';
+import { observationFor, type ThresholdState } from './advance-thresholds.ts';
+import { type RuleActivations, mayAct } from './rule-activation.ts';
 
 /** What earlier passes have established about thresholds and stall rules. */
 export interface TriggerState extends ThresholdState {
@@ -171,4 +170,13 @@ export function findTriggers(
     ({ mode, signal }) => !spokenFor.has(`${mode} ${resourceOf(signal)}`),
   );
   return [...thresholds, ...stalls];
+}
+
+/**
+ * Whether a signal is only reported: for disks, only the kubelet can remove dead containers and unused images before it
+ * evicts a pod (docs/decisions/0012-disks-are-the-kubelets.md).
+ */
+function isLeftToKubelet(signal: Signal): boolean {
+  const resource = resourceOf(signal);
+  return resource === 'ephemeral-storage' || resource === 'inodes';
 }

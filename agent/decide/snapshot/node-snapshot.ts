@@ -4,8 +4,10 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { NodeView } from './node-view.ts';
-import type { PodPressureByUid } from './pod-pressure.ts';
+import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
+import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { REASONS } from '#agent/messages.ts';
 
 /** A pod that the kubelet evicted for node pressure, and what the node was short of. */
 export interface KubeletEviction {
@@ -91,4 +93,114 @@ export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO
 /** Whether the pod terminates because of the Eviction API. */
 export function isBeingEvicted(pod: Pod): boolean {
   return isTerminating(pod) && hasDisruption(pod, 'EvictionByEvictionAPI');
+}
+
+/** The node as observed in one pass; times are monotonic milliseconds. */
+export interface NodeView {
+  /** Memory as the kubelet computes it. */
+  readonly readings: NodeReadings;
+  /** Memory that processes can still allocate; empty if the source does not report it. */
+  readonly reclaimable: MemoryReadings;
+  readonly stalls: readonly StallRatio[];
+  readonly cpu: CpuRoom | undefined;
+  readonly reclaim: ReclaimRates;
+  /** Since boot; grows when the kernel's OOM killer was faster. */
+  readonly oomKills: number | undefined;
+}
+
+/** CPU idle over the last minute and the capacity, in cores. */
+export interface CpuRoom {
+  readonly availableCores: number;
+  readonly cores: number;
+}
+
+/**
+ * The kernel's reclaim activity in bytes per second over the last ten seconds; `undefined` if the kernel does not count
+ * it.
+ */
+export interface ReclaimRates {
+  /** Scanned because the node is short of memory; reclaim of a cgroup at its own limit does not count. */
+  readonly scanned: number | undefined;
+  /** Reclaimed of the scanned bytes. */
+  readonly stolen: number | undefined;
+  /** Read in again soon after they were evicted; cgroups at their own limit count as well. */
+  readonly refaulted: number | undefined;
+  readonly swappedIn: number | undefined;
+}
+
+export const NO_RECLAIM_RATES: ReclaimRates = {
+  scanned: undefined,
+  stolen: undefined,
+  refaulted: undefined,
+  swappedIn: undefined,
+};
+
+export type StalledResource = 'memory' | 'cpu' | 'io';
+
+/**
+ * The pressure of one pod over the last slow interval. It is reported, and it distinguishes a pod at its own limit from
+ * a node that is short. It never ranks pods, because the pod that took the memory does not stall. Values that were not
+ * measured are `undefined`.
+ */
+export interface PodPressure {
+  /** Share of time in which some of its tasks stalled, from 0 to 1. */
+  readonly waiting: ResourceShares;
+  /** Share of time in which all of its tasks stalled. */
+  readonly stalled: ResourceShares;
+  /** How often its memory hit its own limit (`memory.max` or `memory.high`) since it was created, and recently. */
+  readonly limitHits?: number | undefined;
+  readonly limitHitsPerSecond?: number | undefined;
+  /** Processes that the kernel killed in it since it was created; cgroup v1 counts them per container only. */
+  readonly oomKills?: number | undefined;
+  /** Share of time in which it was throttled by its own CPU limit. */
+  readonly throttled?: number | undefined;
+}
+
+/** Shares of time by resource, from 0 to 1. */
+export type ResourceShares = Readonly<Partial<Record<StalledResource, number | undefined>>>;
+
+/** Pressure by pod UID. */
+export type PodPressureByUid = ReadonlyMap<string, PodPressure>;
+
+export const NO_POD_PRESSURES: PodPressureByUid = new Map();
+
+/** Throttling for a smaller share of the time is normal below a limit. */
+const LEAST_THROTTLED = 0.1;
+
+/** Whether its memory has recently hit its own limit. */
+export function isAtMemoryLimit({ limitHitsPerSecond }: PodPressure): boolean {
+  return limitHitsPerSecond !== undefined && limitHitsPerSecond > 0;
+}
+
+/** Whether its own CPU limit throttles it. */
+export function isAtCpuLimit({ throttled }: PodPressure): boolean {
+  return throttled !== undefined && throttled >= LEAST_THROTTLED;
+}
+
+/**
+ * Pods are measured at least every ten seconds: after this long without a measurement no source has their statistics.
+ */
+const LONGEST_MS = 30_000;
+
+type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
+
+function isRunning({ pod }: RankingFacts): boolean {
+  return pod.status.phase === 'Running';
+}
+
+/** Since when no running pod of the node has had statistics; `undefined` while one has them, or no pod runs. */
+export function advanceUnmeasured(previous: Instant | undefined, { pods, usage, now }: Seen): Instant | undefined {
+  const isAnyMeasured = usage.size > 0 && pods.running.some(({ pod }) => usage.has(pod.uid));
+  return isAnyMeasured || !pods.running.some(isRunning) ? undefined : (previous ?? now);
+}
+
+/** The reason when pods run and none has statistics: none can be ranked or evicted. */
+export function noStatistics(
+  since: Instant | undefined,
+  { pods, now }: Pick<Seen, 'pods' | 'now'>,
+): Because | undefined {
+  if (since === undefined || now - since < LONGEST_MS) return undefined;
+  const count = pods.running.filter(isRunning).length;
+  const seconds = Math.round((now - since) / 1000);
+  return REASONS.noPodStatistics({ pods: count, seconds }, { pods: count, seconds });
 }

@@ -1,21 +1,25 @@
 import { type BytePace, createBytePace } from '#shared/kube/reflector/byte-pace.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
-import { CONFIG_MIRROR, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
+import { CONFIG_MIRROR, isMirrorOfNode, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
 import { NODE_POD } from '#shared/kube/protobuf/node-pod.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
-import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
+import type { QosClass } from '#agent/observe/cgroup/cgroup-layout.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
-import type { KubeletEviction } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type KubeletEviction, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import { podEssentials } from './pod-essentials.ts';
 import { LOG } from '#agent/messages.ts';
+import { isLocal } from '#shared/domain/ranking/measured-usage.ts';
+import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
+import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
+import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 
 /** A pod of this node: the facts that rank it, and where its statistics are. */
 export interface NodePod {
@@ -172,4 +176,67 @@ function valuesOf<K extends KnownPod['kind']>(
 ): readonly OfKind<K>[] {
   const isOfKind = (pod: KnownPod): pod is OfKind<K> => pod.kind === kind;
   return [...reflector.values()].filter(isOfKind);
+}
+
+/** Annotations that the agent reads. A tenant may write thousands of others, which would fill the agent's memory. */
+const READ_ANNOTATIONS: readonly string[] = [
+  ANNOTATION_EVICT,
+  FOREIGN_PREFER_NO_EVICTION,
+  CONFIG_MIRROR,
+  CONFIG_SOURCE,
+];
+/** They are a word or a hash; longer values are user data. */
+const LONGEST_VALUE = 256;
+/** Of each pod; the API server sets no limit to either. */
+const MOST_CONTAINERS = 100;
+const MOST_VOLUMES = 1_000;
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+const NO_RULES: SchedulingRules = {
+  nodeSelector: NO_TEXTS,
+  tolerations: [],
+  nodeAffinity: undefined,
+  podAffinity: [],
+  podAntiAffinity: [],
+  preferredPodTerms: [],
+  topologySpread: [],
+};
+
+/**
+ * The part of a pod that decisions and messages need once its ranking facts are computed. Labels, scheduling rules,
+ * limits and other conditions are dropped: for 500 real pods they take 3 MiB on every node. So are containers beyond a
+ * hundred, which messages would name, and volumes that are not on the node's disk or beyond a thousand.
+ */
+function podEssentials(pod: Pod): Pod {
+  const { spec, status } = asAllocated(pod);
+  return {
+    ...pod,
+    labels: NO_TEXTS,
+    annotations: withoutData(pod.annotations),
+    spec: {
+      ...spec,
+      containers: spec.containers.slice(0, MOST_CONTAINERS).map(requestsOf),
+      initContainers: spec.initContainers.slice(0, MOST_CONTAINERS).map(requestsOf),
+      volumes: spec.volumes.filter(isLocal).slice(0, MOST_VOLUMES),
+      scheduling: NO_RULES,
+    },
+    status: {
+      ...status,
+      conditions: status.conditions.filter(({ type }) => type === DISRUPTION_TARGET),
+      containers: [],
+      initContainers: [],
+    },
+  };
+}
+
+/** A key stays even where its value is too long to mean anything, because for some annotations their presence counts. */
+function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
+  const read = Array.from(annotations).filter(([key]) => READ_ANNOTATIONS.includes(key));
+  const short = read.map(([key, value]) => [key, value.length > LONGEST_VALUE ? '' : value] as const);
+  return short.length === 0 ? NO_TEXTS : new Map(short);
+}
+
+/** Of the resources that evictions hold against a container. */
+function requestsOf({ name, resources, restartPolicy }: Container): Container {
+  const requests = resources.requests && filterAmounts(resources.requests, (each) => BASIC_RESOURCES.includes(each));
+  return { name, resources: { requests, limits: undefined }, restartPolicy, ports: [] };
 }

@@ -4,7 +4,7 @@ import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressu
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
-import type { EvictionRecord } from '#agent/decide/pass-result.ts';
+import type { EvictionRecord } from '#agent/decide/decide.ts';
 
 /**
  * This node's NodePressure: avoid entries that the scheduler process writes to the spec, and the status that an agent

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
-import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
+import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
 import {
   type ConfiguredMode,
   keepLastValid,
@@ -8,9 +8,9 @@ import {
   policyInForce,
 } from '#shared/api/node-pressure-policy/policy-in-force.ts';
 import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
-import type { OwnNode } from './own-node.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { LOG, REASONS } from '#agent/messages.ts';
+import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
 const OLDEST_MS = 120_000;
@@ -89,4 +89,46 @@ function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
     return REASONS.policyUnreadable({ policy: name, field, cause }, { policy: name, field });
   }
   return undefined;
+}
+
+/**
+ * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, its kernel, the
+ * kubelet's state.
+ */
+export interface OwnNode {
+  readonly uid: string | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Of the kernel that its kubelet runs on. */
+  readonly bootId: string | undefined;
+  /** Whether the kubelet has stopped posting node status: the condition Ready is Unknown. */
+  readonly isKubeletSilent: boolean;
+}
+
+type NodeOptions = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;
+
+/** A watched copy of one Node object. */
+export function createOwnNode(nodeName: string, options: NodeOptions): Reflector<OwnNode> {
+  return createReflector({
+    ...options,
+    resource: NODES,
+    fieldSelector: `metadata.name=${nodeName}`,
+    slim: slimNode,
+  });
+}
+
+/** What is kept of a Node. */
+export function slimNode({ metadata, status }: KubeObject): OwnNode {
+  const { conditions, nodeInfo } = isRecord(status) ? status : {};
+  const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
+  const isSilent = Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isReadyUnknown(each));
+  return {
+    uid: metadata.uid,
+    labels: new Map(Object.entries(metadata.labels ?? {})),
+    bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
+    isKubeletSilent: isSilent,
+  };
+}
+
+function isReadyUnknown({ type, status }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'Ready' && status === 'Unknown';
 }

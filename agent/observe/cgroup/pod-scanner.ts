@@ -1,8 +1,13 @@
-import { closeDetails, openDetails, readDetails, type CgroupDetails, type DetailSources } from './cgroup-details.ts';
-import type { CgroupLayout } from './cgroup-layout.ts';
+import {
+  closeDetails,
+  openDetails,
+  readDetails,
+  type CgroupDetails,
+  type DetailSources,
+  type CgroupPids,
+} from './cgroup-details.ts';
+import { type CgroupLayout, podCgroupPath, type PodCgroupName } from './cgroup-layout.ts';
 import { memoryCgroupSource, type CgroupMemory } from './memory-cgroup.ts';
-import type { CgroupPids } from './pids-cgroup.ts';
-import { podCgroupPath, type PodCgroupName } from './pod-cgroup-path.ts';
 import type { Reading, Source } from '#agent/observe/source/reading.ts';
 
 /** Reads the cgroups of the followed pods; it never walks the tree. */

@@ -1,6 +1,5 @@
 import type { NodeMemory } from '#shared/domain/pressure/reclaimable-memory.ts';
-import { defineFields, readFields } from '#agent/observe/source/field-file.ts';
-import { KernelFile } from '#agent/observe/source/kernel-file.ts';
+import { defineFields, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 
 const KEYS = ['MemTotal', 'MemAvailable', 'Active(file)', 'Inactive(file)', 'Dirty', 'Writeback'] as const;

@@ -1,8 +1,8 @@
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
-import { createLatestRate } from '#agent/observe/source/latest-rate.ts';
-import type { Reading } from '#agent/observe/source/reading.ts';
-import type { Stalls } from './stall.ts';
+import { type Reading, failed, reading, type Source } from '#agent/observe/source/reading.ts';
+import { missingFrom, KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
+import { scanStalls, type StallTotals } from '#agent/observe/source/parse-bytes.ts';
 
 /** The windows that rules can use and metrics show, in milliseconds. */
 export const STALL_WINDOWS_MS = [10_000, 60_000, 300_000] as const;
@@ -50,4 +50,71 @@ export function createStallMeter(signal: StallRatio['signal']): StallMeter {
 function metersOf(share: Meter['share']): readonly Meter[] {
   const latest = { share, windowMs: STILL_WINDOW_MS, window: createLatestRate(STILL_WINDOW_MS, SILENCE_MS) };
   return [latest, ...STALL_WINDOWS_MS.map((windowMs) => ({ share, windowMs, window: createCounterWindow(windowMs) }))];
+}
+
+/**
+ * How long tasks have stalled since boot, or since the cgroup was created, in microseconds. The agent computes its
+ * ratios from these counters; the kernel's averages in the same file react later and less sharply.
+ */
+export interface Stalls {
+  /** Some of the tasks waited. */
+  readonly someMicroseconds: number;
+  /** All of them did; NaN where the kernel does not write that line (cpu before 5.13). */
+  readonly fullMicroseconds: number;
+}
+
+/** Shared by all pressure files, like the read buffer. */
+const totals: StallTotals = { some: Number.NaN, full: Number.NaN };
+
+/** One pressure file of the node (/proc/pressure/…) or of a cgroup (….pressure); absent on kernels without PSI. */
+export function stallSource(name: string, directory: string, fileName: string): Source<Stalls> {
+  const file = new KernelFile(directory, fileName);
+
+  function read(): Reading<Stalls> {
+    const length = file.read();
+    if (length < 0) return missingFrom(file, length);
+    scanStalls(scratch, length, totals);
+    if (Number.isNaN(totals.some)) return failed(`cannot use ${file.path}: no some line with a total`);
+    return reading({ someMicroseconds: totals.some, fullMicroseconds: totals.full });
+  }
+  return { name, read, close: () => file.close() };
+}
+
+/** Growth rate of a counter right now, to see whether something is still going on. */
+export interface LatestRate {
+  /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
+  readonly add: (value: number, atMs: number) => void;
+  /** Growth per millisecond since the newest sample that is old enough; `undefined` if there is none. */
+  readonly rate: () => number | undefined;
+}
+
+interface Sample {
+  readonly value: number;
+  readonly atMs: number;
+}
+
+/**
+ * Spans at least `leastMs`, and at most that plus the time between two passes; starts over after a pause of
+ * `silenceMs`.
+ */
+export function createLatestRate(leastMs: number, silenceMs: number): LatestRate {
+  let samples: readonly Sample[] = [];
+
+  function add(value: number, atMs: number): void {
+    if (Number.isNaN(value)) return;
+    const latest = samples.at(-1);
+    const isNewStart = latest === undefined || value < latest.value || atMs - latest.atMs > silenceMs;
+    const kept = isNewStart ? [] : samples;
+    // Start from the newest sample that is old enough.
+    const first = kept.findLastIndex((sample) => atMs - sample.atMs >= leastMs);
+    samples = [...kept.slice(Math.max(0, first)), { value, atMs }];
+  }
+
+  function rate(): number | undefined {
+    const [first] = samples;
+    const latest = samples.at(-1);
+    if (first === undefined || latest === undefined || latest.atMs - first.atMs < leastMs) return undefined;
+    return (latest.value - first.value) / (latest.atMs - first.atMs);
+  }
+  return { add, rate };
 }

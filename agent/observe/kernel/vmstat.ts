@@ -1,6 +1,8 @@
-import { defineFields, readFields } from '#agent/observe/source/field-file.ts';
-import { KernelFile } from '#agent/observe/source/kernel-file.ts';
+import { readFileSync } from 'node:fs';
+import { defineFields, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-snapshot.ts';
+import { createCounterWindow, type CounterWindow } from '#agent/observe/source/counter-window.ts';
 
 /** Counters since boot. Growing refaults and scans are evidence of a real memory shortage. */
 export interface VirtualMemoryCounters {
@@ -56,4 +58,68 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
     });
   }
   return { name: 'vmstat', read, close: () => file.close() };
+}
+
+/** Key of the page size in the auxiliary vector (`AT_PAGESZ`). */
+const PAGE_SIZE_KEY = 6n;
+const WORD_BYTES = 8;
+const USUAL = 4096;
+
+/** Size of a page in bytes, the unit of the kernel's reclaim counters: 4 KiB, on some arm64 kernels 64 KiB. */
+export function pageSize(): number {
+  const words = auxiliaryVector();
+  for (let at = 0; at + 1 < words.length; at += 2) if (words[at] === PAGE_SIZE_KEY) return Number(words[at + 1]);
+  return USUAL;
+}
+
+function auxiliaryVector(): BigUint64Array {
+  try {
+    const bytes = new Uint8Array(readFileSync('/proc/self/auxv'));
+    return new BigUint64Array(bytes.buffer, 0, Math.floor(bytes.length / WORD_BYTES));
+  } catch {
+    return new BigUint64Array();
+  }
+}
+
+const WINDOW_MS = 10_000;
+const MILLISECONDS_PER_SECOND = 1000;
+const PAGE_BYTES = pageSize();
+
+/** The kernel's reclaim activity as rates over ten seconds; unknown until the window is full. */
+export interface ReclaimMeter {
+  readonly note: (answer: Reading<VirtualMemoryCounters>, atMs: number) => void;
+  readonly rates: () => ReclaimRates;
+}
+
+export function createReclaimMeter(): ReclaimMeter {
+  const scans = createCounterWindow(WINDOW_MS);
+  const steals = createCounterWindow(WINDOW_MS);
+  const refaults = createCounterWindow(WINDOW_MS);
+  const swapIns = createCounterWindow(WINDOW_MS);
+  let isCounted = false;
+
+  function note(answer: Reading<VirtualMemoryCounters>, atMs: number): void {
+    isCounted = answer.kind === 'reading';
+    if (answer.kind !== 'reading') return;
+    scans.add(answer.value.scans, atMs);
+    steals.add(answer.value.steals, atMs);
+    refaults.add(answer.value.refaults, atMs);
+    swapIns.add(answer.value.swapIns, atMs);
+  }
+
+  function rates(): ReclaimRates {
+    if (!isCounted) return NO_RECLAIM_RATES;
+    return {
+      scanned: bytesPerSecond(scans),
+      stolen: bytesPerSecond(steals),
+      refaulted: bytesPerSecond(refaults),
+      swappedIn: bytesPerSecond(swapIns),
+    };
+  }
+  return { note, rates };
+}
+
+function bytesPerSecond(pages: Pick<CounterWindow, 'rate'>): number | undefined {
+  const rate = pages.rate();
+  return rate === undefined ? undefined : rate * MILLISECONDS_PER_SECOND * PAGE_BYTES;
 }

@@ -1,9 +1,9 @@
 import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
+import type { NodeView } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
-import { advancePresence, presentSince } from '#agent/observe/source/presence.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/reading.ts';
 import { REASONS } from '#agent/messages.ts';
 
 export interface FallbackOptions {

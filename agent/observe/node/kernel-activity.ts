@@ -1,14 +1,13 @@
 import type { ProcessReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
-import { createCpuMeter } from '#agent/observe/kernel/cpu-meter.ts';
-import { processCountSource, type ProcessCount } from '#agent/observe/kernel/process-count.ts';
-import { createReclaimMeter } from '#agent/observe/kernel/reclaim-meter.ts';
-import { createStallMeter } from '#agent/observe/kernel/stall-meter.ts';
-import { stallSource } from '#agent/observe/kernel/stall.ts';
-import { vmstatSource } from '#agent/observe/kernel/vmstat.ts';
-import { valueOf } from '#agent/observe/source/reading.ts';
-import { watchSource, type WatchedSource } from '#agent/observe/source/watched-source.ts';
+import type { NodeView, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
+import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/vmstat.ts';
+import { createStallMeter, stallSource } from '#agent/observe/kernel/stall-meter.ts';
+import { valueOf, absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';
+import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
+import { KernelFile, scratch, NumberFile } from '#agent/observe/source/kernel-file.ts';
+import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 
 /** What the kernel does besides holding memory: processes, stalls, reclaim, CPU, OOM kills. */
 export interface ActivityView extends Pick<NodeView, 'stalls' | 'cpu' | 'reclaim' | 'oomKills'> {
@@ -52,4 +51,117 @@ function openStalls(resource: (typeof STALLING)[number], proc: string, clock: Cl
 
 function processes(count: ProcessCount | undefined, at: number): ProcessReading | undefined {
   return count === undefined ? undefined : { at, maximum: count.most, running: count.tasks };
+}
+
+const WINDOW_MS = 60_000;
+
+/** The node's idle CPU over the last minute; `undefined` while the window is not full. */
+function createCpuMeter(proc: string, clock: Clock) {
+  const source = watchSource(nodeCpuSource(proc), clock);
+  const busy = createCounterWindow(WINDOW_MS);
+
+  function read(nowMs: number): CpuRoom | undefined {
+    const seen = valueOf(source.read());
+    busy.add(seen?.busySeconds ?? Number.NaN, nowMs);
+    const rate = busy.rate();
+    if (rate === undefined || seen === undefined) return undefined;
+    return { availableCores: Math.max(0, seen.processors - rate * 1000), cores: seen.processors };
+  }
+  return { source, read };
+}
+
+/** CPU seconds used by the whole node since boot, and its number of processors. */
+export interface NodeCpu {
+  readonly busySeconds: number;
+  readonly processors: number;
+}
+
+/** The unit of /proc/stat on every Linux: USER_HZ. */
+const TICKS_PER_SECOND = 100;
+const SPACE = 32;
+const CPU_LINE = [99, 112, 117] as const;
+/** user nice system idle iowait irq softirq steal; guest time is already in user. */
+const FIELDS = 8;
+const IDLE = 3;
+const IOWAIT = 4;
+
+function isCpuLine(at: number): boolean {
+  return CPU_LINE.every((byte, index) => scratch[at + index] === byte);
+}
+
+function skipSpaces(start: number, length: number): number {
+  let at = start;
+  while (at < length && scratch[at] === SPACE) at += 1;
+  return at;
+}
+
+/** Sum of all fields except idle and iowait, from the first line. */
+function busyTicks(length: number): number {
+  let at = skipSpaces(CPU_LINE.length, length);
+  let busy = 0;
+  for (let field = 0; field < FIELDS; field += 1) {
+    const ticks = parseInteger(scratch, at, length);
+    if (field !== IDLE && field !== IOWAIT) busy += ticks;
+    at = skipSpaces(scratch.indexOf(SPACE, at), length);
+  }
+  return busy;
+}
+
+function countProcessors(length: number): number {
+  let lines = 0;
+  for (let at = 0; at < length && isCpuLine(at); at = nextLine(scratch, at, length)) lines += 1;
+  return lines - 1;
+}
+
+/** /proc/stat: the inputs of `cpu.available`. */
+export function nodeCpuSource(proc: string): Source<NodeCpu> {
+  const file = new KernelFile(proc, 'stat');
+
+  function read(): Reading<NodeCpu> {
+    const length = file.read();
+    if (length < 0) return absent(file.because);
+    const processors = isCpuLine(0) ? countProcessors(length) : 0;
+    const busySeconds = processors > 0 ? busyTicks(length) / TICKS_PER_SECOND : Number.NaN;
+    if (Number.isNaN(busySeconds)) return failed(`cannot use ${proc}/stat: expected cpu lines with eight numbers`);
+    return reading({ busySeconds, processors });
+  }
+  return { name: 'node-cpu', read, close: () => file.close() };
+}
+
+/** Existing tasks and their maximum: the inputs of the kubelet's `pid.available`. */
+export interface ProcessCount {
+  readonly tasks: number;
+  readonly most: number;
+}
+
+const SLASH = 47;
+
+/** The number after the slash in the fourth field of /proc/loadavg: `0.83 1.36 1.51 1/213 27400`. */
+function tasksIn(length: number): number {
+  const slash = scratch.subarray(0, length).indexOf(SLASH);
+  if (slash < 0) return Number.NaN;
+  const end = scratch.subarray(0, length).indexOf(SPACE, slash);
+  return parseInteger(scratch, slash + 1, end < 0 ? length : end);
+}
+
+/** pid.available as the kubelet computes it: min(pid_max, threads-max) − tasks. */
+export function processCountSource(proc: string): Source<ProcessCount> {
+  const loadavg = new KernelFile(proc, 'loadavg');
+  const pidMax = new NumberFile(`${proc}/sys/kernel`, 'pid_max');
+  const threadsMax = new NumberFile(`${proc}/sys/kernel`, 'threads-max');
+
+  function read(): Reading<ProcessCount> {
+    const length = loadavg.read();
+    if (length < 0) return absent(loadavg.because);
+    const tasks = tasksIn(length);
+    const most = Math.min(pidMax.readNumber() ?? Number.NaN, threadsMax.readNumber() ?? Number.NaN);
+    if (!(tasks > 0)) return failed(`cannot use ${proc}/loadavg: expected running/tasks in the fourth field`);
+    if (!(most > 0)) return failed(`cannot use ${proc}/sys/kernel: expected numbers in pid_max and threads-max`);
+    return reading({ tasks, most });
+  }
+
+  function close(): void {
+    for (const file of [loadavg, pidMax, threadsMax]) file.close();
+  }
+  return { name: 'process-count', read, close };
 }

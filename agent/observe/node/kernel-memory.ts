@@ -1,14 +1,21 @@
+import { readdirSync } from 'node:fs';
 import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading } from '#shared/domain/pressure/observation.ts';
-import { type NodeMemory, reclaimableInGroup, reclaimableOnNode } from '#shared/domain/pressure/reclaimable-memory.ts';
+import {
+  type NodeMemory,
+  reclaimableInGroup,
+  reclaimableOnNode,
+  type LimitedMemory,
+  type GuardedMemory,
+  guardedCache,
+} from '#shared/domain/pressure/reclaimable-memory.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { createGuardedCache } from '#agent/observe/cgroup/guarded-cache.ts';
 import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
-import { type CgroupMemory, nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { type PodsMemory, podsMemorySource } from '#agent/observe/cgroup/pods-memory.ts';
-import { valueOf } from '#agent/observe/source/reading.ts';
-import { watchSource, type WatchedSource } from '#agent/observe/source/watched-source.ts';
+import { type CgroupMemory, nodeMemorySource, limitOf } from '#agent/observe/cgroup/memory-cgroup.ts';
+import { valueOf, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';
+import { defineFields, NumberFile, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 
 /** Both figures of the node's memory, read at the same moment. */
 export interface MemoryView {
@@ -80,4 +87,146 @@ export function reclaimableMemory(node: NodeMemory, guardedBytes: number, at: nu
 function reclaimableBelowLimit(pods: PodsMemory, guardedBytes: number, at: number): MemoryReading {
   const availableBytes = reclaimableInGroup(pods, guardedBytes);
   return { at, availableBytes, workingSetBytes: pods.limitBytes - availableBytes };
+}
+
+/**
+ * Memory of the cgroup of all pods: the inputs of the kubelet's figure and of what can be reclaimed below the limit.
+ */
+export interface PodsMemory extends LimitedMemory {
+  /** As the kubelet computes it: usage without inactive page cache, at least 0. */
+  readonly workingSetBytes: number;
+}
+
+const V1 = {
+  usage: 'memory.usage_in_bytes',
+  limit: 'memory.limit_in_bytes',
+  // v1 does not report reclaimable slab, so it counts as used there.
+  fields: defineFields('total_inactive_file', 'total_active_file', 'total_dirty', 'total_writeback'),
+};
+const V2 = {
+  usage: 'memory.current',
+  limit: 'memory.max',
+  fields: defineFields('inactive_file', 'active_file', 'file_dirty', 'file_writeback', 'slab_reclaimable'),
+};
+
+/** A field that this kernel does not have counts as 0. */
+function orNothing(value: number | undefined): number {
+  return value === undefined || Number.isNaN(value) ? 0 : value;
+}
+
+function podsMemoryOf(usageBytes: number, limitBytes: number, values: Float64Array): PodsMemory {
+  const [inactiveFile = Number.NaN, activeFile, dirty, writeback, slab] = values;
+  return {
+    usageBytes,
+    limitBytes,
+    workingSetBytes: Math.max(0, usageBytes - inactiveFile),
+    fileBytes: inactiveFile + orNothing(activeFile),
+    unwrittenBytes: orNothing(dirty) + orNothing(writeback),
+    reclaimableSlabBytes: orNothing(slab),
+  };
+}
+
+/** Usage, limit and memory.stat of the cgroup of all pods, on v1 including its descendants. */
+export function podsMemorySource(layout: CgroupLayout): Source<PodsMemory> {
+  const names = layout.version === 'v1' ? V1 : V2;
+  const directory = `${layout.memory}/${layout.kubepods}`;
+  const usage = new NumberFile(directory, names.usage);
+  const limit = new NumberFile(directory, names.limit);
+  const stat = new KernelFile(directory, 'memory.stat');
+
+  function read(): Reading<PodsMemory> {
+    const usageBytes = usage.readNumber();
+    if (usageBytes === undefined) return usage.missing;
+    const limitBytes = limitOf(limit.readNumber());
+    const missing = readFields(stat, names.fields);
+    if (missing !== undefined) return missing;
+    const memory = podsMemoryOf(usageBytes, limitBytes, names.fields.values);
+    if (Number.isFinite(memory.workingSetBytes)) return reading(memory);
+    return failed(`cannot use ${directory}: expected ${names.usage} and the inactive file cache in memory.stat`);
+  }
+
+  function close(): void {
+    for (const file of [usage, limit, stat]) file.close();
+  }
+  return { name: 'pods-memory', read, close };
+}
+
+/** Page cache that cgroups protect by `memory.min`. */
+export interface GuardedCache {
+  /** In bytes, now; 0 if no cgroup sets memory.min. */
+  readonly bytesAt: (nowMs: number) => number;
+  readonly close: () => void;
+}
+
+/** One cgroup with a `memory.min`, whose files stay open. */
+interface Guarded {
+  readonly minBytes: number;
+  readonly usage: NumberFile;
+  readonly stat: KernelFile;
+}
+
+/** memory.min is set when a service or a pod starts, and seldom changes. */
+const RESCAN_MS = 10_000;
+const FIELDS = defineFields('inactive_file', 'active_file');
+
+/**
+ * Reads memory.min of the cgroups directly below `path` of the memory tree (empty: its root). No cgroup can protect
+ * more than its parent does, so that level is enough. cgroup v1 has no memory.min.
+ */
+export function createGuardedCache(layout: CgroupLayout, path: string): GuardedCache {
+  const directory = path === '' ? layout.memory : `${layout.memory}/${path}`;
+  let groups: readonly Guarded[] = [];
+  let lookedAtMs = -Infinity;
+
+  function bytesAt(nowMs: number): number {
+    if (layout.version === 'v1') return 0;
+    if (nowMs - lookedAtMs >= RESCAN_MS) {
+      close();
+      groups = findGuarded(directory);
+      lookedAtMs = nowMs;
+    }
+    return groups.length === 0 ? 0 : guardedCache(groups.flatMap(memoryOf));
+  }
+
+  function close(): void {
+    for (const { usage, stat } of groups) {
+      usage.close();
+      stat.close();
+    }
+  }
+  return { bytesAt, close };
+}
+
+function findGuarded(directory: string): readonly Guarded[] {
+  return childrenOf(directory).flatMap((child) => {
+    const group = `${directory}/${child}`;
+    const minBytes = readOnce(group, 'memory.min');
+    if (!(minBytes > 0)) return [];
+    return [{ minBytes, usage: new NumberFile(group, 'memory.current'), stat: new KernelFile(group, 'memory.stat') }];
+  });
+}
+
+/** Empty when the cgroup is gone. */
+function childrenOf(directory: string): readonly string[] {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+function readOnce(directory: string, name: string): number {
+  const file = new NumberFile(directory, name);
+  const value = file.readNumber() ?? Number.NaN;
+  file.close();
+  return value;
+}
+
+/** Empty for a cgroup that has been removed meanwhile. */
+function memoryOf({ minBytes, usage, stat }: Guarded): readonly GuardedMemory[] {
+  const usageBytes = usage.readNumber();
+  if (usageBytes === undefined || readFields(stat, FIELDS) !== undefined) return [];
+  const fileBytes = FIELDS.values.reduce((sum, each) => sum + each, 0);
+  return Number.isFinite(usageBytes + fileBytes) ? [{ usageBytes, fileBytes, minBytes }] : [];
 }

@@ -1,10 +1,9 @@
 import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
-import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
+import { NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type CgroupLayout, podCgroupPath } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { memoryCgroupSource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
+import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
-import { podCgroupPath } from '#agent/observe/cgroup/pod-cgroup-path.ts';
 import { nextSample, type PodSample } from '#agent/observe/cgroup/pod-rates.ts';
 import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';

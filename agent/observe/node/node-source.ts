@@ -1,11 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
-import type { GroupUsages } from '#agent/observe/cgroup/group-meter.ts';
-import type { UsageDepth } from '#agent/decide/measuring-depth.ts';
-import type { PodPressureByUid } from '#agent/decide/snapshot/pod-pressure.ts';
-import type { QosClass } from '#agent/observe/cgroup/pod-cgroup-path.ts';
-import type { SourceHealth } from '#agent/observe/source/watched-source.ts';
+import type { NodeView, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
+import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
+import type { QosClass } from '#agent/observe/cgroup/cgroup-layout.ts';
+import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
 
 /** The part of a pod that its statistics need. */
 export interface ObservedPod {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { cpus, release } from 'node:os';
 import { dirname, join } from 'node:path';
 import type * as NodeOsUtils from 'node-os-utils';
 import type * as Systeminformation from 'systeminformation';
@@ -20,7 +21,7 @@ const require = createRequire(import.meta.url);
  * systeminformation's `mem()`, which starts no child process; loaded from its own file, since the whole library takes 3
  * MiB more.
  */
-export function loadMemory(): typeof Systeminformation.mem {
+function loadMemory(): typeof Systeminformation.mem {
   const { mem } = require('systeminformation/lib/memory.js') as Pick<typeof Systeminformation, 'mem'>;
   return mem;
 }
@@ -46,4 +47,24 @@ export async function askNodeOsUtils(): Promise<SecondOpinion> {
   if (!answer.success) throw new Error(`node-os-utils has no memory information: ${answer.error.message}`);
   // Its fallback answers in KiB; the comparison rejects that by the total.
   return { totalBytes: answer.data.total.toBytes(), availableBytes: answer.data.available.toBytes() };
+}
+
+/** Hardware and kernel of the node: changes seldom and decides nothing; it gives context to metrics and logs. */
+export interface Inventory {
+  /** Release of the kernel, on which the available signals depend (PSI, cgroup version). */
+  readonly kernel: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** 0 without swap. */
+  readonly swapBytes: number;
+}
+
+/**
+ * Reads the memory from systeminformation: of its calls that describe a Linux machine only `mem()` reads files;
+ * `cpu()`, `osInfo()`, `system()`, `fsSize()`, `currentLoad()` and even `time()` start programs. Kernel and processors
+ * come from Node.js itself.
+ */
+export async function askInventory(): Promise<Inventory> {
+  const { total, swaptotal } = await loadMemory()();
+  return { kernel: release(), cpus: cpus().length, memoryBytes: total, swapBytes: swaptotal };
 }

@@ -1,7 +1,6 @@
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
-import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
+import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { Reading, Source } from '#agent/observe/source/reading.ts';
 import { vmstatSource } from '#agent/observe/kernel/vmstat.ts';
 import type { PodGroups } from '#test/agent/pod-groups.ts';

@@ -8,7 +8,8 @@ import { API_VERSION, DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
 import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES } from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
-import { chosenClass, CLASS_OF_POD, first, heldRules, NAMED_CLASS } from './rule-expressions.ts';
+import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
+import { heldRules } from './rule-expressions.ts';
 import { CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */

@@ -15,7 +15,7 @@ import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings/pod-warnings.ts';
 import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
 import { MAY_GET_SCHEDULER } from './default-policy.ts';
-import { CLASS_OF_POD } from './rule-expressions.ts';
+import { CLASS_OF_POD } from './chosen-class.ts';
 import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';
 
 /** What the API server gives and judges by at present. */

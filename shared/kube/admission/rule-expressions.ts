@@ -9,29 +9,10 @@
 import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
+import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MOST_GROUPS = ROW * ROW;
-
-/** The class of a pod, empty without one. */
-export const CLASS_OF_POD = "object.spec.?priorityClassName.orValue('')";
-
-/**
- * The class that a pod has, and the one that its user named. The API server fills in the global default before it asks
- * its policies; that a user named it shows in managedFields, which has a few entries.
- */
-export const NAMED_CLASS: readonly CelVariable[] = [
-  celVariable('className', CLASS_OF_POD),
-  celVariable('managers', 'object.metadata.?managedFields.orValue([])'),
-  celVariable(
-    'isFilledIn',
-    'variables.className == params.spec.globalDefault && size(variables.managers) > 0 &&',
-    `(size(variables.managers) > ${ROW} || !variables.managers.exists(manager,`,
-    "  has(manager.fieldsV1) && 'f:spec' in manager.fieldsV1 &&",
-    "  'f:priorityClassName' in manager.fieldsV1['f:spec']))",
-  ),
-  celVariable('named', "variables.isFilledIn ? '' : variables.className"),
-];
 
 /** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
 export function heldRules(account: string): readonly CelVariable[] {
@@ -138,11 +119,6 @@ const IS_COUNTED = [
   '(has(rule.countedPriority) && variables.priority >= rule.countedPriority.min && variables.priority <= rule.countedPriority.max)',
 ].join(' || ');
 
-/** Of the rules in a variable that with the lowest number, as a list of one. */
-export function first(rules: string): string {
-  return `variables.${rules}.filter(rule, variables.${rules}.all(other, rule.order <= other.order))`;
-}
-
 function sentence(judging: Judging): string {
   const { isDefaultless, isUnlisted, isTooHigh, isPreempting, isUnlabelled } = faultsOf(judging);
   const policy = "'policy `' + rule.policy + '` '";
@@ -185,46 +161,6 @@ function preempting({ mayBeUnknown }: Judging, policy: string, missing: string):
 
 const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`);
 const NOT_GIVEN = PHRASES.defaultNotGiven();
-
-/**
- * As the variable `result`, the class that a pod gets whose user names the class `named`: that one, else the lowest
- * default, else the global default; or its substitute. Rules for persons count where the user is known who creates the
- * pod itself.
- */
-export function chosenClass(
-  result: string,
-  { withoutPersonal }: { readonly withoutPersonal: boolean },
-): readonly CelVariable[] {
-  const lasting = withoutPersonal ? '!rule.isPersonal && ' : '';
-  return [
-    celVariable(
-      'ranks',
-      'variables.held.map(rules, rules',
-      `  .filter(rule, ${lasting}has(rule.defaultRank) && rule.defaultRank < size(params.spec.classNames))`,
-      '  .map(rule, rule.defaultRank)',
-      ').filter(ranks, size(ranks) > 0).map(ranks, ranks.min())',
-    ),
-    celVariable(
-      'chosen',
-      "variables.named != '' ? variables.named :",
-      'size(variables.ranks) > 0 ? params.spec.classNames[variables.ranks.min()] : params.spec.globalDefault',
-    ),
-    celVariable(
-      'substituting',
-      'variables.held.map(rules, rules.filter(rule,',
-      `  ${lasting}variables.chosen in rule.substitutePriorityClassNames &&`,
-      '  rule.substitutePriorityClassNames[variables.chosen] in params.spec.classes &&',
-      "  params.spec.classes[rule.substitutePriorityClassNames[variables.chosen]].preemptionPolicy == 'Never'",
-      ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
-    ),
-    celVariable(
-      result,
-      'variables.chosen in params.spec.classes &&',
-      "params.spec.classes[variables.chosen].preemptionPolicy != 'Never' && size(variables.substituting) > 0 ?",
-      `${first('substituting')}[0].substitutePriorityClassNames[variables.chosen] : variables.chosen`,
-    ),
-  ];
-}
 
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [

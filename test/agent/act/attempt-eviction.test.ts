@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dryRunEviction, readAgain } from '#agent/act/attempt-eviction.ts';
+import { dryRunEviction, readAgain } from '#agent/attempts.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { because } from '#test/agent/node-scene.ts';

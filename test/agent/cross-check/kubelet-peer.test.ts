@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { createPodHistory } from '#agent/cross-check/pod-history.ts';
-import { kubeletPeer } from '#agent/cross-check/kubelet-peer.ts';
+import { kubeletPeer } from '#agent/cross-check/peer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { podUsage } from './pod-figures.ts';

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { indexPods, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { nodePod, because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { hog, small, run, evicted } from './run-scenes.ts';

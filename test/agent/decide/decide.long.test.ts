@@ -4,8 +4,7 @@ import { resourceOf, type StarvedResource } from '#shared/domain/pressure/signal
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
-import { evictionsOf } from '#agent/decide/eviction/eviction-windows.ts';
+import { NO_EVICTIONS, evictionsOf } from '#agent/decide/eviction/eviction-state.ts';
 import { isOutstanding, type Pace } from '#agent/decide/eviction/inflight-eviction.ts';
 import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { withKeptThresholds } from '#agent/decide/shortage/rule-activation.ts';

@@ -1,8 +1,7 @@
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
+import type { NodeSnapshot, PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
 import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
 import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/stall-rule.ts';

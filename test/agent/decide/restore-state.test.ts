@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
-import { restoreState } from '#agent/decide/restore-state.ts';
-import type { EvictionRecord } from '#agent/decide/pass-result.ts';
+import { restoreState } from '#agent/decide/decide.ts';
+import { decide, type EvictionRecord } from '#agent/decide/decide.ts';
 import { because, snapshot, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 
 const WALL = Date.UTC(2026, 0, 1);

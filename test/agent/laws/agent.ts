@@ -1,10 +1,8 @@
-import { enforceEviction, dryRunEviction, readAgain } from '#agent/act/attempt-eviction.ts';
+import { enforceEviction, dryRunEviction, readAgain, readFresh } from '#agent/attempts.ts';
 import { isUnclear } from '#agent/decide/apply-outcome.ts';
-import { readFresh } from '#agent/act/read-fresh.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import type { PassResult } from '#agent/decide/pass-result.ts';
-import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
+import { type NodeView, NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
+import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import { slimKnownPod, type KnownPod } from '#agent/observe/api-server/node-pods.ts';
 import { createPassRunner, type PassPorts, type PassRunner } from '#agent/pass.ts';
 import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';

@@ -1,4 +1,4 @@
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isAbove, isInside, isUntouchable, type LawNode, type LivePod } from './node.ts';

@@ -1,4 +1,4 @@
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault } from './gates.ts';

@@ -1,16 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { cpuCgroupSource } from '#agent/observe/cgroup/cpu-cgroup.ts';
-import { ioCgroupSource } from '#agent/observe/cgroup/io-cgroup.ts';
+import { cpuCgroupSource, ioCgroupSource, pidsCgroupSource } from '#agent/observe/cgroup/cgroup-details.ts';
 import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
-import { memoryCgroupSource, nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { memoryEventsSource } from '#agent/observe/cgroup/memory-events.ts';
-import { nodeCpuSource } from '#agent/observe/kernel/node-cpu.ts';
-import { pidsCgroupSource } from '#agent/observe/cgroup/pids-cgroup.ts';
-import { podsMemorySource } from '#agent/observe/cgroup/pods-memory.ts';
-import { processCountSource } from '#agent/observe/kernel/process-count.ts';
+import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
+import { nodeCpuSource, processCountSource } from '#agent/observe/node/kernel-activity.ts';
+import { podsMemorySource } from '#agent/observe/node/kernel-memory.ts';
 import type { Source } from '#agent/observe/source/reading.ts';
-import { stallSource } from '#agent/observe/kernel/stall.ts';
+import { stallSource } from '#agent/observe/kernel/stall-meter.ts';
 import { vmstatSource } from '#agent/observe/kernel/vmstat.ts';
 import { type TemporaryTree, temporaryTree } from './temporary-tree.ts';
 

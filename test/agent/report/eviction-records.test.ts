@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { noteEnds, noteOutcome, noteRequest } from '#agent/report/eviction-records.ts';
+import { noteEnds, noteOutcome, noteRequest } from '#agent/report/reporter.ts';
 import { snapshot, type NodePod, policy } from '#test/agent/node-scene.ts';
 
 const hog: NodePod = { name: 'hog', requests: { memory: '100Mi' }, usageMiB: 500 };

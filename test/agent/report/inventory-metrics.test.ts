@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createInventoryMetrics } from '#agent/report/inventory-metrics.ts';
+import { createInventoryMetrics } from '#agent/report/source-metrics.ts';
 
 test('an inventory is shown in numbers, and logged at first and when it changes', async () => {
   const metrics = createMetrics('agent');

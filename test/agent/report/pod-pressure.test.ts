@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { PodPressure } from '#agent/decide/snapshot/pod-pressure.ts';
-import { withPodPressure } from '#agent/report/describe-pod-pressure.ts';
+import type { PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
+import { withPodPressure } from '#agent/report/node-pressure-status.ts';
 import { createPodPressureMetrics } from '#agent/report/pod-pressure-metrics.ts';
 import { because, snapshot } from '#test/agent/node-scene.ts';
 import { OWN_LIMITS } from '#agent/messages.ts';

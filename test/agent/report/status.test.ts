@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
+import { decide, type EvictionRecord, type PassResult } from '#agent/decide/decide.ts';
 import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
-import { noteRequest } from '#agent/report/eviction-records.ts';
+import { noteRequest } from '#agent/report/reporter.ts';
 import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
-import type { EvictionRecord, PassResult } from '#agent/decide/pass-result.ts';
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { CONDITIONS, OWN_LIMITS, REASONS } from '#agent/messages.ts';

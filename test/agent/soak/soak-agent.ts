@@ -1,5 +1,5 @@
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
+import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { type PassRunner, createPassRunner } from '#agent/pass.ts';

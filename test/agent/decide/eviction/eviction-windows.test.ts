@@ -7,7 +7,7 @@ import {
   recentEvictions,
   freeSlotsOnNode,
   type PastEviction,
-} from '#agent/decide/eviction/eviction-windows.ts';
+} from '#agent/decide/eviction/eviction-state.ts';
 
 const NOW = 10_000_000;
 const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 3, perNamespacePerTenMinutes: 2 };

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createReporter } from '#agent/report/reporter.ts';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { decide } from '#agent/decide/decide.ts';
+import { decide, type PassResult } from '#agent/decide/decide.ts';
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
-import type { EvictionState } from '#agent/decide/eviction/eviction-state.ts';
-import type { PastEviction } from '#agent/decide/eviction/eviction-windows.ts';
-import type { PassResult } from '#agent/decide/pass-result.ts';
+import type { EvictionState, PastEviction } from '#agent/decide/eviction/eviction-state.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EventRecord } from '#shared/kube/events/event-series.ts';
 import { snapshot, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
-import { restoreState } from '#agent/decide/restore-state.ts';
-import type { EvictionRecord } from '#agent/decide/pass-result.ts';
+import { restoreState } from '#agent/decide/decide.ts';
+import type { EvictionRecord } from '#agent/decide/decide.ts';
 import { because, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode, whoWent } from '#test/agent/decide/episode.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type NodeSnapshot, indexPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { MIRROR_POD, nodePod, type NodePod, policy } from '#test/agent/node-scene.ts';

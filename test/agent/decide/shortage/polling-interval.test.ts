@@ -4,7 +4,7 @@ import {
   leastHeadroom,
   NO_HEADROOM_TREND,
   pollingInterval,
-} from '#agent/decide/shortage/polling-interval.ts';
+} from '#agent/decide/measuring-pace.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';

@@ -4,7 +4,7 @@ import {
   type RecentFigures,
   steadyFillRate,
   usualAvailable,
-} from '#agent/decide/shortage/recent-figures.ts';
+} from '#agent/decide/shortage/advance-thresholds.ts';
 import { observe } from '#shared/domain/pressure/observation.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 

@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
 import { observe } from '#shared/domain/pressure/observation.ts';
-import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-view.ts';
-import { type PodPressure, NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
-import { proveShortage, type UsageEvidence } from '#agent/decide/shortage/stall-evidence.ts';
+import {
+  NO_RECLAIM_RATES,
+  type ReclaimRates,
+  type PodPressure,
+  NO_POD_PRESSURES,
+} from '#agent/decide/snapshot/node-snapshot.ts';
+import { proveShortage, type UsageEvidence } from '#agent/decide/shortage/advance-stalls.ts';
 import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { advanceFigureComparison, NOT_COMPARED } from '#agent/decide/snapshot/figure-gap.ts';
+import { advanceFigureComparison, NOT_COMPARED } from '#agent/decide/snapshot/deciding-figures.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, type NodePod } from '#test/agent/node-scene.ts';
 import { REASONS } from '#agent/messages.ts';

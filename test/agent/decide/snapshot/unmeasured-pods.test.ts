@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { advanceUnmeasured, noStatistics } from '#agent/decide/snapshot/unmeasured-pods.ts';
+import { advanceUnmeasured, noStatistics } from '#agent/decide/snapshot/node-snapshot.ts';
 import { snapshot, type NodePod } from '#test/agent/node-scene.ts';
 import { REASONS } from '#agent/messages.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { createGuardedCache } from '#agent/observe/cgroup/guarded-cache.ts';
+import { createGuardedCache } from '#agent/observe/node/kernel-memory.ts';
 import { temporaryTree, type TemporaryTree } from '#test/agent/observe/temporary-tree.ts';
 
 const trees: TemporaryTree[] = [];

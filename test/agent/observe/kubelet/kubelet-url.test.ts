@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
-import { kubeletUrl } from '#agent/observe/kubelet/kubelet-url.ts';
+import { kubeletUrl } from '#agent/observe/kubelet/kubelet-summary.ts';
 import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
 import { wireSummary } from '#test/agent/wire-node.ts';
 

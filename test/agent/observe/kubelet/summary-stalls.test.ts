@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NO_STALLS, summaryStalls } from '#agent/observe/kubelet/summary-stalls.ts';
+import { NO_STALLS, summaryStalls } from '#agent/observe/kubelet/summary-node.ts';
 
 const SINCE = Date.parse('2026-01-01T00:00:00Z');
 const FRESH = '2026-01-01T00:00:05Z';

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { readFilesystem } from '#agent/observe/kernel/filesystem.ts';
+import { readFilesystem } from '#agent/observe/node/kernel-node.ts';
 import { fetchKubeletSummary } from '#agent/observe/kubelet/kubelet-summary.ts';
 import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
 import { askNodeOsUtils, askSysteminformation } from '#agent/observe/node/second-opinions.ts';

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-view.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
+import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
+import { type NodeView, NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createFallbackNode, unreadable } from '#agent/observe/node/fallback-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 
-const OPINIONS = import.meta.resolve('#agent/observe/node/second-opinions.ts');
-const INVENTORY = import.meta.resolve('#agent/observe/node/inventory.ts');
+const LIBRARIES = import.meta.resolve('#agent/observe/node/second-opinions.ts');
 
 /** Page faults of children that have ended: one at least as soon as a program was started. */
 const FAULTS = `
@@ -17,9 +16,9 @@ function faultsAfter(script: string): string {
 
 describe('reads in the loop', () => {
   test.each([
-    ['the opinion of systeminformation', `await (await import('${OPINIONS}')).askSysteminformation()`],
-    ['the opinion of node-os-utils', `await (await import('${OPINIONS}')).askNodeOsUtils()`],
-    ['the inventory', `await (await import('${INVENTORY}')).askInventory()`],
+    ['the opinion of systeminformation', `await (await import('${LIBRARIES}')).askSysteminformation()`],
+    ['the opinion of node-os-utils', `await (await import('${LIBRARIES}')).askNodeOsUtils()`],
+    ['the inventory', `await (await import('${LIBRARIES}')).askInventory()`],
   ])('%s starts no program', (_name, script) => {
     expect(faultsAfter(script)).toBe('0\n');
   });

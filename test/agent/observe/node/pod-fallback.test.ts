@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import { NO_GROUPS } from '#agent/observe/cgroup/group-meter.ts';
-import { NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-view.ts';
-import { NO_POD_PRESSURES } from '#agent/decide/snapshot/pod-pressure.ts';
+import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
+import { NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from '#agent/observe/node/node-source.ts';
-import { withPodFallback } from '#agent/observe/node/pod-fallback.ts';
+import { withPodFallback } from '#agent/observe/node/following-node.ts';
 import { podUsage } from '#test/agent/cross-check/pod-figures.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLatestRate } from '#agent/observe/source/latest-rate.ts';
-import { createStallMeter } from '#agent/observe/kernel/stall-meter.ts';
+import { createLatestRate, createStallMeter } from '#agent/observe/kernel/stall-meter.ts';
 
 type Reading = readonly [atMs: number, value: number];
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPolledSource } from '#agent/observe/source/polled-source.ts';
+import { createPolledSource, watchSource } from '#agent/observe/source/followed-source.ts';
 import { absent, failed, type Reading, reading } from '#agent/observe/source/reading.ts';
-import { watchSource } from '#agent/observe/source/watched-source.ts';
 
 function steppingClock(stepMs: number): { monotonic: () => number; jump: (ms: number) => void } {
   let now = 0;

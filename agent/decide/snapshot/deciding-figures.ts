@@ -1,10 +1,67 @@
+import {
+  decidingReadings,
+  figureInForce,
+  isMemorySignal,
+  type MemoryFigure,
+  memoryReadingOf,
+  type MemorySignal,
+} from '#shared/domain/pressure/memory-figure.ts';
+import { observe, type Observations, type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import { type Signal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
-import { type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { NodeView } from './node-view.ts';
 import { REASONS } from '#agent/messages.ts';
+import type { NodeView } from './node-snapshot.ts';
+
+type Figures = Pick<NodeView, 'readings' | 'reclaimable'>;
+
+/**
+ * The observations that thresholds are compared with: for memory the deciding figure, for everything else the reading.
+ */
+export function decidingObservations(
+  { readings, reclaimable }: Figures,
+  { memoryFigure }: Pick<AgentPolicy, 'memoryFigure'>,
+): Observations {
+  return observe(decidingReadings(readings, reclaimable, memoryFigure));
+}
+
+/** The figure that decides for a memory signal; `undefined` for other signals. */
+export function decidingFigure(
+  signal: Signal,
+  { reclaimable }: Pick<Figures, 'reclaimable'>,
+  { memoryFigure }: Pick<AgentPolicy, 'memoryFigure'>,
+): MemoryFigure | undefined {
+  return isMemorySignal(signal) ? figureInForce(reclaimable, memoryFigure, signal) : undefined;
+}
+
+type Figure = (usage: PodUsage) => number | undefined;
+
+const NOT_MEASURED: Figure = () => undefined;
+
+/** The figure that a ranking by this resource needs. Disks have none: they are left to the kubelet. */
+const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
+  memory: ({ memory }) => memory?.workingSetBytes,
+  pids: ({ processCount }) => processCount,
+  cpu: ({ cpuNanoCores }) => cpuNanoCores,
+  io: ({ ioBytesPerSecond }) => ioBytesPerSecond,
+  'ephemeral-storage': NOT_MEASURED,
+  inodes: NOT_MEASURED,
+};
+
+/** A pod's usage of the resource of a signal; `undefined` if it was not measured. */
+export function figureFor(signal: Signal, usage: PodUsage | undefined): number | undefined {
+  return usage === undefined ? undefined : FIGURES[resourceOf(signal)](usage);
+}
+
+/** Total usage of the resource of a signal by all pods but one. */
+export function othersUse(signal: Signal, usage: UsageByUid, uid: string): number {
+  let sum = 0;
+  for (const each of usage.values()) if (each.uid !== uid) sum += figureFor(signal, each) ?? 0;
+  return sum;
+}
 
 /** The last comparison of the kubelet's figures with the reclaimable memory. */
 export interface FigureComparison {
