@@ -1,13 +1,98 @@
 import { hostname } from 'node:os';
-import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { type KubeClient, connect, createClient } from '#shared/kube/client/client.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import {
+  LABEL_IGNORE,
+  LABEL_PRIORITY_QUOTA,
+  PRIORITY_QUOTA_ENFORCED,
+  REPORTING_CONTROLLERS,
+} from '#shared/kube/api-names.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
-import { createCaches, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import type { HandlerSources } from './handlers/handlers.ts';
+import { createEvictionCounter, evictionStore, findSurvivors } from './evictions/eviction-store.ts';
+import {
+  createLiveClassesReader,
+  createLiveStateReader,
+  readNamespaceLabels,
+  readNodeProtection,
+} from './cluster-state/live-state.ts';
+import { createCallerLanes, createPendingReviews } from './server/pending-reviews.ts';
+import { createPodLookUp, findPodsOfClass } from './cluster-state/pod-look-up.ts';
+import { createDenialEvents } from './events/denial-events.ts';
+import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
+import { ERRORS } from './messages.ts';
+import { createCaches, type Caches } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
 import { exportQuotas } from './quota/quota-gauges.ts';
+
+const LONGEST_LIVE_READ_MS = 1_000;
+/** An agent has one eviction in flight; other accounts of ours and drains have a few. */
+const EVICTIONS_PER_CALLER = 8;
+/** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
+const SHARE_FOR_RESERVING = 0.7;
+/** Share of the request's deadline; reading comes before reserving. */
+const SHARE_FOR_READING = 0.6;
+
+interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events'> {
+  readonly avoidedBy?: AvoidLookup | undefined;
+}
+
+/** Everything that the handlers read, from caches and, if necessary, from the API server. */
+export function createHandlerSources(
+  { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
+  { client, caches, avoidedBy, ledgers, clock, events }: Parts,
+): HandlerSources {
+  const cluster = createStateReader(caches, clock, avoidedBy);
+  const deadlineMs = requestSeconds * 1_000;
+  const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
+  return {
+    mode,
+    pending: createPendingReviews(concurrentRequests),
+    pendingOnLedger: createPendingReviews(concurrentRequests),
+    evictionLanes: createCallerLanes(EVICTIONS_PER_CALLER),
+    protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
+    evictions: createEvictionCounter({
+      store: evictionStore(client, evictions),
+      findSurvivors: (found, timeoutMs) => findSurvivors(client, found, timeoutMs),
+      clock,
+    }),
+    evictionsPerMinute: evictions.perMinute,
+    client,
+    ledgers,
+    clock,
+    cluster,
+    cacheAgeSeconds: () => cacheAgeSeconds(caches, clock),
+    liveState: createLiveStateReader(client, cluster, liveReadMs),
+    lookUpPods: createPodLookUp(client, clock),
+    holdersNamed: quotaHoldersNamed,
+    recordDenial: createDenialEvents({ client, events, clock }),
+    liveClasses: createLiveClassesReader(client, cluster, liveReadMs),
+    podsOfClass: (name) => findPodsOfClass(client, clock, name),
+    withinMs: deadlineMs * SHARE_FOR_RESERVING,
+    classAnnotations: (name) => caches.classes.get(name)?.annotations,
+    isIgnored: async (namespace, timeoutMs) =>
+      (await readNamespaceLabels(client, namespace, timeoutMs))?.get(LABEL_IGNORE) === 'true',
+    enforcedLabels: (namespace) => readEnforcedLabels(namespace, caches.namespaces, { client, liveReadMs }),
+  };
+}
+
+/** The API server calls us only for labelled namespaces: a cache without the label is behind. */
+async function readEnforcedLabels(
+  name: string,
+  namespaces: Reflector<Namespace>,
+  { client, liveReadMs }: { readonly client: KubeClient; readonly liveReadMs: number },
+): Promise<ReadonlyMap<string, string>> {
+  const cached = namespaces.get(name)?.labels;
+  if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
+  const labels = await readNamespaceLabels(client, name, liveReadMs);
+  if (labels === undefined) throw new Error(ERRORS.missing(`namespace "${name}"`));
+  return labels;
+}
 
 /** What the parts of the webhook share. */
 export interface WebhookParts extends Surroundings {

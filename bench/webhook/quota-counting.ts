@@ -28,7 +28,7 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
 const EVENTS_PER_SECOND = Number(process.env['BENCH_EVENTS'] ?? Math.round((PODS * 7) / 3_600));
 const GOAL_SHARE = 0.02;
 const SHORTEST_LIST_INTERVAL_SECONDS = 1_800;
-/** `webhook/quota/relist-due.ts` */
+/** `webhook/quota/pod-list.ts` */
 const INTERVALS_PER_LIST = 300;
 const SLICE_OF_SECOND_MS = 100;
 const RESERVATIONS_PER_SECOND = 1;

@@ -13,7 +13,7 @@ const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const CONFIG_MAPS = '/api/v1/configmaps';
 const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
 const SOCKETS = 256;
-/** 70 % of the default `requestSeconds` (`webhook/handler-sources.ts`). */
+/** 70 % of the default `requestSeconds` (`webhook/wire.ts`). */
 const LONGEST_DECISION_MS = 1050;
 
 describe('evictions by our own accounts', () => {

@@ -4,8 +4,13 @@ import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { ClientContext } from '#shared/kube/client/client.ts';
-import { decodeAnnotatedClass, decodeNamespace, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
+import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
+import {
+  decodeAnnotatedClass,
+  decodeNamespace,
+  decodeResourceQuota,
+  decodePriorityClass,
+} from '#shared/kube/decode/decode-objects.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
@@ -18,7 +23,7 @@ import {
   readObject,
   readText,
 } from '#shared/kube/decode/wire-object.ts';
-import { fieldOf, readRevision } from '#shared/kube/kube-object.ts';
+import { fieldOf, readRevision, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import {
@@ -29,6 +34,10 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
+import { listObjects, type CollectionAddress } from '#shared/kube/client/objects.ts';
+import { ERRORS } from '#webhook/messages.ts';
+import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import { byName } from '#shared/domain/model/compare-texts.ts';
 
 /** A namespace and its resourceVersion; 0 if that is not a decimal number. */
 export interface CachedNamespace extends Namespace {
@@ -93,4 +102,37 @@ export function decodeCachedQuota(raw: unknown): Decoded<CachedQuota> {
 function usedOf(raw: unknown): Amounts {
   const used = decodeObject(raw, (object) => readObject(object, 'status', (status) => readAmounts(status, 'used')));
   return (used.ok ? used.value : undefined) ?? NO_AMOUNTS;
+}
+
+/**
+ * Lists all objects of a kind from the API server and skips those that cannot be decoded. Rejects when the list fails.
+ */
+export async function listReadable<T>(
+  client: KubeClient,
+  collection: CollectionAddress,
+  decode: (raw: KubeObject) => Decoded<T>,
+  timeoutMs: number,
+): Promise<readonly T[]> {
+  const outcome = await listObjects(client, collection, { timeoutMs });
+  if (outcome.kind !== 'ok') throw new Error(ERRORS.list(collection.resource.plural, outcome.message));
+  return outcome.object.items.flatMap((raw) => {
+    const decoded = decode(raw);
+    return decoded.ok ? [decoded.value] : [];
+  });
+}
+
+export type Rules = Pick<ClusterState, 'classes' | 'policies' | 'priorityQuotas'>;
+
+/** Classes, policies and quotas from the API server itself. Rejects when they cannot be read. */
+export async function readRules(client: KubeClient, timeoutMs: number): Promise<Rules> {
+  const [classes, policies, priorityQuotas] = await Promise.all([
+    listReadable(client, { resource: PRIORITY_CLASSES }, decodePriorityClass, timeoutMs),
+    listReadable(client, { resource: PRIORITY_POLICIES }, decodePriorityPolicy, timeoutMs),
+    listReadable(client, { resource: PRIORITY_QUOTAS }, decodePriorityQuota, timeoutMs),
+  ]);
+  return {
+    classes: new Map(classes.map((each) => [each.name, each])),
+    policies: policies.toSorted(byName),
+    priorityQuotas: priorityQuotas.toSorted(byName),
+  };
 }

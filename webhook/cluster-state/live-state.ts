@@ -3,13 +3,20 @@ import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
 import { byName } from '#shared/domain/model/compare-texts.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
-import { listReadable } from './list-readable.ts';
-import { readNamespaceLabels } from './read-namespace-labels.ts';
-import { readRules } from './read-rules.ts';
-import type { StateReader } from './cached-state.ts';
+import { decodeResourceQuota, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import { RESOURCE_QUOTAS, PRIORITY_QUOTAS, NAMESPACES, NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
+import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import {
+  PROTECTION_WITHOUT_POLICY,
+  protectionByPolicy,
+} from '#shared/api/node-pressure-policy/protection-by-policy.ts';
+import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import type { Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { listReadable, readRules } from './caches.ts';
+import type { StateReader } from './cached-state.ts';
 
 /**
  * Reads classes, policies, PriorityQuotas and the namespace with its quotas from the API server, because a cache may lag and must not
@@ -62,4 +69,77 @@ function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Pro
     underWay.set(key, started);
     return started;
   };
+}
+
+/**
+ * Reads classes and our objects that name them, so that no request is refused because of a policy that was just
+ * deleted.
+ */
+export function createLiveClassesReader(
+  client: KubeClient,
+  cluster: StateReader,
+  timeoutMs: number,
+): () => Promise<ClusterState> {
+  return async () => {
+    const [rules, priorityQuotas] = await Promise.all([
+      readRules(client, timeoutMs),
+      listReadable(client, { resource: PRIORITY_QUOTAS }, decodePriorityQuota, timeoutMs),
+    ]);
+    return { ...cluster(), ...rules, priorityQuotas: priorityQuotas.toSorted(byName) };
+  };
+}
+
+/**
+ * The labels of a namespace, read from the API server; `undefined` if the namespace does not exist. Rejects when it
+ * cannot be read.
+ */
+export async function readNamespaceLabels(
+  client: KubeClient,
+  name: string,
+  timeoutMs: number,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs });
+  if (found.kind === 'notFound') return undefined;
+  if (found.kind !== 'ok') throw new Error(ERRORS.read(`namespace "${name}"`, found.message));
+  const decoded = decodeNamespace(found.object);
+  if (!decoded.ok) throw new Error(ERRORS.readFields(`namespace "${name}"`, decoded.field, decoded.message));
+  return decoded.value.labels;
+}
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * The protection rules that the policy of a node sets for our evictions, read from the API server: evictions are few,
+ * and another cache could lag. A pod without a node is treated as on a node without labels. Rejects when anything
+ * cannot be read, including a policy that may be the one for this node.
+ */
+export async function readNodeProtection(
+  client: KubeClient,
+  nodeName: string | undefined,
+  timeoutMs: number,
+): Promise<Protection> {
+  const policies = await listReadable(client, { resource: NODE_PRESSURE_POLICIES }, asNamed, timeoutMs);
+  const isLabelled = nodeName !== undefined && policies.length > 0;
+  const selection = selectPolicy(policies, isLabelled ? await readNodeLabels(client, nodeName, timeoutMs) : NO_LABELS);
+  if (selection.kind === 'none') return PROTECTION_WITHOUT_POLICY;
+  if (selection.kind === 'selected') return protectionByPolicy(selection.policy.policy);
+  const { name, field, message } = selection;
+  throw new Error(ERRORS.readFields(`NodePressurePolicy "${name}"`, field, message));
+}
+
+function asNamed(raw: KubeObject) {
+  return { ok: true, value: readNamedPolicy(raw) } as const;
+}
+
+async function readNodeLabels(
+  client: KubeClient,
+  name: string,
+  timeoutMs: number,
+): Promise<ReadonlyMap<string, string>> {
+  const found = await getObject(client, { resource: NODES, name }, { timeoutMs });
+  if (found.kind === 'notFound') return NO_LABELS;
+  if (found.kind !== 'ok') throw new Error(ERRORS.read(`node "${name}"`, found.message));
+  const decoded = decodeNode(found.object);
+  if (!decoded.ok) throw new Error(ERRORS.readFields(`node "${name}"`, decoded.field, decoded.message));
+  return decoded.value.labels;
 }

@@ -8,13 +8,11 @@ import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from 
 import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
-import { createDefaultClassEvents } from '#webhook/events/default-class-events.ts';
-import { podsCondition } from './describe-conditions.ts';
+import { createDefaultClassEvents, createLostNamespaceEvents } from '#webhook/events/cluster-events.ts';
+import { podsCondition, wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import type { RuleReconciler } from '#webhook/rules/rule-reconciler.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
-import { createLostNamespaceEvents } from '#webhook/events/lost-namespace-events.ts';
-import { wantedPolicyConditions, wantedQuotaConditions } from './wanted-conditions.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface ConditionWriterOptions extends Omit<ClientContext, 'metrics'> {

@@ -1,13 +1,23 @@
 import { byName } from '#shared/domain/model/compare-texts.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
+import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { inSlices } from '#shared/runtime/turns/in-slices.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
-import { policyConditions, quotaConditions } from './describe-conditions.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import {
+  EXEMPT_NAMESPACES,
+  LABEL_IGNORE,
+  LABEL_PRIORITY_QUOTA,
+  PRIORITY_QUOTA_ENFORCED,
+} from '#shared/kube/api-names.ts';
+import { CONDITIONS } from '#webhook/messages.ts';
 
 /** Conditions by object name. Rejects when the signal aborts. */
 export type WantedConditions = (signal: AbortSignal) => Promise<ReadonlyMap<string, readonly Condition[]>>;
@@ -67,4 +77,99 @@ function untilChanged<T>(
     known = { value, at };
     return value;
   };
+}
+
+const MOST_NAMES = 10;
+const EXEMPT: readonly string[] = EXEMPT_NAMESPACES;
+
+/** The conditions of a PriorityPolicy. */
+export function policyConditions({ ineffective, conflicts }: PolicyReview): readonly Condition[] {
+  const isReady = ineffective.length === 0;
+  return [
+    {
+      type: 'Ready',
+      status: isReady ? 'True' : 'False',
+      reason: isReady ? 'Accepted' : 'SettingsWithoutEffect',
+      message: isReady ? CONDITIONS.everySettingWorks() : ineffective.join('; '),
+    },
+    {
+      type: 'Conflicting',
+      status: conflicts.length === 0 ? 'False' : 'True',
+      reason: conflicts.length === 0 ? 'NoConflict' : 'OtherPolicies',
+      message: conflicts.length === 0 ? CONDITIONS.noConflict() : conflicts.join('; '),
+    },
+  ];
+}
+
+/**
+ * The condition of a PriorityQuota. In a selected namespace, the API server calls the quota webhook only if the
+ * namespace has the label and is not exempt; otherwise the quota is not enforced there.
+ */
+export function quotaConditions(
+  quota: PriorityQuota,
+  namespaces: readonly Namespace[],
+  classes: PriorityClasses,
+): readonly Condition[] {
+  const selected = namespaces.filter(({ labels }) => quota.namespaces.matches(labels));
+  const gaps = gapsIn(selected);
+  const ineffective = reviewQuota(quota, classes);
+  const message = [selected.length === 0 ? CONDITIONS.noNamespaceSelected() : enforcementText(gaps), ...ineffective];
+  const reason = quotaReason(selected.length, gaps.length, ineffective.length);
+  return [{ type: 'Ready', status: reason === 'Enforced' ? 'True' : 'False', reason, message: message.join('; ') }];
+}
+
+/** Whether a quota charges all its pods what they request; `undefined` before the first count. */
+export function podsCondition(uncharged: UnchargedPods | undefined): Condition {
+  if (uncharged === undefined)
+    return { type: 'PodsReadable', status: 'Unknown', reason: 'NotCounted', message: CONDITIONS.notCounted() };
+  const { unreadable, unstated } = uncharged;
+  const problems = [
+    ...(unreadable.length === 0 ? [] : [CONDITIONS.unreadablePods(unreadable)]),
+    ...(unstated.size === 0 ? [] : [CONDITIONS.unstatedValues(unstated)]),
+  ];
+  const isFine = problems.length === 0;
+  return {
+    type: 'PodsReadable',
+    status: isFine ? 'True' : 'False',
+    reason: isFine ? 'AllPodsRead' : unreadable.length > 0 ? 'UnreadablePods' : 'ValuesNotStated',
+    message: isFine ? CONDITIONS.allPodsRead() : problems.join('; '),
+  };
+}
+
+function quotaReason(selected: number, gaps: number, ineffective: number): string {
+  if (selected === 0) return 'NoNamespace';
+  if (gaps > 0) return 'NotEnforcedEverywhere';
+  return ineffective > 0 ? 'SettingsWithoutEffect' : 'Enforced';
+}
+
+/** Namespaces where the quota is not enforced, and what would have to change there. */
+interface Gap {
+  readonly where: string;
+  readonly names: readonly string[];
+}
+
+const ENFORCED_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
+const GAPS: readonly { readonly where: string; readonly has: (namespace: Namespace) => boolean }[] = [
+  { where: CONDITIONS.gapExempt(), has: ({ name }) => EXEMPT.includes(name) },
+  { where: CONDITIONS.gapIgnored(`${LABEL_IGNORE}=true`), has: ({ labels }) => labels.get(LABEL_IGNORE) === 'true' },
+  { where: CONDITIONS.gapUnlabelled(ENFORCED_LABEL), has: ({ labels }) => !QUOTA_NAMESPACES.matches(labels) },
+];
+
+/** Each namespace is listed under the first gap that applies: an exempt namespace needs no label. */
+function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
+  const reasons = selected.map((namespace) => GAPS.find(({ has }) => has(namespace)));
+  return GAPS.toReversed().flatMap((gap) => {
+    const names = selected.filter((_, index) => reasons[index] === gap).map(({ name }) => name);
+    return names.length === 0 ? [] : [{ where: gap.where, names: names.sort() }];
+  });
+}
+
+function enforcementText(gaps: readonly Gap[]): string {
+  if (gaps.length === 0) return CONDITIONS.enforcedEverywhere();
+  return CONDITIONS.notEnforced(gaps.map(({ where, names }) => `${where}: ${someNames(names)}`));
+}
+
+function someNames(names: readonly string[]): string {
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
 }

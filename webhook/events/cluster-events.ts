@@ -1,10 +1,32 @@
+import { defaultClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { apiVersionOf, PRIORITY_CLASSES, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
-import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { apiVersionOf, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { EVENTS } from '#webhook/messages.ts';
+
+/** Records an Event on the effective class when there are several global defaults, once per change. */
+export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>): (classes: PriorityClasses) => void {
+  let lastNote: string | undefined;
+  return (classes) => {
+    const note = severalDefaults(classes);
+    const lowest = defaultClass(classes);
+    const hasChanged = note !== lastNote;
+    lastNote = note;
+    if (note === undefined || lowest === undefined || !hasChanged) return;
+    const { name, uid } = lowest;
+    events.record({
+      regarding: { apiVersion: apiVersionOf(PRIORITY_CLASSES), kind: PRIORITY_CLASSES.kind, name, uid },
+      type: 'Warning',
+      reason: EVENT_REASONS.severalDefaults,
+      note,
+      action: 'Review',
+    });
+  };
+}
 
 /** A quota and the UID of its object. */
 type Quota = Pick<PriorityQuota, 'name' | 'namespaces'> & { readonly uid: string };

@@ -13,7 +13,7 @@ import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { PDBS } from '#shared/kube/resource.ts';
-import type { Count, EvictionCounter } from './eviction-counter.ts';
+import type { Count, EvictionCounter } from './eviction-store.ts';
 
 export interface LimitSources {
   readonly client: KubeClient;

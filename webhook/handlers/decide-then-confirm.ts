@@ -13,7 +13,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import { LONGEST_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { ERRORS } from '#webhook/messages.ts';
-import { withinTime } from '#webhook/server/within-time.ts';
+import { withinTime } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 
 export interface PodSources {

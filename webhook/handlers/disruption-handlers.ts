@@ -13,9 +13,8 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
-import { findEvictedPod } from '#webhook/evictions/find-evicted-pod.ts';
+import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
-import { evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 

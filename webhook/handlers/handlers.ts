@@ -3,19 +3,19 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
-import { checkBeforeCharge, checkNothing } from './check-before-charge.ts';
-import { priorityClassHandler, type ClassSources } from './priority-class-handler.ts';
-import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
-import { podHandler } from './pod-handler.ts';
-import { quotaHandler, type QuotaSources } from './quota-handler.ts';
-import { templateHandler } from './template-handler.ts';
-import { markOneOfSeveral } from './one-of-several.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { RecordDenial } from '#webhook/events/denial-events.ts';
-import { withValidNames } from './valid-names.ts';
-import { limitConcurrency } from './limit-concurrency.ts';
+import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
+import { ERRORS } from '#webhook/messages.ts';
+import { malformedField } from '#shared/domain/admission/refusals/invalid-request.ts';
+import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
+import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
+import { priorityClassHandler, type ClassSources, podHandler, templateHandler } from './priority-handlers.ts';
+import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
 
 export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
   readonly recordDenial: RecordDenial;
@@ -77,4 +77,55 @@ function inDryRun(handle: AdmissionHandler): AdmissionHandler {
 
 function isOwnRemoval({ requester, subresource, operation }: AdmissionRequest): boolean {
   return OWN_ACCOUNTS.includes(requester.name) && (subresource === 'eviction' || operation === 'DELETE');
+}
+
+/** Wraps a handler that waits for the API server so that at most as many run as `pending` has slots. */
+export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
+  return (review) => {
+    const share = pending.begin(review);
+    if (share === undefined) return overloaded(ERRORS.tooManyWaiting());
+    let decision: ReturnType<AdmissionHandler> | undefined;
+    try {
+      decision = handle(review);
+    } finally {
+      if (!(decision instanceof Promise)) share.end();
+    }
+    return decision instanceof Promise ? decision.finally(() => share.end()) : decision;
+  };
+}
+
+/**
+ * Marks an answer that is not the only one of its webhook entry for one API request: an allowed mutation, which may be
+ * followed by a reinvocation, or one object of a deleted collection.
+ */
+export function markOneOfSeveral(
+  path: string,
+  { operation, name }: AdmissionRequest,
+  decision: AdmissionDecision,
+): AdmissionDecision {
+  if (path === WEBHOOK_PATHS.mutate)
+    return decision.kind === 'refused' ? decision : { ...decision, oneOf: 'mutations' };
+  return operation === 'DELETE' && name === '' ? { ...decision, oneOf: 'items' } : decision;
+}
+
+/**
+ * A handler for the validating phase that refuses invalid names: the API server has already validated them, so it
+ * cannot have sent such a request. The mutating phase runs before that validation and does not check names.
+ */
+function withValidNames(handle: AdmissionHandler): AdmissionHandler {
+  return (review) => nameProblem(review) ?? handle(review);
+}
+
+function nameProblem({ request, object }: Review): AdmissionDecision | undefined {
+  const metadata = fieldOf(object, 'metadata');
+  const names: readonly (readonly [string, unknown])[] = [
+    ['request.name', request.name],
+    ['request.namespace', request.namespace],
+    ['object.metadata.name', fieldOf(metadata, 'name')],
+    ['object.metadata.namespace', fieldOf(metadata, 'namespace')],
+  ];
+  const wrong = names.find(([, name]) => typeof name === 'string' && name !== '' && subdomainFaults(name).length > 0);
+  if (wrong === undefined) return undefined;
+  const [field, name] = wrong;
+  return malformedField(field, subdomainFaults(String(name)).join(', '));
 }

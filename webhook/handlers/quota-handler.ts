@@ -1,7 +1,7 @@
 import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
@@ -10,12 +10,14 @@ import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quo
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { CheckBeforeCharge } from './check-before-charge.ts';
 import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
-import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
+import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
+import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
+import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
+import type { PodSources } from './decide-then-confirm.ts';
 
 export interface QuotaSources {
   /** `DryRun` admits what would be refused, with a warning. */
@@ -154,3 +156,27 @@ function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision 
   const facts = { quota: name, namespace };
   return refuseFor(MESSAGES.quotaWasted, facts, facts);
 }
+
+/** Returns why a pod must not be charged, if there is a reason; never rejects. */
+export type CheckBeforeCharge = (charge: ChargeRequest) => Promise<Refused | undefined>;
+
+/**
+ * Decides from the caches, and checks a refusal on live objects because a cache may lag. If those cannot be read, the
+ * refusal stands: charging by mistake would be worse.
+ */
+export function checkBeforeCharge({
+  cluster,
+  liveState,
+}: Pick<PodSources, 'cluster' | 'liveState'>): CheckBeforeCharge {
+  return async (charge) => {
+    // The webhook entry for pods does not cover our own accounts.
+    if (OWN_ACCOUNTS.includes(charge.request.requester.name)) return undefined;
+    const refusal = refusalBeforeCharge(charge, cluster());
+    if (refusal === undefined) return undefined;
+    const live = await liveState(charge.request).catch(() => undefined);
+    return live === undefined ? refusal : refusalBeforeCharge(charge, live);
+  };
+}
+
+/** In DryRun mode, a pod that would be refused is admitted, so it is charged. */
+export const checkNothing: CheckBeforeCharge = () => Promise.resolve(undefined);

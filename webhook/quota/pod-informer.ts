@@ -14,10 +14,7 @@ import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
 import { LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
 import { forwardAbort } from '#shared/runtime/forward-abort.ts';
-import { latestRevision } from './latest-revision.ts';
-import { loadUnlisted } from './load-pods.ts';
-import { isRelistDue } from './relist-due.ts';
-import { watchPods } from './watch-pods.ts';
+import { latestRevision, loadUnlisted, isRelistDue, watchPods } from './pod-list.ts';
 import { LOG } from '#webhook/messages.ts';
 
 export interface PodInformerOptions extends ClientContext {

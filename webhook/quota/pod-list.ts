@@ -1,15 +1,24 @@
 import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeClient, ClientContext } from '#shared/kube/client/client.ts';
 import { decodeSeenPod, skimPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
-import { isKubeObject } from '#shared/kube/kube-object.ts';
+import { isKubeObject, readRevision } from '#shared/kube/kube-object.ts';
 import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
-import type { PageSize, WireFormat } from '#shared/kube/reflector/reflector-target.ts';
+import {
+  type PageSize,
+  type WireFormat,
+  createPageSize,
+  type Target,
+} from '#shared/kube/reflector/reflector-target.ts';
 import { type Pages, readPages } from '#shared/kube/reflector/read-list.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
+import { readWatch } from '#shared/kube/reflector/read-watch.ts';
+import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
+import { ERRORS } from '#webhook/messages.ts';
 
 export interface LoadOptions {
   readonly client: KubeClient;
@@ -61,7 +70,79 @@ function take({ view, load, format }: Taking, item: Buffer): void {
 }
 
 /** The resourceVersion of a pod whose first bytes show that the view does not need it. */
-export function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
+function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
   const head = format === 'json' ? skimPod(pod) : skimPodMessage(pod);
   return head === undefined || view.namespaces.has(head.namespace) ? undefined : head.resourceVersion;
+}
+
+export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {
+  readonly view: PodView;
+  /** The server sent something; the view may have advanced. */
+  readonly heard: () => void;
+  /** How long a watch stays open; some minutes if `undefined`. */
+  readonly watchSeconds: () => number | undefined;
+}
+
+/** Watches pods from the view's position on and applies their changes to it, until the watch ends for any reason. */
+export function watchPods(options: WatchOptions, signal: AbortSignal): Promise<Reading> {
+  const { client, clock, random, view, heard, watchSeconds } = options;
+  const target: Target = {
+    client,
+    resource: PODS,
+    clock,
+    random,
+    watchSeconds,
+    heard,
+    pageSize: createPageSize(1),
+    message: CHARGED_POD,
+    passesOver: (pod, format) => revisionElsewhere(view, pod, format),
+    store: {
+      set: (raw) => view.put(decodeSeenPod(raw)),
+      remove: (raw) => view.remove(decodeSeenPod(raw)),
+      replace: () => () => undefined,
+    },
+    listed: () => undefined,
+    moved: (resourceVersion) => view.reach(readRevision(resourceVersion) ?? 0),
+  };
+  return readWatch(target, String(view.position), signal);
+}
+
+/** Monotonic times in milliseconds. */
+export interface EpochTimes {
+  readonly now: number;
+  readonly begunAt: number;
+  /** How long its lists took; `undefined` during the first ones. */
+  readonly listMs: number | undefined;
+  /** Since when a proof is awaited. */
+  readonly awaitedSince: number | undefined;
+}
+
+/** A relist every 30 to 60 minutes repairs what a watch cannot show. */
+const SHORTEST_INTERVAL_MS = 1_800_000;
+const INTERVAL_SPREAD_MS = 1_800_000;
+/** A proof arrives with the next event or bookmark if the server sends any, otherwise with a list. */
+const SHORTEST_WAIT_MS = 10_000;
+/** Lists take at most 1/300 of the time, or 1/50 while a proof is awaited. */
+const INTERVALS_PER_LIST = 300;
+const WAITS_PER_LIST = 50;
+
+/** Whether everything should be listed again although the watch works; `spread` is in [0, 1). */
+export function isRelistDue({ now, begunAt, listMs, awaitedSince }: EpochTimes, spread: number): boolean {
+  if (listMs === undefined) return false;
+  const intervalMs = SHORTEST_INTERVAL_MS + spread * INTERVAL_SPREAD_MS;
+  if (now - begunAt >= Math.max(intervalMs, INTERVALS_PER_LIST * listMs)) return true;
+  if (awaitedSince === undefined) return false;
+  const waitedMs = now - Math.max(awaitedSince, begunAt);
+  return waitedMs >= Math.max(SHORTEST_WAIT_MS, WAITS_PER_LIST * listMs);
+}
+
+/**
+ * The current revision of the storage: no completed change of a pod has a later one. Rejects when it cannot be read.
+ */
+export async function latestRevision(client: KubeClient, signal: AbortSignal): Promise<number> {
+  const page = await listObjects(client, { resource: PODS }, { limit: 1, signal });
+  if (page.kind !== 'ok') throw new Error(ERRORS.list('pods', page.message));
+  const revision = readRevision(page.object.resourceVersion);
+  if (revision !== undefined) return revision;
+  throw new Error(ERRORS.followPods(page.object.resourceVersion));
 }

@@ -1,13 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { keepReading } from '#shared/http/linger.ts';
-import { createFairShares, type Share } from './fair-shares.ts';
-import { freeChunk } from './free-chunk.ts';
-import { DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
-import { holdersOf } from './review-holders.ts';
+import { createFairShares, type Share, createSharedTimeout, createFairQueue } from './fair-queue.ts';
+import { freeChunk, DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
+import { holdersOf, reviewStart, type ReviewStart } from './review-start.ts';
 import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './review-scan.ts';
-import { reviewStart, type ReviewStart } from './review-start.ts';
-import { createSharedTimeout } from './shared-timeout.ts';
-import { createFairQueue } from './fair-queue.ts';
 
 /** Why a body was not read completely. */
 export type Unread = 'tooLarge' | 'tooMany' | 'tooSlow' | NonNullable<ReviewScan['beyond']>;

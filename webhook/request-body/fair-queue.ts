@@ -1,5 +1,3 @@
-import { createFairShares, type Share } from './fair-shares.ts';
-
 /** Runs one entry at a time; the others wait. */
 export interface FairQueue {
   /**
@@ -64,6 +62,95 @@ export function createFairQueue(longest: number): FairQueue {
       if (current === undefined) start(entry);
       else lines.set(holder, [...(lines.get(holder) ?? []), entry]);
       return turnOf(entry);
+    },
+  };
+}
+
+/** A share that a holder has taken. */
+export interface Share {
+  /** Gives it back; further calls do nothing. */
+  end(): void;
+}
+
+/** A limited amount that many holders share fairly. */
+export interface FairShares {
+  /** Takes a share of `cost`; `undefined` when one of the holders has reached its limit. */
+  take(holders: readonly string[], cost: number): Share | undefined;
+}
+
+/**
+ * No holder may hold more than what is left free, as switches share their buffers (Choudhury and Hahne, dynamic
+ * thresholds): a single holder gets half of `total`, each of n greedy holders gets 1/(n+1), and as much stays free for
+ * the next one.
+ */
+export function createFairShares(total: number): FairShares {
+  const held = new Map<string, number>();
+  let free = total;
+
+  function add(holders: readonly string[], cost: number): void {
+    free -= cost;
+    for (const holder of holders) {
+      const now = (held.get(holder) ?? 0) + cost;
+      if (now === 0) held.delete(holder);
+      else held.set(holder, now);
+    }
+  }
+
+  return {
+    take: (holders, cost) => {
+      if (cost > free || holders.some((holder) => (held.get(holder) ?? 0) + cost > free)) return undefined;
+      add(holders, cost);
+      let isHeld = true;
+      return {
+        end: () => {
+          if (isHeld) add(holders, -cost);
+          isHeld = false;
+        },
+      };
+    },
+  };
+}
+
+/** Many timeouts of the same length. */
+export interface SharedTimeout {
+  /** Calls back after the timeout; returns a function that cancels it. */
+  add(onLate: () => void): () => void;
+}
+
+interface Wait {
+  readonly dueAt: number;
+  readonly onLate: () => void;
+}
+
+/** One timer for all of them, because one per request would be expensive: the oldest timeout ends first. */
+export function createSharedTimeout(ms: number): SharedTimeout {
+  const waits = new Set<Wait>();
+  let isArmed = false;
+
+  function arm(inMs: number): void {
+    isArmed = true;
+    setTimeout(check, Math.max(1, Math.ceil(inMs))).unref();
+  }
+
+  function check(): void {
+    isArmed = false;
+    const now = performance.now();
+    for (const wait of waits) {
+      if (wait.dueAt > now) {
+        arm(wait.dueAt - now);
+        return;
+      }
+      waits.delete(wait);
+      wait.onLate();
+    }
+  }
+
+  return {
+    add: (onLate) => {
+      const wait = { dueAt: performance.now() + ms, onLate };
+      waits.add(wait);
+      if (!isArmed) arm(ms);
+      return () => void waits.delete(wait);
     },
   };
 }

@@ -7,15 +7,20 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat, type Repetition } from '#shared/runtime/repeat.ts';
-import type { Caches } from '#webhook/cluster-state/caches.ts';
+import { type Caches, readRules, type Rules } from '#webhook/cluster-state/caches.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
-import { readRules, type Rules } from '#webhook/cluster-state/read-rules.ts';
-import { compareRules, type Comparison } from './compare-rules.ts';
+import { compareRules, type Comparison, writeRules } from './stored-rules.ts';
 import { missingPolicies } from './enforcing-policies.ts';
-import { enforcementCondition } from './rule-conditions.ts';
-import { behindMs, isJustBehind, nextRuleState, unknownRules, type RuleEvent, type RuleState } from './rule-state.ts';
-import { writeRules } from './write-rules.ts';
+import {
+  enforcementCondition,
+  behindMs,
+  isJustBehind,
+  nextRuleState,
+  unknownRules,
+  type RuleEvent,
+  type RuleState,
+} from './rule-state.ts';
 import { LOG } from '#webhook/messages.ts';
 
 export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {

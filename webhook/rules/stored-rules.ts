@@ -5,8 +5,16 @@ import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
-import { API_VERSION, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { API_VERSION, COMPONENT_NAMES, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { ERRORS } from '#webhook/messages.ts';
+import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
+import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
+import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import type { WebhookConfiguration } from '#webhook/configuration.ts';
+import type { Rules } from '#webhook/cluster-state/caches.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { rulesCondition } from './rule-state.ts';
 
 /** One of the PriorityRules objects: stored and wanted state; `undefined` if it does not or should not exist. */
 export interface RulesObject {
@@ -24,14 +32,14 @@ interface Call {
 const FIELD_MANAGER = COMPONENT_NAMES.webhook;
 
 /** The stored object. Rejects when it cannot be read. */
-export async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
+async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
   const outcome = await getObject(client, { resource: PRIORITY_RULES, name }, call);
   if (outcome.kind === 'notFound') return undefined;
   return expectOk(outcome, 'read', name);
 }
 
 /** Whether the stored object matches the wanted one, regardless of field order. */
-export function isCurrent({ stored, wanted }: RulesObject): boolean {
+function isCurrent({ stored, wanted }: RulesObject): boolean {
   if (stored === undefined || wanted === undefined) return stored === wanted;
   return isDeepStrictEqual(stored['spec'], JSON.parse(JSON.stringify(wanted)));
 }
@@ -40,7 +48,7 @@ export function isCurrent({ stored, wanted }: RulesObject): boolean {
  * Creates, replaces or deletes the object, unless another client has changed it since it was read. Rejects when it
  * cannot.
  */
-export async function writeRulesObject(
+async function writeRulesObject(
   client: KubeClient,
   { name, stored, wanted }: RulesObject,
   call: Call,
@@ -69,7 +77,7 @@ export async function writeRulesObject(
 }
 
 /** Writes in its status what it was compiled from, unless it is current. Rejects when it cannot. */
-export async function writeRulesStatus(
+async function writeRulesStatus(
   client: KubeClient,
   object: KubeObject,
   { policies, condition, now }: { readonly policies: number; readonly condition: Condition; readonly now: number },
@@ -89,4 +97,70 @@ export async function writeRulesStatus(
 function expectOk<T>(outcome: Outcome<T>, verb: string, name: string): T {
   if (outcome.kind === 'ok') return outcome.object;
   throw new Error(ERRORS.storedRules(verb, name, outcome.message));
+}
+
+/** The rules compiled from policies and classes, and the stored objects to compare with. */
+export interface Comparison {
+  readonly compiled: CompiledRules;
+  /** All classes, as they were compiled. */
+  readonly classes: PriorityClasses;
+  /** Objects to write first, objects to delete last, so that no rule is missing in between. */
+  readonly objects: readonly RulesObject[];
+  readonly isCurrent: boolean;
+}
+
+/** Compiles the rules and reads the objects. Rejects when they cannot be read. */
+export async function compareRules(
+  client: KubeClient,
+  { policies, classes, priorityQuotas: quotas }: Rules,
+  mode: WebhookConfiguration['mode'],
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const compiled = compileRules({ policies, quotas, classes, mode, bytesOf: storedBytes });
+  const wanted = [
+    { name: PRIORITY_RULES_NAMES.refusing, set: compiled.refusing },
+    { name: PRIORITY_RULES_NAMES.warning, set: compiled.warning },
+    { name: PRIORITY_RULES_NAMES.giving, set: compiled.giving },
+  ].toSorted((a, b) => absence(a.set) - absence(b.set));
+  const objects = await Promise.all(
+    wanted.map(async ({ name, set }) => ({
+      name,
+      stored: await readRulesObject(client, name, { signal }),
+      wanted: set === undefined ? undefined : encodePriorityRules(set),
+      policies: set?.rules.length ?? 0,
+    })),
+  );
+  return { compiled, classes, objects, isCurrent: objects.every(isCurrent) };
+}
+
+function absence(set: RuleSet | undefined): number {
+  return set === undefined ? 1 : 0;
+}
+
+export interface WritingTerm {
+  readonly signal: AbortSignal;
+  readonly term: LeaseTerm;
+  readonly now: number;
+  /** Called for every object that was changed. */
+  readonly written: () => void;
+}
+
+/** Writes the objects that differ, and their status. Rejects when it cannot, or no longer leads. */
+export async function writeRules(
+  client: KubeClient,
+  { compiled, objects }: Comparison,
+  { signal, term, now, written }: WritingTerm,
+): Promise<void> {
+  for (const object of objects) {
+    let { stored } = object;
+    if (!isCurrent(object)) {
+      if (!term.isHeld()) throw new Error(ERRORS.ledPerhapsByAnother());
+      stored = await writeRulesObject(client, object, { signal });
+      written();
+    }
+    if (stored === undefined || !term.isHeld()) continue;
+    const { policies } = object;
+    const condition = rulesCondition(compiled.leftOut, policies);
+    await writeRulesStatus(client, stored, { policies, condition, now }, { signal });
+  }
 }

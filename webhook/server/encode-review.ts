@@ -1,7 +1,6 @@
+import { crc32 } from 'node:zlib';
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
-import { auditAnnotations } from './audit-annotations.ts';
-import { bounded } from './bounded.ts';
 
 /** An admission answer as JSON text. `object` is the raw pod to which a change applies. */
 export function encodeReview(uid: string, decision: AdmissionDecision, object: unknown): string {
@@ -40,4 +39,36 @@ function encodePatch(decision: AdmissionDecision, object: unknown) {
   const patch = priorityPatch(object, decision.change);
   if (patch.length === 0) return {};
   return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+}
+
+const HASH_DIGITS = 8;
+
+/**
+ * The audit annotations of an answer; the API server prefixes them with the name of the webhook entry. When a key is
+ * set twice for one API request, the API server keeps the first value and logs a warning. So only a single answer uses
+ * the keys `decision` and `because`; one of several answers gets a key derived from its content, and a mutation that
+ * changes nothing gets no annotation.
+ */
+export function auditAnnotations(decision: AdmissionDecision): Readonly<Record<string, string>> {
+  const { because, oneOf } = decision;
+  if (oneOf === undefined) return { decision: because.code, because: bounded(because.text) };
+  if (oneOf === 'mutations' && decision.kind === 'allowed' && decision.change === undefined) return {};
+  const value = bounded(`${because.code}: ${because.text}`);
+  return { [`${KEYS[oneOf]}-${fingerprint(value)}`]: value };
+}
+
+const KEYS = { mutations: 'mutation', items: 'item' } as const;
+
+function fingerprint(text: string): string {
+  return crc32(text).toString(16).padStart(HASH_DIGITS, '0');
+}
+
+const MOST_CHARACTERS = 500;
+
+/**
+ * Shortens a text for an answer: the API server truncates warnings beyond 4 KiB in total, and keeps audit annotations
+ * in memory.
+ */
+function bounded(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS - 1)}…`;
 }

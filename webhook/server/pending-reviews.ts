@@ -1,6 +1,6 @@
 import type { Review } from './decode-review.ts';
-import { createFairShares, type Share } from '#webhook/request-body/fair-shares.ts';
-import { holdersOf } from '#webhook/request-body/review-holders.ts';
+import { createFairShares, type Share } from '#webhook/request-body/fair-queue.ts';
+import { holdersOf } from '#webhook/request-body/review-start.ts';
 
 /** Reviews whose decision has to wait for the API server. */
 export interface PendingReviews {

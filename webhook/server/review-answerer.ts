@@ -1,18 +1,17 @@
 import { crc32 } from 'node:zlib';
+import type { ServerResponse } from 'node:http';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
 import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
-import { parseBody, parsedBytes } from '#webhook/request-body/parse-body.ts';
-import { reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
-import { FAILURES, type Failure } from '#webhook/messages.ts';
+import { parseBody, parsedBytes, reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
+import { FAILURES, type Failure, ERRORS } from '#webhook/messages.ts';
+import { endIfUnread } from '#shared/http/linger.ts';
+import { failureStatus } from '#shared/http/status.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';
 import type { PendingReviews } from './pending-reviews.ts';
 import type { Refusals } from './refuse-unread.ts';
-import type { Answer } from './review-answer.ts';
 import type { ReviewMetrics } from './review-metrics.ts';
-import { createUidMemory } from './uid-memory.ts';
-import { LateError, withinTime } from './within-time.ts';
 
 /**
  * Decides one review. If it throws or rejects (a bug, or a cache that is not synced), the answer is HTTP 500, so that
@@ -106,4 +105,56 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
 
 function startOf({ request }: Review): ReviewStart {
   return { uid: request.uid, namespace: request.namespace, username: request.requester.name };
+}
+
+/** An encoded AdmissionReview, or an HTTP failure if there is no review to answer. */
+export type Answer = Failure | { readonly code: 200; readonly body: string };
+
+/** Writes an answer, unless the client has disconnected. */
+export function sendAnswer(response: ServerResponse, answer: Answer): void {
+  if (response.destroyed) return;
+  const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
+  endIfUnread(response);
+  response.writeHead(answer.code, ['Content-Type', 'application/json', 'Content-Length', Buffer.byteLength(body)]);
+  response.end(body);
+}
+
+/** Remembers which content came with which request uid. */
+export interface UidMemory {
+  /** Whether this uid has come lately with other content, and remembers it. */
+  isReused(uid: string, fingerprint: number): boolean;
+}
+
+/** Twice this many of the latest uids are remembered: at 1,000 reviews a second some ten seconds. */
+const GENERATION = 8_192;
+
+/** Two generations, of which the older one is forgotten as a whole: nothing is searched for what to forget. */
+export function createUidMemory(generation = GENERATION): UidMemory {
+  let older = new Map<string, number>();
+  let newer = new Map<string, number>();
+  return {
+    isReused: (uid, fingerprint) => {
+      const known = newer.get(uid) ?? older.get(uid);
+      if (newer.size >= generation) {
+        older = newer;
+        newer = new Map();
+      }
+      newer.set(uid, fingerprint);
+      return known !== undefined && known !== fingerprint;
+    },
+  };
+}
+
+/** A promise did not settle in time. */
+export class LateError extends Error {
+  override readonly name = 'LateError';
+}
+
+/** Rejects with a `LateError` when the promise does not settle in time; its later result is ignored. */
+export function withinTime<T>(pending: Promise<T>, deadlineMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ms = Math.max(0, Math.round(deadlineMs));
+    const timer = setTimeout(() => reject(new LateError(ERRORS.tooLate(ms))), ms);
+    void pending.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

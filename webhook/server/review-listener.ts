@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '#shared/runtime/log.ts';
 import type { ReadBody } from '#webhook/request-body/body-budget.ts';
-import { headProblem } from '#webhook/request-body/review-head.ts';
+import { headProblem } from '#webhook/request-body/review-start.ts';
 import { LOG, type Failure } from '#webhook/messages.ts';
 import {
   createAnswerer,
@@ -9,8 +9,9 @@ import {
   type AnswererOptions,
   type ArrivedBody,
   type Asked,
+  sendAnswer,
+  type Answer,
 } from './review-answerer.ts';
-import { sendAnswer, type Answer } from './review-answer.ts';
 
 export interface ReviewListenerOptions extends AnswererOptions {
   /** Handlers by path. */

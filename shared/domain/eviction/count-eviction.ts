@@ -111,7 +111,7 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
 
 /**
  * No node and no owner may use up the limit of the cluster: each may hold as much of it as is left for the others, as
- * in webhook/request-body/fair-shares.ts.
+ * in webhook/request-body/fair-queue.ts.
  */
 function takenShare(
   recent: readonly CountedEviction[],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
-import { registerFully } from '#webhook/registration/register.ts';
+import { registerFully } from '#webhook/registration/registration.ts';
 import { accountToken, WEBHOOK, writeKubeconfig } from './accounts.ts';
 import { freePorts } from './free-ports.ts';
 import { startWebhookProcess, type WebhookProcess } from './webhook-process.ts';

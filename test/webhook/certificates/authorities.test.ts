@@ -5,7 +5,7 @@ import {
   promoted,
   type Authorities,
   type AuthorityView,
-} from '#webhook/certificates/authorities.ts';
+} from '#webhook/certificates/authority-store.ts';
 
 const DAY = 86_400_000;
 const NOW = 1_000 * DAY;

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAuthority } from '#shared/http/certificates.ts';
-import { withClientAuthority } from '#webhook/certificates/create-certificate-source.ts';
-import type { ServingCertificate } from '#webhook/certificates/certificate-source.ts';
+import { withClientAuthority, type ServingCertificate } from '#webhook/certificates/certificate-source.ts';
 
 const SERVED: ServingCertificate = {
   tls: { certPem: 'cert', keyPem: 'key' },

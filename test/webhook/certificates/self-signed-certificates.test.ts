@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { memoryAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
-import { selfSignedCertificates } from '#webhook/certificates/self-signed-certificates.ts';
+import { selfSignedCertificates } from '#webhook/certificates/certificate-source.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Change, ChangeListener } from '#shared/kube/reflector/reflector-store.ts';
-import { byNamespace } from '#webhook/cluster-state/by-namespace.ts';
+import { byNamespace } from '#webhook/cluster-state/cached-state.ts';
 
 interface Thing {
   readonly namespace: string;

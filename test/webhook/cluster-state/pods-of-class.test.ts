@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { findPodsOfClass } from '#webhook/cluster-state/pods-of-class.ts';
+import { findPodsOfClass } from '#webhook/cluster-state/pod-look-up.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 

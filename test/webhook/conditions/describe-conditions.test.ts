@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/describe-conditions.ts';
+import { podsCondition, policyConditions, quotaConditions } from '#webhook/conditions/wanted-conditions.ts';
 import { buildClass } from '#test/build/admission.ts';
 import { amountsOf, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { CONDITIONS } from '#webhook/messages.ts';

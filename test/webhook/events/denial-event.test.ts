@@ -7,7 +7,7 @@ import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priorit
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
-import { denialEvent } from '#webhook/events/denial-event.ts';
+import { denialEvent } from '#webhook/events/denial-events.ts';
 import {
   ALICE,
   buildClass,

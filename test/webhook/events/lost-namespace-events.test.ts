@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { createLostNamespaceEvents } from '#webhook/events/lost-namespace-events.ts';
+import { createLostNamespaceEvents } from '#webhook/events/cluster-events.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 
 const LABELS = { tenant: 'yes', 'plimsoll.dev/priority-quota': 'enforced' };

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { CountedEviction } from '#shared/domain/eviction/count-eviction.ts';
-import { createEvictionCounter, type EvictionCounter } from '#webhook/evictions/eviction-counter.ts';
-import { memoryEvictionStore, type EvictionStore } from '#webhook/evictions/eviction-store.ts';
+import {
+  createEvictionCounter,
+  type EvictionCounter,
+  memoryEvictionStore,
+  type EvictionStore,
+} from '#webhook/evictions/eviction-store.ts';
 
 const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 4 };
 const BOUNDS = { limits: LIMITS, inClusterPerMinute: 10 };

@@ -4,8 +4,13 @@ import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/ev
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import { decodeLedgerObject, withLedger, type LedgerObject } from '#webhook/quota/ledger-object.ts';
-import { writtenAs, type LedgerStore } from '#webhook/quota/ledger-store.ts';
+import {
+  decodeLedgerObject,
+  withLedger,
+  type LedgerObject,
+  writtenAs,
+  type LedgerStore,
+} from '#webhook/quota/ledger-store.ts';
 import { QuotaLedger, type QuotaLedgerOptions } from '#webhook/quota/quota-ledger.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { countOf, type CountedPod } from '#test/build/pod-count.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isRelistDue, type EpochTimes } from '#webhook/quota/relist-due.ts';
+import { isRelistDue, type EpochTimes } from '#webhook/quota/pod-list.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -8,7 +8,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createPodEntries } from '#webhook/registration/pod-entries.ts';
-import { registerFully } from '#webhook/registration/register.ts';
+import { registerFully } from '#webhook/registration/registration.ts';
 import { RULE_CLASSES } from '#test/build/rule-cases.ts';
 import { apiDouble, type ApiDouble, type Fault } from '#test/fakes/api-double.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Share } from '#webhook/request-body/fair-shares.ts';
-import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
+import { type Share, createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
 /** A queue that records its turns by name. */
 function line(longest: number) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFairShares, type Share } from '#webhook/request-body/fair-shares.ts';
+import { createFairShares, type Share } from '#webhook/request-body/fair-queue.ts';
 
 const SEED = 20_261_122;
 

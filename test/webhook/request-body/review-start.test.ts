@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reviewStart } from '#webhook/request-body/review-start.ts';
-import { holdersOf } from '#webhook/request-body/review-holders.ts';
+import { reviewStart, holdersOf } from '#webhook/request-body/review-start.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 
 const SEED = 20_261_122;

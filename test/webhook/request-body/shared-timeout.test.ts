@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSharedTimeout } from '#webhook/request-body/shared-timeout.ts';
+import { createSharedTimeout } from '#webhook/request-body/fair-queue.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => vi.useRealTimers());

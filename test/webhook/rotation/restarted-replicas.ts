@@ -1,8 +1,11 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { secretAuthorityStore, type AuthorityStore } from '#webhook/certificates/authority-store.ts';
-import type { CertificateSource, ServingCertificate } from '#webhook/certificates/certificate-source.ts';
-import { selfSignedCertificates } from '#webhook/certificates/self-signed-certificates.ts';
+import {
+  type CertificateSource,
+  type ServingCertificate,
+  selfSignedCertificates,
+} from '#webhook/certificates/certificate-source.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -10,7 +10,7 @@ import { createCaches, eachCache } from '#webhook/cluster-state/caches.ts';
 import { createCertificateRotator } from '#webhook/certificates/certificate-rotator.ts';
 import type { CertificateSource } from '#webhook/certificates/certificate-source.ts';
 import { webhookSchema } from '#webhook/configuration.ts';
-import { createHandlerSources } from '#webhook/handler-sources.ts';
+import { createHandlerSources } from '#webhook/wire.ts';
 import { Ledgers } from '#webhook/quota/ledgers.ts';
 import { createRegistration } from '#webhook/registration/registration.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';

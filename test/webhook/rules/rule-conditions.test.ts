@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildPolicy } from '#test/build/admission.ts';
-import { enforcementCondition, rulesCondition } from '#webhook/rules/rule-conditions.ts';
-import { unknownRules, type RuleState } from '#webhook/rules/rule-state.ts';
+import { enforcementCondition, rulesCondition, unknownRules, type RuleState } from '#webhook/rules/rule-state.ts';
 import { CONDITIONS, RULE_LIMITS } from '#webhook/messages.ts';
 
 const CURRENT: RuleState = { ...unknownRules(false), isCurrent: true };

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { auditAnnotations } from '#webhook/server/audit-annotations.ts';
-import { markOneOfSeveral } from '#webhook/handlers/one-of-several.ts';
+import { auditAnnotations } from '#webhook/server/encode-review.ts';
+import { markOneOfSeveral } from '#webhook/handlers/handlers.ts';
 
 const CHANGE = { priorityClassName: 'standard', priority: 100, preemptionPolicy: 'Never' };
 const accepted = allow(because('PriorityAccepted', 'it may be used'));

@@ -3,7 +3,7 @@ import { because } from '#shared/domain/admission/admission-code.ts';
 import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/decode-review.ts';
 import { createCallerLanes, createPendingReviews } from '#webhook/server/pending-reviews.ts';
-import { limitConcurrency } from '#webhook/handlers/limit-concurrency.ts';
+import { limitConcurrency } from '#webhook/handlers/handlers.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { ERRORS } from '#webhook/messages.ts';

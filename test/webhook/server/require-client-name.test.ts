@@ -7,7 +7,7 @@ import {
   type CertificatePair,
 } from '#shared/http/certificates.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
-import { requireClientName } from '#webhook/server/require-client-name.ts';
+import { requireClientName } from '#webhook/admission-port.ts';
 
 const now = Date.now();
 const authority = createAuthority({ commonName: 'ca', days: 1, now });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createUidMemory } from '#webhook/server/uid-memory.ts';
+import { createUidMemory } from '#webhook/server/review-answerer.ts';
 
 describe('createUidMemory', () => {
   test('detects a uid that is reused with other content, and nothing else', () => {

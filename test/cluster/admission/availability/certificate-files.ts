@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { type Harness, uniqueName } from '#test/contract/harness.ts';
-import { registerCaBundle } from '#webhook/registration/register.ts';
+import { registerCaBundle } from '#webhook/registration/registration.ts';
 
 /** The certificate files of a webhook, and a way to renew them. */
 export interface CertificateFiles {

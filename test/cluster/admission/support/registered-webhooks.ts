@@ -4,7 +4,7 @@ import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/
 import { type Answer, type Harness, pod } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import { registerFully } from '#webhook/registration/register.ts';
+import { registerFully } from '#webhook/registration/registration.ts';
 import { installRules } from './install-rules.ts';
 import { spread } from './spread.ts';
 import { eventually } from '#test/build/waiting.ts';
