@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
+import { isPreempted, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
@@ -9,7 +9,6 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS, NAMESPACES } from '#shared/kube/resource.ts';
 import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
 import type { Eviction } from './decide/eviction.ts';

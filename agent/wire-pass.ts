@@ -1,5 +1,5 @@
-import { lastingEntries } from '#shared/domain/avoidance/avoid-entry.ts';
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
+import { lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';

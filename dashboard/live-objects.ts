@@ -1,6 +1,6 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, derived, type Reflector } from '#shared/kube/reflector/reflector.ts';

@@ -1,5 +1,5 @@
 import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { DashboardSources } from './sources.ts';
 import { nodeView } from './views/node-view.ts';

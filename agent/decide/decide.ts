@@ -4,7 +4,7 @@ import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pres
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
+import { type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { advanceStalls, advanceStallStarts } from './shortage/advance-stalls.ts';
 import { advanceThresholds } from './shortage/advance-thresholds.ts';

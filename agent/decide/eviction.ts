@@ -1,10 +1,8 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { amountOf } from '#shared/domain/pressure/is-below.ts';
-import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
-import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/grace-period.ts';
+import { amountOf, isHard } from '#shared/domain/pressure/threshold.ts';
+import { type EvictionUrgency, gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import { isHard } from '#shared/domain/pressure/threshold.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';

@@ -1,12 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import {
-  chooseVictims,
-  type VictimChoice,
-  type VictimRules,
-  withoutUnneeded,
-} from '#shared/domain/eviction/choose-victims.ts';
+import { chooseVictims, type VictimChoice, type VictimRules, withoutUnneeded, heldAboveRequest } from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
-import { heldAboveRequest } from '#shared/domain/eviction/safe-within-request.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';

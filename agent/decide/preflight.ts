@@ -1,5 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { isBelow } from '#shared/domain/pressure/is-below.ts';
+import { isBelow } from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';

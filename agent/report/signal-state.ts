@@ -1,7 +1,6 @@
 import type { SignalEntry } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { canonicalQuantity, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
+import { canonicalQuantity, formatQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import {
   type Quantity,
   quantityFromMilli,
@@ -9,11 +8,10 @@ import {
   quantityNumber,
 } from '#shared/domain/quantity/quantity.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { amountOf } from '#shared/domain/pressure/is-below.ts';
+import { amountOf, isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
-import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
 import type { StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';

@@ -5,8 +5,7 @@ import type { Candidate, RankingFacts } from '#shared/domain/ranking/candidate.t
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
-import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { type RankingOrder, kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 

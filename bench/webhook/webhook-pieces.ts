@@ -1,8 +1,7 @@
 /** What one review costs by pieces, without a network: each on the 6 KB pod of the other benchmarks. JSON on stdout. */
 import { crc32 } from 'node:zlib';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
+import { type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';

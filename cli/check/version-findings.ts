@@ -1,5 +1,5 @@
 import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Finding } from './finding.ts';
 import { agentsDiffer, agentsHaveOtherVersion } from './messages.ts';

@@ -5,7 +5,7 @@ import { nameOf, type Manifest } from '#cli/manifests/manifest.ts';
 import type { Finding } from './finding.ts';
 import { changesClasses, judgesEvictions, judgesOwnPods } from './messages.ts';
 
-const KINDS: readonly string[] = [MUTATING_WEBHOOKS.kind, VALIDATING_WEBHOOKS.kind];
+const CONFIGURATIONS: readonly string[] = [MUTATING_WEBHOOKS.kind, VALIDATING_WEBHOOKS.kind];
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
 /** One entry of a webhook configuration that is not ours. */
@@ -17,7 +17,7 @@ interface OtherEntry {
 
 /** Webhooks of others that may refuse our evictions, keep our pods from starting, or change what we have decided. */
 export function webhookConflicts(manifests: readonly Manifest[]): readonly Finding[] {
-  const entries = manifests.filter(({ kind }) => KINDS.includes(kind)).flatMap(otherEntries);
+  const entries = manifests.filter(({ kind }) => CONFIGURATIONS.includes(kind)).flatMap(otherEntries);
   return [
     ...entries.filter(({ raw }) => hasRule(raw, 'pods/eviction')).map(({ name }) => judgesEvictions(name)),
     ...entries.filter(({ raw }) => mayKeepOurPodsOut(raw)).map(({ name }) => judgesOwnPods(name)),

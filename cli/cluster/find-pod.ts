@@ -1,4 +1,4 @@
-import { withDefaultRequests } from '#shared/domain/pod/default-requests.ts';
+import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

@@ -4,22 +4,20 @@ import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
 } from '#shared/api/node-pressure-policy/protection-by-policy.ts';
-import { hasEnded } from '#shared/domain/pod/has-ended.ts';
+import { hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { evictionRules, nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import { type Amounts, sortedNames, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';

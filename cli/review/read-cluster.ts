@@ -1,4 +1,4 @@
-import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import type { KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';

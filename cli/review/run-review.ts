@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
+import { NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { namespaceOf, type Manifest } from '#cli/manifests/manifest.ts';

@@ -1,18 +1,8 @@
-import { hasEnded } from '#shared/domain/pod/has-ended.ts';
+import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import {
-  chooseVictims,
-  type Ineligible,
-  type VictimRules,
-  withoutUnneeded,
-} from '#shared/domain/eviction/choose-victims.ts';
-import { isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
-import { leastRelief } from '#shared/domain/eviction/least-relief.ts';
-import { overageOfLimited } from '#shared/domain/eviction/limited-owner.ts';
+import { chooseVictims, type Ineligible, type VictimRules, withoutUnneeded, isOwnReason, nameOf, leastRelief, overageOfLimited, withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
-import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';

@@ -1,10 +1,4 @@
-import {
-  isKubeletSignal,
-  OWN_SIGNALS,
-  resourceOf,
-  type Signal,
-  type StarvedResource,
-} from '#shared/domain/pressure/signal.ts';
+import { isKubeletSignal, OWN_SIGNALS, resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { addQuantities, type Quantity, quantityNumber, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import {

@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';
@@ -11,9 +11,7 @@ import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import { thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
-import { amountOf, amountToRelieve } from '#shared/domain/pressure/is-below.ts';
-import { byUrgency } from '#shared/domain/pressure/by-urgency.ts';
-import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { SimulatedSignal } from './signals.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
 import { type NamedUsage, usageOnNode } from './parse-usage.ts';

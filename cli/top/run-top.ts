@@ -1,5 +1,5 @@
-import { ageText } from '#shared/domain/model/duration-text.ts';
-import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';

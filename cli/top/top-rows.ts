@@ -5,7 +5,7 @@ import {
   type SignalState,
   worstSignal,
 } from '#shared/api/node-pressure.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type Metadata, metadataOf } from '#cli/output/answer.ts';
 

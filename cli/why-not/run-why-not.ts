@@ -1,4 +1,4 @@
-import { ageText } from '#shared/domain/model/duration-text.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';

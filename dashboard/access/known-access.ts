@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { putBounded } from '#shared/domain/model/put-bounded.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { User } from '#shared/kube/access/reviews.ts';
 

@@ -1,6 +1,6 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
-import { readableBytes } from '#shared/domain/quantity/readable-amount.ts';
+import { readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 
 /** The share of `capacity` that is gone when `available` is left; `undefined` where one cannot be read. */
 export function usedRatio(available: string | undefined, capacity: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
-import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import {
   type AvoidEntry,
   type EvictionEntry,

@@ -1,5 +1,5 @@
 import { type Fields, fieldsOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
-import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { shareOf } from './amounts.ts';

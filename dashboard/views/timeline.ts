@@ -1,5 +1,5 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
+import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -8,9 +8,8 @@ import type {
   ProposedVictims,
   WaitedFor,
 } from '#shared/domain/preemption/proposal/proposal.ts';
-import { leaveSetAside } from '#shared/domain/preemption/proposal/free-room.ts';
+import { leaveSetAside, reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import type { IdleFor, IncomingPod } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

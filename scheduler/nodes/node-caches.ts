@@ -1,6 +1,6 @@
 import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import { quote } from '#shared/domain/model/quote.ts';
+import { quote } from '#shared/domain/model/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';

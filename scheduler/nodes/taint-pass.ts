@@ -1,5 +1,4 @@
-import type { TaintLimits } from '#shared/domain/node-control/judge-taint.ts';
-import { type NodeChange, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
+import { type TaintLimits, type NodeChange, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { MANY_UNDONE } from './contested-writes.ts';
 import { CONDITION_TYPES, type KnownNode, TAINT_KEYS } from './known-node.ts';

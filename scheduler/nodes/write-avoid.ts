@@ -1,6 +1,6 @@
 import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';

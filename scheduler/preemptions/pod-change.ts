@@ -1,5 +1,4 @@
-import { isKubeletRefusal } from '#shared/domain/pod/kubelet-refusal.ts';
-import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
+import { isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { decodeObject, readObject, readText } from '#shared/kube/decode/wire-object.ts';

@@ -1,4 +1,4 @@
-import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-entry.ts';
+import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
 import {
   LONGEST_WINDOW_MS,
   type LoopRecord,
@@ -7,7 +7,7 @@ import {
   MOST_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
 import type {

@@ -1,8 +1,7 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
 import { API_VERSION } from '#shared/kube/api-names.ts';
 
 /** An object of ours as the API server takes it. */

@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/pod/owner-key.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { DRY_RUN_SUFFIX } from './decode-node-pressure.ts';

@@ -7,9 +7,9 @@ import type {
   RuleIndex,
   RuleSet,
   RuleSubjects,
+  UnplacedRule,
 } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
-import type { UnplacedRule } from '#shared/domain/priority-rules/rule-of-policy.ts';
 
 /** Before a sentence that would be a refusal if the webhook were not in dry run. */
 const DRY_RUN_PREFIX = '(dry run) ';

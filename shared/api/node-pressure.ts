@@ -1,12 +1,12 @@
 import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, LONGEST_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
-export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-entry.ts';
-export { isSameOwner, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
+export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
+export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 
 /** One node's NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml); times are wall time. */
 export interface NodePressure {

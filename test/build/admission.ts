@@ -1,6 +1,5 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { Requester } from '#shared/domain/admission/request.ts';
+import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';

@@ -1,6 +1,5 @@
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { compareByKey } from '#shared/domain/ranking/rank-columns.ts';
-import { decidingKey } from '#shared/domain/ranking/rank-pods.ts';
+import { compareByKey, decidingKey } from '#shared/domain/ranking/rank-pods.ts';
 import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
 
 /** Negative if `left` goes first, positive if `right` does, 0 if no key distinguishes them. */

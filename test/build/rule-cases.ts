@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
-import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';

@@ -4,7 +4,7 @@ import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodReview, pod, readAnswer } from './support/reviews.ts';
 import { PODS, PRIORITY_QUOTAS } from './support/webhook-process.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 import { eventually } from '#test/build/waiting.ts';
 

@@ -1,9 +1,9 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-entry.ts';
-import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import type { AvoidLookup } from '#shared/domain/admission/choose-fields.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';

@@ -1,7 +1,6 @@
-import type { AvoidLookup } from '#shared/domain/admission/choose-nodes.ts';
-import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import { NO_KNOWN_PODS } from '#shared/domain/admission/known-pods.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import type { AvoidLookup } from '#shared/domain/admission/choose-fields.ts';
+import { type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';

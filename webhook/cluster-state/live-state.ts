@@ -1,6 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeResourceQuota, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
@@ -13,7 +13,7 @@ import {
   protectionByPolicy,
 } from '#shared/api/node-pressure-policy/protection-by-policy.ts';
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
-import type { Protection } from '#shared/domain/eviction/node-protection.ts';
+import type { Protection } from '#shared/domain/eviction/protection.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { listReadable, readRules } from './caches.ts';
 import type { StateReader } from './cached-state.ts';

@@ -1,4 +1,4 @@
-import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/known-pods.ts';
+import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listSomePods, selectorText, type SomePods, readSmallPod, readSome } from '#shared/kube/list/read-some.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

@@ -1,4 +1,4 @@
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';

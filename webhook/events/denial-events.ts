@@ -1,6 +1,6 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { putBounded } from '#shared/domain/model/put-bounded.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { ObjectReference, EventRecord } from '#shared/kube/events/event-series.ts';
@@ -14,7 +14,7 @@ import {
   PODS,
 } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AdmissionCode } from '#shared/domain/admission/admission-code.ts';
+import type { AdmissionCode } from '#shared/domain/admission/message.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { EVENTS } from '#webhook/messages.ts';

@@ -1,11 +1,10 @@
 import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
 import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Protection } from '#shared/domain/eviction/node-protection.ts';
-import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
+import { type Protection, spentBudget } from '#shared/domain/eviction/protection.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';

@@ -1,12 +1,10 @@
-import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState, PodSearch } from '#shared/domain/admission/cluster-state.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
-import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
-import { affinitySearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import { refuseUnknownNamespace, standsUnconfirmed } from '#shared/domain/admission/refusals/unconfirmed.ts';
+import { affinitySearches } from '#shared/domain/admission/warnings.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
+import { refuseUnknownNamespace, standsUnconfirmed } from '#shared/domain/admission/refusals.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';

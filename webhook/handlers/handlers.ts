@@ -1,15 +1,13 @@
-import { asDryRun } from '#shared/domain/admission/as-dry-run.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { asDryRun, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { RecordDenial } from '#webhook/events/denial-events.ts';
-import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
+import { overloaded, malformedField } from '#shared/domain/admission/refusals.ts';
 import { ERRORS } from '#webhook/messages.ts';
-import { malformedField } from '#shared/domain/admission/refusals/invalid-request.ts';
-import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';

@@ -2,7 +2,7 @@ import type { PendingReservation, ReservationResult } from '#shared/domain/quota
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
-import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
+import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { growthTo, missingFor } from '#shared/domain/quota/charge.ts';
@@ -14,7 +14,7 @@ import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
-import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
+import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
 import type { PodSources } from './decide-then-confirm.ts';

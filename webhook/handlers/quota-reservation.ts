@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import type { ChargeRequest } from '#shared/domain/admission/refusal-before-charge.ts';
-import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals/invalid-request.ts';
+import type { ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
+import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';

@@ -1,5 +1,5 @@
 import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
-import { judges } from '#shared/domain/priority-rules/rule-of-policy.ts';
+import { judges } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { Condition } from '#shared/kube/conditions.ts';
 import { CONDITIONS, RULE_LIMITS } from '#webhook/messages.ts';

@@ -1,8 +1,7 @@
-import { asDryRun } from '#shared/domain/admission/as-dry-run.ts';
-import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
+import { asDryRun, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
 import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { overloaded } from '#shared/domain/admission/refusals/overloaded.ts';
+import { overloaded } from '#shared/domain/admission/refusals.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';

@@ -1,10 +1,5 @@
 import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
-import {
-  hasCriticalPriority,
-  isMirrorOfNode,
-  protectionOf,
-  type ProtectionRules,
-} from '#shared/domain/eviction/protection.ts';
+import { hasCriticalPriority, isMirrorOfNode, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,
@@ -31,7 +26,7 @@ import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';

@@ -1,11 +1,10 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { type HeldPod, isOwnReason, nameOf } from '#shared/domain/eviction/safe-within-request.ts';
+import { type HeldPod, isOwnReason, nameOf, leastRelief, type WantedRelief } from '#shared/domain/eviction/choose-victims.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { REASONS } from '#agent/messages.ts';
-import { leastRelief, type WantedRelief } from '#shared/domain/eviction/least-relief.ts';
 import { type Ineligibility, type RankingContext, leavingAboveRequest } from './rank-node.ts';
 
 /** Everything that decides whether pods within their requests may be evicted. */

@@ -1,8 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { isBelow, amountOf } from '#shared/domain/pressure/is-below.ts';
+import { isBelow, amountOf, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type Observation, type Observations, wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';

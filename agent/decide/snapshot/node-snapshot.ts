@@ -1,6 +1,5 @@
-import { hasEnded } from '#shared/domain/pod/has-ended.ts';
+import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';

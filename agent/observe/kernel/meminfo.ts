@@ -1,4 +1,4 @@
-import type { NodeMemory } from '#shared/domain/pressure/reclaimable-memory.ts';
+import type { NodeMemory } from '#shared/domain/pressure/memory-figure.ts';
 import { defineFields, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 

@@ -1,6 +1,5 @@
 import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
-import { meetsRequirement } from '#shared/domain/labels/requirement.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import { meetsRequirement, type Requirement } from '#shared/domain/labels/label-selector.ts';
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 
 /** A prepared question to an object's labels. */

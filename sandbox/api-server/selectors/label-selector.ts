@@ -1,5 +1,4 @@
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import { prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
+import { type LabelSelector, prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
 import { isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
 /** Prepares a LabelSelector as objects hold it: absent matches nothing, empty everything. */

@@ -1,4 +1,4 @@
-import { ageText } from '#shared/domain/model/duration-text.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
 import type { Cell, Column } from './column.ts';
 
 type Read = Column['read'];

@@ -1,4 +1,4 @@
-import { durationText } from '#shared/domain/model/duration-text.ts';
+import { durationText } from '#shared/domain/model/texts.ts';
 import { fieldsAt, listAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Cell, Column } from './column.ts';
 import { pairs } from './core-columns.ts';

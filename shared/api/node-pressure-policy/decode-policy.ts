@@ -12,7 +12,7 @@ import {
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import { quote } from '#shared/domain/model/quote.ts';
+import { quote } from '#shared/domain/model/texts.ts';
 import type { AgentPolicy } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
 import { readSpec } from './read-spec.ts';

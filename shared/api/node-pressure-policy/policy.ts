@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
-import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/node-protection.ts';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/protection.ts';
+import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';

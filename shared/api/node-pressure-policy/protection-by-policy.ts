@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
-import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/protection.ts';
 import type { AgentPolicy } from './policy.ts';
 
 /** The rules for our own evictions on a node without a policy; their mode is then the agent's own setting. */

@@ -1,5 +1,5 @@
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { byName } from '#shared/domain/model/compare-texts.ts';
+import { byName } from '#shared/domain/model/texts.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodePolicy, decodeScope, type NodePolicy, type PolicyScope } from './decode-policy.ts';

@@ -1,5 +1,5 @@
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { OptOut } from '#shared/domain/eviction/node-protection.ts';
+import type { OptOut } from '#shared/domain/eviction/protection.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import type { PolicyKeyName, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './mode.ts';

@@ -1,11 +1,10 @@
-import type { Selector } from '#shared/domain/labels/label-selector.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Selector, LabelSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { AvoidLookup } from './choose-nodes.ts';
-import type { KnownPods } from './known-pods.ts';
+import type { AvoidLookup } from './choose-fields.ts';
 
 /** What an admission decision knows about the cluster. */
 export interface ClusterState {
@@ -29,4 +28,20 @@ export interface ClusterState {
   readonly knownPods: KnownPods;
   /** Which nodes evicted pods of an owner; absent where that is not known. */
   readonly avoidedBy?: AvoidLookup | undefined;
+}
+
+/** Pods that were looked up for one decision. */
+export interface KnownPods {
+  readonly pods: readonly Pod[];
+  /** There may be more pods than were read. */
+  readonly isPartial: boolean;
+}
+
+/** No look-up was made, or nothing could be read. */
+export const NO_KNOWN_PODS: KnownPods = { pods: [], isPartial: false };
+
+/** Pods to look up: those of a namespace that the selector selects; `undefined` selects all. */
+export interface PodSearch {
+  readonly namespace: string;
+  readonly selector: LabelSelector | undefined;
 }

@@ -1,6 +1,5 @@
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
-import type { OptOut, Protection } from '#shared/domain/eviction/node-protection.ts';
-import { protectionOf } from '#shared/domain/eviction/protection.ts';
+import { type OptOut, type Protection, protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { AdmissionDecision, Refused } from './decision.ts';
 import { allowFor, refuseFor } from './message.ts';

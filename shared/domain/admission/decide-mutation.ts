@@ -1,17 +1,22 @@
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from './messages/wording.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { chooseClass, type ClassChoice } from './choose-class.ts';
-import { chooseNodes, type NodeChoice } from './choose-nodes.ts';
-import { chooseScheduler, type SchedulerChoice } from './choose-scheduler.ts';
+import {
+  chooseClass,
+  type ClassChoice,
+  chooseNodes,
+  type NodeChoice,
+  chooseScheduler,
+  type SchedulerChoice,
+} from './choose-fields.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
 import { reasonOf } from './message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import type { PodRequest } from './pod-request.ts';
-import { policiesFor } from './rules/policies-for.ts';
-import { priorityRefusal } from './refusals/priority-refusal.ts';
+import type { PodRequest } from './request.ts';
+import { policiesFor } from './policy-rules.ts';
+import { priorityRefusal } from './pod-rules.ts';
 
 /**
  * Decides a new pod's class, priority and preemption policy, its scheduler where a policy names one, and the nodes that

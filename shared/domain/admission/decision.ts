@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import { PHRASES } from './messages/wording.ts';
 
 /** The three priority fields of a pod, always set together. */
 export interface PriorityFields {
@@ -54,4 +55,31 @@ export function allow(because: Because, warnings: readonly string[] = []): Allow
 /** A permanent refusal: a retry would be refused again. */
 export function refuse(code: 400 | 403 | 409 | 413, because: Because, warnings: readonly string[] = []): Refused {
   return { kind: 'refused', code, because, warnings };
+}
+
+/** A rule that a pod breaks, and whether the pod is refused for it. */
+export interface Violation {
+  readonly because: Because;
+  readonly response: 'Deny' | 'Warn';
+}
+
+/**
+ * Refuses with the first violation that denies, else allows; every other violation becomes a warning. Only allowed pods
+ * are checked for further warnings.
+ */
+export function decideByViolations(
+  accepted: Because,
+  violations: readonly Violation[],
+  lint: () => readonly string[] = () => [],
+): AdmissionDecision {
+  const denying = violations.find(({ response }) => response === 'Deny');
+  const reported = violations.filter((violation) => violation !== denying).map(({ because }) => because.text);
+  if (denying !== undefined) return refuse(403, denying.because, [...new Set(reported)]);
+  return allow(accepted, [...new Set([...reported, ...lint()])]);
+}
+
+/** The decision in mode `DryRun`: a refusal becomes a warning. */
+export function asDryRun(decision: AdmissionDecision): AdmissionDecision {
+  if (decision.kind === 'allowed') return decision;
+  return allow(decision.because, [...decision.warnings, PHRASES.dryRun(decision.because.text)]);
 }

@@ -1,5 +1,4 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { because, type AdmissionCode } from './admission-code.ts';
 import { allow, type Allowed, type Refused } from './decision.ts';
 
 /** A sentence of the catalogue: its code, the HTTP status of the answer that it explains, and its text. */
@@ -39,4 +38,49 @@ export function refuseFor<Values>(
   const { status, retryAfterSeconds } = message;
   const refused: Refused = { kind: 'refused', code: status, because: reasonOf(message, values, facts), warnings: [] };
   return retryAfterSeconds === undefined ? refused : { ...refused, retryAfterSeconds };
+}
+
+/** Every reason to allow or refuse a request: the audit annotation `decision` and the metric label `reason`. */
+export type AdmissionCode =
+  | 'NothingToDecide'
+  | 'MalformedRequest'
+  | 'UnknownResource'
+  | 'ReviewTooLarge'
+  | 'Overloaded'
+  | 'NamespaceUnknown'
+  | 'PriorityAccepted'
+  | 'PriorityFromPolicy'
+  | 'PrioritySubstituted'
+  | 'UnknownPriorityClass'
+  | 'PriorityMismatch'
+  | 'ForgedQosClass'
+  | 'ClassNotAllowed'
+  | 'PriorityAboveCeiling'
+  | 'PreemptionNotAllowed'
+  | 'DefaultNotGiven'
+  | 'QuotaRequired'
+  | 'QuotaLabelMissing'
+  | 'QuotaExceeded'
+  | 'QuotaUnusable'
+  | 'QuotaValuesMissing'
+  | 'QuotaReserved'
+  | 'QuotaBusy'
+  | 'QuotaWasted'
+  | 'QuotaUnknown'
+  | 'TemplateAccepted'
+  | 'ClassChangeAccepted'
+  | 'ClassInUse'
+  | 'SecondGlobalDefault'
+  | 'DisruptionAccepted'
+  | 'DisruptionOfProtectedPod'
+  | 'DisruptionUnwanted'
+  | 'DisruptionOfOtherPod'
+  | 'DisruptionOnOtherNode'
+  | 'DisruptionBudgetSpent'
+  | 'DisruptionLimitReached'
+  | 'DisruptionUnclear';
+
+/** A `because` with an admission code. */
+export function because(code: AdmissionCode, text: string, facts: Because['facts'] = {}): Because {
+  return { code, text, facts };
 }

@@ -1,10 +1,7 @@
 import type { Message } from './message.ts';
-import { CLASS_MESSAGES } from './messages/class-messages.ts';
-import { DISRUPTION_MESSAGES } from './messages/disruption-messages.ts';
-import { POLICY_MESSAGES } from './messages/policy-messages.ts';
+import { CLASS_MESSAGES, POLICY_MESSAGES, TEMPLATE_MESSAGES } from './messages/priority-messages.ts';
+import { DISRUPTION_MESSAGES, REQUEST_MESSAGES } from './messages/request-messages.ts';
 import { QUOTA_MESSAGES } from './messages/quota-messages.ts';
-import { REQUEST_MESSAGES } from './messages/request-messages.ts';
-import { TEMPLATE_MESSAGES } from './messages/template-messages.ts';
 
 /**
  * Every sentence with which an admission request is answered, in the order in which a reader meets them. Status 403 is

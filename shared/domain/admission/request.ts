@@ -1,3 +1,6 @@
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { PriorityFields } from './decision.ts';
+
 /** The user who sent the request, as the API server authenticated it. */
 export interface Requester {
   readonly name: string;
@@ -22,4 +25,27 @@ export interface AdmissionRequest {
   readonly name: string;
   readonly requester: Requester;
   readonly isDryRun: boolean;
+}
+
+/** A pod to create, or the pod that a template describes. */
+export interface PodRequest {
+  readonly pod: Pod;
+  readonly requester: Requester;
+  /** `spec.serviceAccountName`, or `default` if it is not set. */
+  readonly serviceAccountName: string;
+  /** `spec.schedulerName`, or `default-scheduler` if it is not set. */
+  readonly schedulerName: string;
+  /**
+   * Whether the user named the class or the API server filled in the global default: read from managedFields, so a
+   * hint, not a proof. `unknown` is treated as `person`.
+   */
+  readonly classNamedBy: 'person' | 'default' | 'unknown';
+  /** Why its annotations have no effect, as sentences. */
+  readonly wishMistakes: readonly string[];
+}
+
+/** The pod with other priority fields; an empty class name means no class. */
+export function withPriority(pod: Pod, { priorityClassName, priority, preemptionPolicy }: PriorityFields): Pod {
+  const named = priorityClassName === '' ? undefined : priorityClassName;
+  return { ...pod, spec: { ...pod.spec, priorityClassName: named, priority, preemptionPolicy } };
 }

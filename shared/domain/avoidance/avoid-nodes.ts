@@ -1,4 +1,4 @@
-import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/owner-key.ts';
+import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -86,4 +86,24 @@ function aboutToEvict(facts: NodePressureFacts, now: Instant): AvoidedNode | und
   if (!isEnforced || pressure === undefined || !isFreshReport(facts.observedAt, now)) return undefined;
   const because = { code: 'AboutToEvict', text: 'the node is about to evict pods', facts: { state: pressure } };
   return { isForbidden: pressure === 'Hard', because };
+}
+
+/** Keeps new pods of an owner off one node until a time (wall time). */
+export interface AvoidEntry {
+  readonly owner: OwnerKey;
+  readonly until: Instant;
+  readonly cause: string;
+  /** Whether the node is forbidden; otherwise it is the last choice. */
+  readonly hard: boolean;
+}
+
+/** Entries that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+export const MOST_ENTRIES = 64;
+
+/** The entries that still last at `now`. */
+export function lastingEntries(
+  { avoid }: { readonly avoid: readonly AvoidEntry[] },
+  now: Instant,
+): readonly AvoidEntry[] {
+  return avoid.filter(({ until }) => until > now);
 }

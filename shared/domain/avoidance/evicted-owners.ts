@@ -1,7 +1,7 @@
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { ownerId, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import { ownerId, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 
 /** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
 export interface PastEviction {

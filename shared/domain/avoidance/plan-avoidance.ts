@@ -1,9 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from './avoid-entry.ts';
-import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/owner-key.ts';
+import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from './avoid-nodes.ts';
+import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import { whyLoop } from '#shared/domain/preemption/loop/find-loop.ts';
+import { whyLoop } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type EvictedOwner, evictedOwners, type PastEviction } from './evicted-owners.ts';
 

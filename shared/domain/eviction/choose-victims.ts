@@ -1,5 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
+import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 
 /** A candidate that was passed over, and why. */
 export interface Ineligible {
@@ -60,4 +62,99 @@ export function withoutUnneeded(
       return false;
     })
     .toReversed();
+}
+
+/** What the victims of the severe stage have to bring. */
+export interface WantedRelief {
+  readonly reasonAgainst: (candidate: Candidate) => Because | undefined;
+  /** Evictions that are possible before the resource is exhausted, at least one; infinite while it does not shrink. */
+  readonly inTime: number;
+  /** What must be freed. */
+  readonly gap: number;
+  /** Of the policy: a share of the gap, or an amount. */
+  readonly minimum: ThresholdValue | undefined;
+}
+
+const USUAL_SHARE = 0.05;
+const USUAL_BYTES = 64 * 1024 * 1024;
+
+/**
+ * What a victim of the severe stage has to free at least. A pod is too small if it frees less than a worthwhile part of the
+ * gap while a pod above its request frees more: evicting one small pod after another uses up windows and time. It is too
+ * small, too, if too little time is left to close the gap with pods of its size while a larger one may be evicted. A pod
+ * that closes the gap alone never is. A larger pod that is held keeps only the smallest ones.
+ */
+export function leastRelief(
+  ranked: readonly Candidate[],
+  { reasonAgainst, inTime, gap, minimum }: WantedRelief,
+): number {
+  const above = ranked.filter(({ exceedsRequest }) => exceedsRequest);
+  const judged = above.map((each) => ({ usage: each.usage ?? 0, because: reasonAgainst(each) }));
+  const evictable = largestOf(judged.filter(({ because }) => because === undefined));
+  const known = largestOf(judged.filter(({ because }) => because === undefined || isOwnReason(because)));
+  const [part, smallPart] = worthwhileParts(gap, minimum);
+  const worthwhile = [part, smallPart].find((each) => each <= evictable) ?? 0;
+  return Math.max(Math.min(gap / inTime, evictable), worthwhile, smallPart <= known ? smallPart : 0);
+}
+
+function largestOf(pods: readonly { readonly usage: number }[]): number {
+  return pods.reduce((largest, { usage }) => Math.max(largest, usage), 0);
+}
+
+/**
+ * What is worthwhile, and what is where no pod is large enough for that. Of 5 % of the gap and 64Mi the larger one: with
+ * the smaller one, every pod would be worthwhile for a small gap.
+ */
+function worthwhileParts(gap: number, minimum: ThresholdValue | undefined): readonly [number, number] {
+  const usual = gap * USUAL_SHARE;
+  if (minimum === undefined) return [Math.min(gap, Math.max(usual, USUAL_BYTES)), usual];
+  const part = minimum.kind === 'share' ? gap * minimum.share : quantityNumber(minimum.amount);
+  return [Math.min(gap, part), Math.min(usual, part)];
+}
+
+/** A pod that holds more than it requested, or may do so, and that is not evicted now. */
+export interface HeldPod {
+  /** `namespace/name`, or what is known of a pod that cannot be read. */
+  readonly pod: string;
+  readonly because: Because;
+}
+
+/** Pods that the kubelet does not evict either (`IsCriticalPod`): without this agent, another pod would be evicted. */
+const SPARED_BY_KUBELET: readonly string[] = ['ProtectedPriority', 'ProtectedMirrorPod'];
+
+/** Whether a reason against a pod would not exist for the kubelet alone. */
+export function isOwnReason({ code }: Because): boolean {
+  return !SPARED_BY_KUBELET.includes(code);
+}
+
+/** The passed-over pods above their requests that the kubelet alone would evict, largest overage first. */
+export function heldAboveRequest(ineligible: readonly Ineligible[]): readonly HeldPod[] {
+  const held = ineligible.filter(({ candidate, because }) => candidate.exceedsRequest && isOwnReason(because));
+  const byOverage = held.toSorted((left, right) => right.candidate.roundedOverage - left.candidate.roundedOverage);
+  return byOverage.map(({ candidate, because }) => ({ pod: nameOf(candidate), because }));
+}
+
+/** `namespace/name` of a candidate. */
+export function nameOf({ facts: { pod } }: Candidate): string {
+  return `${pod.namespace}/${pod.name}`;
+}
+
+/**
+ * Why a pod that keeps to its request is not taken where the policy protects such pods (decision D-2), `undefined` if
+ * it uses more. Who has no statistics has not been seen to use more.
+ */
+export function withinRequestProtection({ facts, exceedsRequest }: Candidate): Because | undefined {
+  if (exceedsRequest) return undefined;
+  const text = 'the pod uses no more than it requests';
+  return { code: 'ProtectedWithinRequest', text, facts: { priority: facts.priority } };
+}
+
+/**
+ * Whether a candidate must not be evicted in place of pods whose owners are at their limits: then the largest overage of
+ * those. An owner must not become immune at the cost of others, so only a pod that exceeds its own request by more goes.
+ */
+export function overageOfLimited(candidate: Candidate, limited: readonly Candidate[]): number | undefined {
+  if (limited.length === 0) return undefined;
+  const largest = Math.max(...limited.map(({ roundedOverage }) => roundedOverage));
+  return candidate.exceedsRequest && candidate.roundedOverage > largest ? undefined : largest;
 }

@@ -3,11 +3,10 @@ import type { Container, Pod } from '#shared/domain/pod/pod.ts';
 import { hasPodLevelResources } from '#shared/domain/pod/pod-requests.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { amountOf } from '#shared/domain/pressure/is-below.ts';
+import { amountOf, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
 /** What stands in the pod's status and in the Event about an eviction. */

@@ -1,5 +1,8 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { EvictionLimits } from './eviction-limits.ts';
 
 /** On a pod from a file or an address on the node: where it is from. */
 export const CONFIG_SOURCE = 'kubernetes.io/config.source';
@@ -96,4 +99,60 @@ function becauseOfOptOut(pod: Pod, { optOutCeiling }: ProtectionRules): Because 
 
 function protectedBecause(code: string, text: string, facts: Because['facts']): Because {
   return { code, text: `the pod ${text}`, facts };
+}
+
+/** Without a policy that says otherwise: the priority of an ordinary important class, above which no pod may opt out. */
+export const DEFAULT_OPT_OUT_CEILING = 1_000_000;
+
+/**
+ * How far a wish never to be evicted goes. `WithinRequest`: in the severe stage it covers only what the pod requested, so
+ * that a pod above its request may be evicted. `Always`: it counts in both stages.
+ */
+export type OptOut = 'WithinRequest' | 'Always';
+
+export const DEFAULT_OPT_OUT: OptOut = 'WithinRequest';
+
+/** The rules for our own evictions on a node. */
+export interface Protection {
+  /** The policy that applies to the node; without one the mode is the agent's own setting. */
+  readonly policy: { readonly name: string; readonly mode: 'DryRun' | 'Enforce' } | undefined;
+  readonly limits: EvictionLimits;
+  /** Protected in addition to kube-system and our own namespaces. */
+  readonly namespaces: readonly string[];
+  readonly optOutCeiling: number;
+  readonly optOut: OptOut;
+}
+
+/**
+ * The one PodDisruptionBudget for which the API server is sure to answer an eviction with 429; `undefined` where it may
+ * let the pod go, or answers something else: a pod that does not run or is not Ready, several budgets
+ * (`pkg/registry/core/pod/storage/eviction.go`).
+ */
+export function spentBudget(pod: Pod, budgets: readonly DisruptionBudget[]): DisruptionBudget | undefined {
+  if (pod.deletion !== undefined || pod.status.phase !== 'Running' || !isReady(pod)) return undefined;
+  const [budget, ...others] = budgets.filter((each) => covers(each, pod));
+  return others.length === 0 && budget?.disruptionsAllowed === 0 ? budget : undefined;
+}
+
+/** Here an empty selector selects every pod of the namespace. */
+function covers({ namespace, selector }: DisruptionBudget, pod: Pod): boolean {
+  return namespace === pod.namespace && prepareSelector(selector).matches(pod.labels);
+}
+
+function isReady({ status }: Pod): boolean {
+  return status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
+}
+
+/** What is asked about the pods of a node. */
+export interface PodKinds {
+  readonly optedOut: (pod: Pod) => boolean;
+  readonly isDaemonSetPod: (pod: Pod) => boolean;
+}
+
+/**
+ * Whether a node holds only pods that opted out of preemption, pods of DaemonSets and mirrors of static pods. A pod of a
+ * DaemonSet can run on no other node, so there it may preempt those that opted out. Mechanism S2-29.
+ */
+export function isLastResort(podsOfNode: readonly Pod[], { optedOut, isDaemonSetPod }: PodKinds): boolean {
+  return podsOfNode.every((pod) => isMirrorOfNode(pod) || optedOut(pod) || isDaemonSetPod(pod));
 }

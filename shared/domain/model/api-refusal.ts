@@ -1,4 +1,4 @@
-import { quote } from './quote.ts';
+import { quote } from './texts.ts';
 
 /** A request refused as the API server would: HTTP code, reason (absent where the API gives none) and message. */
 export interface ApiRefusal {

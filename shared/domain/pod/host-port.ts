@@ -1,5 +1,5 @@
 import type { Container, ContainerPort, Pod, PodSpec } from './pod.ts';
-import { isSidecar } from './sum-containers.ts';
+import { isSidecar } from './pod-resize.ts';
 
 /** A port of the node that a pod takes, with the defaults of its address and protocol written out. */
 export interface HostPort {

@@ -1,4 +1,3 @@
-import { type OwnerKey, ownerText } from './owner-key.ts';
 import type { NodeSelectorTerm, Owner, Pod } from './pod.ts';
 
 /** The controller that would recreate the pod; `undefined` if there is none. */
@@ -51,4 +50,28 @@ function nodeNamedIn({ matchFields }: NodeSelectorTerm): string | undefined {
   const [field, ...others] = matchFields;
   const isName = field?.key === 'metadata.name' && field.operator === 'In' && field.values.length === 1;
   return isName && others.length === 0 ? field.values[0] : undefined;
+}
+
+/** The controller of a pod. Without `uid`, every owner of that name is meant. */
+export interface OwnerKey {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+/** Whether two keys name one owner; UIDs are compared where both are known. */
+export function isSameOwner(left: OwnerKey, right: OwnerKey): boolean {
+  const isSameName = left.namespace === right.namespace && left.kind === right.kind && left.name === right.name;
+  return isSameName && (left.uid === undefined || right.uid === undefined || left.uid === right.uid);
+}
+
+/** Identifies an owner; two owners of the same name differ if both UIDs are known. */
+export function ownerId(owner: OwnerKey): string {
+  return `${ownerText(owner)} ${owner.uid ?? ''}`;
+}
+
+/** An owner as messages and `status.evictions` name it: `namespace/Kind/name`. */
+export function ownerText({ namespace, kind, name }: OwnerKey): string {
+  return `${namespace}/${kind}/${name}`;
 }

@@ -1,9 +1,14 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Pod } from './pod.ts';
-import { containerResizes, isResizeInfeasible, limitsInResize, podResize, requestsInResize } from './pod-resize.ts';
+import { type Amounts, addAmounts, NO_AMOUNTS, filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { sumContainers } from './sum-containers.ts';
+import type { Pod, Container, Resources } from './pod.ts';
+import {
+  containerResizes,
+  isResizeInfeasible,
+  limitsInResize,
+  podResize,
+  requestsInResize,
+  sumContainers,
+} from './pod-resize.ts';
 
 /** What counts as a pod's requests and limits. Absent means no. */
 export interface PodResourceOptions {
@@ -94,7 +99,7 @@ function withPodLevel(containers: Amounts, stated: Amounts, resized: Amounts | u
 }
 
 /** Whether a pod as a whole may request it. IsSupportedPodLevelResource. */
-export function isPodLevelResource(name: string): boolean {
+function isPodLevelResource(name: string): boolean {
   return POD_LEVEL.includes(name) || name.startsWith('hugepages-');
 }
 
@@ -107,4 +112,38 @@ function addToLimits(limits: Amounts, overhead: Amounts): Amounts {
     if (limit !== undefined && quantitySign(limit) !== 0) amounts.set(name, addQuantities(limit, amount));
   }
   return amounts;
+}
+
+/**
+ * The pod with the requests that the API server gives it from its limits, before any admission. Templates get none.
+ * `pkg/apis/core/v1/defaults.go` SetDefaults_Pod, defaultPodRequests.
+ */
+export function withDefaultRequests(pod: Pod): Pod {
+  const { containers, initContainers } = pod.spec;
+  const spec = {
+    ...pod.spec,
+    containers: containers.map(requestLimits),
+    initContainers: initContainers.map(requestLimits),
+  };
+  return { ...pod, spec: { ...spec, resources: defaultPodLevel({ ...pod, spec }) } };
+}
+
+function requestLimits(container: Container): Container {
+  const { requests, limits } = container.resources;
+  if (limits === undefined) return container;
+  return { ...container, resources: { limits, requests: new Map([...limits, ...(requests ?? [])]) } };
+}
+
+/** Where the pod as a whole has limits, it requests what its containers do, else those limits. */
+function defaultPodLevel(pod: Pod): Resources | undefined {
+  const { requests, limits } = pod.spec.resources ?? {};
+  if (limits === undefined || limits.size === 0) return pod.spec.resources;
+  const ofContainers = podRequests(pod, { skipPodLevel: true, excludeOverhead: true });
+  const defaults: Amounts = new Map([...limits, ...filterAmounts(ofContainers, isDividable)]);
+  return { limits, requests: new Map([...filterAmounts(defaults, isPodLevelResource), ...(requests ?? [])]) };
+}
+
+/** Huge pages cannot be overcommitted: what containers request of them is no default. */
+function isDividable(name: string): boolean {
+  return isPodLevelResource(name) && !name.startsWith('hugepages-');
 }

@@ -1,5 +1,4 @@
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
@@ -155,4 +154,30 @@ export interface TopologySpreadConstraint {
   readonly matchLabelKeys: readonly string[];
   readonly nodeAffinityPolicy: string | undefined;
   readonly nodeTaintsPolicy: string | undefined;
+}
+
+const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
+
+/** Whether all containers of the pod have terminated for good: it takes no more room. */
+export function hasEnded({ status }: Pick<Pod, 'status'>): boolean {
+  return ENDED.includes(status.phase);
+}
+
+const REASONS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
+
+/**
+ * Whether a kubelet refuses a pod for this reason, which is that of the pod's status and of the Event: a scheduler bound it
+ * to a node whose room another one had given away, or that had changed. `pkg/kubelet/lifecycle/predicate.go`.
+ */
+export function isKubeletRefusal(reason: string): boolean {
+  return REASONS.test(reason);
+}
+
+/**
+ * Whether a scheduler marked the pod as a victim of preemption. The first DisruptionTarget condition counts.
+ * `plugins/defaultpreemption/default_preemption.go` podTerminatingByPreemption.
+ */
+export function isPreempted({ status }: Pick<Pod, 'status'>): boolean {
+  const target = status.conditions.find(({ type }) => type === 'DisruptionTarget');
+  return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
 }

@@ -1,7 +1,6 @@
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
-import { isExtendedResource } from '#shared/domain/quantity/resource-name.ts';
-import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
+import { isExtendedResource, BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 
 /**

@@ -1,10 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isBelow } from './is-below.ts';
+import { isBelow, type Threshold, isHard, sameness } from './threshold.ts';
 import type { Observations } from './observation.ts';
-import type { PressureCondition } from './signal.ts';
-import { conditionOf } from './signal.ts';
-import type { Threshold } from './threshold.ts';
-import { isHard, sameness } from './threshold.ts';
+import { type PressureCondition, conditionOf } from './signal.ts';
 
 /**
  * The kubelet's memory between two looks at the node (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`).

@@ -1,4 +1,4 @@
-import { quote } from '#shared/domain/model/quote.ts';
+import { quote } from '#shared/domain/model/texts.ts';
 
 export type ParsedPercentage =
   /** A share of the whole as a 32-bit float, never -0; not a number where the text says so. */

@@ -64,3 +64,9 @@ export function conditionOf(signal: Signal): PressureCondition {
 export function isKubeletSignal(text: string): text is KubeletSignal {
   return (KUBELET_SIGNALS as readonly string[]).includes(text);
 }
+
+/**
+ * How the node's disks are cut: one filesystem for everything; images and writable layers on their own; or images
+ * alone on their own, with the writable layers on the node's filesystem.
+ */
+export type DiskLayout = 'single' | 'imagesAndLayersApart' | 'imagesApart';

@@ -1,7 +1,8 @@
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { isKubeletSignal, type KubeletSignal } from './signal.ts';
+import { type Quantity, addQuantities, compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { isKubeletSignal, type KubeletSignal, resourceOf } from './signal.ts';
+import { type Observation, type Observations, wholeQuantity } from './observation.ts';
 
 /** An amount, or a share of the whole as a 32-bit float: 10 % is 0.10000000149011612. */
 export type ThresholdValue =
@@ -57,4 +58,56 @@ function readValue(text: string): ThresholdValue | undefined {
   if (share !== undefined) return { kind: 'share', share: Number(share) };
   const parsed = parseQuantity(text);
   return parsed.ok ? { kind: 'amount', amount: parsed.quantity } : undefined;
+}
+
+const SMALLEST_INT64 = -(2 ** 63);
+
+/**
+ * Whether less is left than the threshold asks for, or than it and its minimum reclaim ask for together
+ * (`thresholdsMet` in `pkg/kubelet/eviction/helpers.go`). What was not observed is not below.
+ */
+export function isBelow(
+  threshold: Threshold,
+  observations: Observations,
+  mark: 'value' | 'withMinimumReclaim' = 'value',
+): boolean {
+  const observed = observations.get(threshold.signal);
+  if (observed === undefined) return false;
+  const needed = mark === 'value' ? amountOf(threshold.value, observed) : amountToRelieve(threshold, observed);
+  return compareQuantities(needed, observed.available) > 0;
+}
+
+/** The least that must be left for the pressure to count as over. */
+export function amountToRelieve(threshold: Threshold, observed: Observation): Quantity {
+  const value = amountOf(threshold.value, observed);
+  return threshold.minimumReclaim === undefined
+    ? value
+    : addQuantities(value, amountOf(threshold.minimumReclaim, observed));
+}
+
+/**
+ * A configured value as an amount. A share is multiplied in 64-bit floating point and cut, with binary suffixes even
+ * where the signal counts inodes or processes (`GetThresholdQuantity` in `pkg/kubelet/eviction/api/types.go`).
+ */
+export function amountOf(value: ThresholdValue, observed: Observation): Quantity {
+  if (value.kind === 'amount') return value.amount;
+  return wholeQuantity(toInt64(quantityNumber(observed.capacity) * value.share), 'BinarySI');
+}
+
+/** What no 64-bit integer can hold becomes the smallest one, as on the processors that Kubernetes runs on. */
+function toInt64(value: number): number {
+  return value > SMALLEST_INT64 && value < -SMALLEST_INT64 ? Math.trunc(value) : SMALLEST_INT64;
+}
+
+/**
+ * The thresholds to act on, the most urgent first: memory before the rest, as the kubelet sorts (`byEvictionPriority`),
+ * and where its answer hangs on the order of a map, hard before soft and then as configured.
+ */
+export function byUrgency(due: readonly Threshold[]): readonly Threshold[] {
+  return due.toSorted((left, right) => urgency(left) - urgency(right));
+}
+
+function urgency(threshold: Threshold): number {
+  const isMemory = resourceOf(threshold.signal) === 'memory';
+  return (isMemory ? 0 : 2) + (isHard(threshold) ? 0 : 1);
 }

@@ -1,12 +1,22 @@
-import { byName, compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { byName, compareTexts } from '#shared/domain/model/texts.ts';
 import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
-import { fitRules, type PlacedRule, type RuleDraft, type RuleLimit, type RuleLimits } from './fit-rules.ts';
-import { placeEverywhere } from './place-rule.ts';
-import type { LabelTest, PriorityRule, Receivers, RuleIndex, RuleSet } from './priority-rules.ts';
 import {
+  fitRules,
+  type PlacedRule,
+  type RuleDraft,
+  type RuleLimit,
+  type RuleLimits,
+  placeEverywhere,
+} from './fit-rules.ts';
+import {
+  type LabelTest,
+  type PriorityRule,
+  type Receivers,
+  type RuleIndex,
+  type RuleSet,
   defaultingRule,
   givesClasses,
   givingRule,
@@ -14,7 +24,7 @@ import {
   judgingRule,
   labelRule,
   type UnplacedRule,
-} from './rule-of-policy.ts';
+} from './priority-rules.ts';
 
 export interface RuleSources {
   readonly policies: readonly PriorityPolicy[];

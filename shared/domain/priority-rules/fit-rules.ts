@@ -1,8 +1,6 @@
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
-import { placeEverywhere, placeRule, type RulePlace } from './place-rule.ts';
-import { highestCost, ruleCost } from './rule-cost.ts';
-import type { UnplacedRule } from './rule-of-policy.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Requirement } from '#shared/domain/labels/label-selector.ts';
+import type { UnplacedRule, LabelTest } from './priority-rules.ts';
 
 /** A rule, what it needs of a namespace, and how many bytes it takes in storage. */
 export interface RuleDraft {
@@ -105,4 +103,100 @@ const BYTES_OF_VALUE = 90;
 
 function bytesAt({ bytes }: RuleDraft, { label }: RulePlace): number {
   return bytes + (label === undefined ? 0 : label.values.length * BYTES_OF_VALUE);
+}
+
+/** Where a rule is found, and what remains to be tested there. */
+export interface RulePlace {
+  /** The label by which it is found, with each of these values; `undefined`: found in every namespace. */
+  readonly label: { readonly key: string; readonly values: readonly string[] } | undefined;
+  readonly tests: readonly LabelTest[];
+}
+
+/** A rule that may have more values is found everywhere: each value takes a place of its own. */
+const MOST_VALUES = 64;
+
+/** The equality with the fewest values leads to the rule; `=` and `In` are equalities. */
+export function placeRule(requirements: readonly Requirement[]): RulePlace {
+  const leading = requirements
+    .filter((each) => each.operator === 'In' && each.values.length <= MOST_VALUES)
+    .toSorted((a, b) => a.values.length - b.values.length || compareTexts(a.key, b.key))[0];
+  const tests = requirements.filter((each) => each !== leading).map(labelTest);
+  if (leading === undefined) return { label: undefined, tests };
+  return { label: { key: leading.key, values: [...new Set(leading.values)] }, tests };
+}
+
+/** The same rule where its label leads nowhere. */
+export function placeEverywhere(requirements: readonly Requirement[]): RulePlace {
+  return { label: undefined, tests: requirements.map(labelTest) };
+}
+
+function labelTest({ key, operator, values }: Requirement): LabelTest {
+  const hasValues = operator === 'In' || operator === 'NotIn';
+  return { key, values: hasValues ? values : undefined, is: operator === 'In' || operator === 'Exists' };
+}
+
+/*
+ * Upper bounds in the units by which the API server measures CEL, of which an expression may spend 1,000,000
+ * (`pkg/apis/cel/config.go` PerCallLimit). test/cluster/policies measures what rules at these bounds really cost.
+ */
+/** More than the 80 it costs: the time of a loop grows with the square of its length, and 4,000 rules took seconds. */
+const PER_RULE = 400;
+const PER_TEST = 20;
+/** Looking one of the user's groups up among those of the rule. */
+const PER_GROUP = 12;
+
+/** What it may cost to see whether a pod breaks a rule, when its user is in every group that any rule names. */
+function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number): number {
+  const { subjects, allowed = [], substitutes, requireQuotaFor, counted } = rule;
+  const values = tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
+  const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0) + allowed.length;
+  const groups = (subjects?.groups.length ?? 0) > 0 ? PER_GROUP * groupsNamed : 0;
+  const classes = requireQuotaFor.length + substitutes.size + namesCounted(counted);
+  return PER_RULE + values + names + groups + classes;
+}
+
+function namesCounted(counted: UnplacedRule['counted']): number {
+  return counted?.kind === 'classes' ? counted.names.size : 0;
+}
+
+/** The most that judging a pod of any one namespace may cost: all rules found everywhere, and for each label those of one value. */
+export interface HighestCost {
+  /** What it would be with one more rule. */
+  with(place: RulePlace, cost: number): number;
+  add(place: RulePlace, cost: number): void;
+  keys(): number;
+  hasKey(key: string): boolean;
+}
+
+/** No rule yet. */
+function highestCost(): HighestCost {
+  const byLabel = new Map<string, Map<string, number>>();
+  const highestByKey = new Map<string, number>();
+  let total = 0;
+
+  /** How much more the costliest value of the rule's label would cost than the costliest now. */
+  function growth({ label }: RulePlace, cost: number): number {
+    if (label === undefined) return cost;
+    const values = byLabel.get(label.key);
+    const highest = Math.max(...label.values.map((value) => (values?.get(value) ?? 0) + cost));
+    return Math.max(0, highest - (highestByKey.get(label.key) ?? 0));
+  }
+
+  function add(place: RulePlace, cost: number): void {
+    const grown = growth(place, cost);
+    total += grown;
+    if (place.label === undefined) return;
+    const { key, values } = place.label;
+    const costs = byLabel.get(key) ?? new Map<string, number>();
+    for (const value of values) costs.set(value, (costs.get(value) ?? 0) + cost);
+    byLabel.set(key, costs);
+    highestByKey.set(key, (highestByKey.get(key) ?? 0) + grown);
+  }
+
+  return {
+    with: (place, cost) => total + growth(place, cost),
+    add,
+    keys: () => byLabel.size,
+    hasKey: (key) => byLabel.has(key),
+  };
 }

@@ -1,7 +1,7 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import { forbidden, invalid } from '#shared/domain/model/api-refusal.ts';
-import { quote } from '#shared/domain/model/quote.ts';
-import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
+import { quote } from '#shared/domain/model/texts.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import type { PriorityClass, PriorityClasses } from './priority-class.ts';
 import { defaultClass, PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from './priority-class.ts';
 

@@ -1,6 +1,6 @@
-import type { Quantity, QuantityFormat } from './quantity.ts';
+import { type Quantity, type QuantityFormat, quantityMilliNumber } from './quantity.ts';
 import { compareDecimals, roundDecimal } from './decimal.ts';
-import { binarySuffix, decimalSuffix } from './quantity-units.ts';
+import { binarySuffix, decimalSuffix, parseQuantity } from './parse-quantity.ts';
 import { type Whole, wholeFrom } from './whole.ts';
 
 const ONE_KI = { mantissa: 1024, exponent: 0 };
@@ -58,4 +58,31 @@ function withoutFactors(value: Whole, factor: number): { rest: Whole; times: num
   }
   if (typeof rest === 'number') for (; rest % factor === 0; times++) rest /= factor;
   return { rest, times };
+}
+
+const STEP = 1024;
+const READABLE_UNITS = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
+/** From here on a fraction says nothing more. */
+const LARGE = 100;
+
+/** A quantity with a binary suffix in the largest unit that leaves at least 1, such as `19.6Gi`; any other text stays as it is. */
+export function readableAmount(text: string): string {
+  const parsed = /[KMGTPE]i$/.test(text) ? parseQuantity(text) : undefined;
+  return parsed?.ok === true ? readableBytes(quantityMilliNumber(parsed.quantity) / 1000) : text;
+}
+
+/** Bytes in the largest unit that leaves at least 1, such as `1.2Gi`, to one decimal. */
+export function readableBytes(bytes: number): string {
+  if (Math.abs(bytes) < STEP) return String(Math.round(bytes));
+  let amount = bytes / STEP;
+  let unit = 0;
+  while (Math.abs(rounded(amount)) >= STEP && unit < READABLE_UNITS.length - 1) {
+    amount /= STEP;
+    unit += 1;
+  }
+  return `${rounded(amount)}${READABLE_UNITS[unit] ?? ''}`;
+}
+
+function rounded(amount: number): number {
+  return Math.abs(amount) >= LARGE ? Math.round(amount) : Math.round(amount * 10) / 10;
 }

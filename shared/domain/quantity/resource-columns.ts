@@ -1,3 +1,4 @@
+import { isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
 import type { Whole } from './whole.ts';
 
 /** Gives each resource that the nodes of a cluster have a small number, so that amounts become rows of numbers. */
@@ -66,4 +67,16 @@ function fingerprint(row: readonly Whole[]): number {
 
 function isEqual(a: readonly Whole[], b: readonly Whole[]): boolean {
   return a.length === b.length && a.every((amount, column) => amount === b[column]);
+}
+
+const REQUESTS_PREFIX = 'requests.';
+
+/** True for names without a slash and for those containing `kubernetes.io/`. `pkg/apis/core/v1/helper` IsNativeResource. */
+export function isNativeResource(name: string): boolean {
+  return !name.includes('/') || name.includes('kubernetes.io/');
+}
+
+/** True for an extended resource, such as a device. `pkg/apis/core/v1/helper` IsExtendedResourceName. */
+export function isExtendedResource(name: string): boolean {
+  return !isNativeResource(name) && !name.startsWith(REQUESTS_PREFIX) && isQualifiedName(REQUESTS_PREFIX + name);
 }

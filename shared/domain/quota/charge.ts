@@ -1,6 +1,5 @@
-import { hasEnded } from '#shared/domain/pod/has-ended.ts';
+import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { type Amounts, filterAmounts, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   addQuantities,
   multiplyQuantity,

@@ -1,4 +1,4 @@
-import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-name.ts';
+import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-columns.ts';
 import type { Pod, Resources } from '#shared/domain/pod/pod.ts';
 import { hasPodLevelResources } from '#shared/domain/pod/pod-requests.ts';
 

@@ -3,12 +3,9 @@ import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shar
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import { type DiskLayout, type Signal, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import { kubeletRequests } from './kubelet-requests.ts';
-import { measuredUsage } from './measured-usage.ts';
+import { kubeletRequests, measuredUsage } from './measured-usage.ts';
 import type { PodUsage } from './pod-usage.ts';
 
 /** What of a pod decides its rank and changes only with the pod: worked out once per change. */

@@ -1,15 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
-import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { canonicalQuantity, readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { QuantityFormat } from '#shared/domain/quantity/quantity.ts';
-import { readableAmount } from '#shared/domain/quantity/readable-amount.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from './candidate.ts';
 import { decidingKey } from './rank-pods.ts';
-import type { RankingKey } from './ranking-key.ts';
-import type { RankingOrder } from './ranking-order.ts';
+import type { RankingKey, RankingOrder } from './ranking-order.ts';
 
 /** A place in the ranking, 1 going first, and why. */
 export interface RankedPod {

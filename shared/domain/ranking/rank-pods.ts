@@ -1,7 +1,5 @@
 import type { Candidate } from './candidate.ts';
-import { compareByKey, comparePlaces, rankColumns } from './rank-columns.ts';
-import type { RankingKey } from './ranking-key.ts';
-import type { RankingOrder } from './ranking-order.ts';
+import type { RankingKey, RankingOrder } from './ranking-order.ts';
 
 /**
  * Candidates in the order of eviction, first to go first. Each key is asked once per pod, then plain numbers are
@@ -22,4 +20,83 @@ export function rankPods(candidates: readonly Candidate[], order: RankingOrder):
 /** The first key that distinguishes two candidates. */
 export function decidingKey(left: Candidate, right: Candidate, order: RankingOrder): RankingKey | undefined {
   return order.find((key) => compareByKey(left, right, key) !== 0);
+}
+
+/** Two numbers per pod that stand for several keys each, and what decides between pods with equal numbers. */
+export interface RankColumns {
+  readonly first: RankingKey['placeOf'];
+  readonly second: RankingKey['placeOf'];
+  readonly rest: (left: Candidate, right: Candidate) => number;
+}
+
+/** One number per pod that stands for one key, or for several that follow one another. */
+interface Pack extends Pick<RankingKey, 'placeOf' | 'refine'> {
+  /** How many different places there are; infinite where that is not known. */
+  readonly places: number;
+}
+
+/** Whole numbers up to here are exact in a double. */
+const MOST_PLACES = 2 ** 53;
+const SAME: Pack = { placeOf: () => 0, places: 1, refine: undefined };
+
+/**
+ * The columns to compare for an order: neighbouring keys with few whole places are packed into one number, like the
+ * digits of one, so that most comparisons look at one number instead of five. Ties in two such numbers are rare, so the
+ * other keys are asked only then.
+ */
+function rankColumns(order: RankingOrder): RankColumns {
+  const [first = SAME, ...others] = packsOf(order);
+  // A refinement comes before every later key.
+  const [second = SAME, ...last] = first.refine === undefined ? others : [SAME, ...others];
+  return {
+    first: first.placeOf,
+    second: second.placeOf,
+    rest: (left, right) =>
+      first.refine?.(left, right) || second.refine?.(left, right) || compareColumns(left, right, last),
+  };
+}
+
+function packsOf(order: RankingOrder): readonly Pack[] {
+  const packs: Pack[] = [];
+  for (const key of order) {
+    const next = packOf(key);
+    const last = packs.at(-1);
+    if (last !== undefined && fitTogether(last, next)) packs[packs.length - 1] = join(last, next);
+    else packs.push(next);
+  }
+  return packs;
+}
+
+function compareColumns(left: Candidate, right: Candidate, columns: readonly Pack[]): number {
+  for (const column of columns) {
+    const byColumn = compareByKey(left, right, column);
+    if (byColumn !== 0) return byColumn;
+  }
+  return 0;
+}
+
+/** Negative if `left` goes first, positive if `right` does, 0 if this key does not distinguish them. */
+export function compareByKey(left: Candidate, right: Candidate, { placeOf, refine }: Omit<Pack, 'places'>): number {
+  return comparePlaces(placeOf(left), placeOf(right)) || (refine?.(left, right) ?? 0);
+}
+
+/** Smaller places first; infinite ones may be equal. */
+function comparePlaces(left: number, right: number): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function packOf({ placeOf, range, refine }: RankingKey): Pack {
+  if (range === undefined) return { placeOf, places: Infinity, refine };
+  const [least, most] = range;
+  return { placeOf: (candidate) => placeOf(candidate) - least, places: most - least + 1, refine };
+}
+
+function fitTogether(left: Pack, right: Pack): boolean {
+  return left.refine === undefined && left.places * right.places <= MOST_PLACES;
+}
+
+function join(left: Pack, right: Pack): Pack {
+  const placeOf = (candidate: Candidate) => left.placeOf(candidate) * right.places + right.placeOf(candidate);
+  return { placeOf, places: left.places * right.places, refine: right.refine };
 }

@@ -1,5 +1,5 @@
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
-import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';

@@ -1,11 +1,10 @@
-import { type AffinityTerm, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
+import { type AffinityTerm, sharedTerms, TermIndex } from '#shared/domain/pod/affinity-term.ts';
 import { type HostPort, sharedHostPorts } from '#shared/domain/pod/host-port.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LabelSelector, prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
-import { TermIndex } from '#shared/domain/pod/term-index.ts';
 
 const NONE: readonly never[] = [];
 

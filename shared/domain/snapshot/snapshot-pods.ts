@@ -1,6 +1,5 @@
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
-import { hasEnded } from '#shared/domain/pod/has-ended.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import {
   admit,
   amountsOf,

@@ -1,6 +1,6 @@
 /*
  * Which class a pod gets by the compiled rules, as CEL variables over `params` and the lists of rules that hold
- * (rule-expressions.ts): the choice of shared/domain/admission/choose-class.ts.
+ * (rule-expressions.ts): the choice of shared/domain/admission/choose-fields.ts.
  */
 import { celVariable, type CelVariable, ROW } from './cel-expressions.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { API_VERSION, DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
-import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
+import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
 import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES } from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';

@@ -12,7 +12,7 @@ import {
   PREEMPT_NEVER,
 } from '#shared/domain/priority/priority-class.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
-import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings/pod-warnings.ts';
+import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings.ts';
 import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
 import { MAY_GET_SCHEDULER } from './default-policy.ts';
 import { CLASS_OF_POD } from './chosen-class.ts';

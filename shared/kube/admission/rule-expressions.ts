@@ -6,7 +6,7 @@
  * only where it is known to be there, and every loop has a bound that the caller cannot move far enough to spend the
  * budget (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';

@@ -1,5 +1,4 @@
-import { prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import { prepareSelector, type Selector, type Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   EXEMPT_NAMESPACES,

@@ -1,6 +1,5 @@
-import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-scheduler.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { Requester } from '#shared/domain/admission/request.ts';
+import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
+import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
 import { decodePod } from './decode-pod.ts';

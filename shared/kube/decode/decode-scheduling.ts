@@ -6,8 +6,7 @@ import type {
   Toleration,
   TopologySpreadConstraint,
 } from '#shared/domain/pod/pod.ts';
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { WireObject } from './wire-object.ts';
 import { readClippedText, readInteger, readList, readObject, readPart, readTextMap, readTexts } from './wire-object.ts';
 

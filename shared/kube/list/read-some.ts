@@ -2,11 +2,10 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { CollectionAddress } from '#shared/kube/client/objects.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';
-import type { KnownPods } from '#shared/domain/admission/known-pods.ts';
+import type { KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { labelsAsRequirements, type LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import { labelsAsRequirements, type LabelSelector, type Requirement } from '#shared/domain/labels/label-selector.ts';
 import { parseItem, scanItems } from './list-scanner.ts';
 
 export interface SomeOptions {

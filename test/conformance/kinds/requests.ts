@@ -1,5 +1,4 @@
-import type { PodResourceOptions } from '#shared/domain/pod/pod-requests.ts';
-import { podLimits, podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { type PodResourceOptions, podLimits, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { readBoolean, readObject } from '#shared/kube/decode/wire-object.ts';

@@ -1,7 +1,5 @@
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
-import { createThreshold, isHard } from '#shared/domain/pressure/threshold.ts';
+import type { DiskLayout, KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { type Threshold, createThreshold, isHard } from '#shared/domain/pressure/threshold.ts';
 
 interface Copy {
   readonly from: KubeletSignal;

@@ -1,4 +1,4 @@
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
 
 /** The layout from the two facts that the kubelet asks its runtime for (`buildSignalToRankFunc`). */
 export function diskLayout(hasImageFilesystem: boolean, areLayersOnNodeFilesystem: boolean): DiskLayout {

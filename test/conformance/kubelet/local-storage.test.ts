@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { localStorageExcess } from './local-storage.ts';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
+import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { pod, usage } from '#test/shared/domain/ranking/builders.ts';
 

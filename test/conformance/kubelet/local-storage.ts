@@ -5,8 +5,8 @@ import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import { compareQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { podLimits } from '#shared/domain/pod/pod-requests.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import { quote } from '#shared/domain/model/quote.ts';
+import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
+import { quote } from '#shared/domain/model/texts.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeReclaim } from './node-reclaim.ts';
 import { nodeReclaimFor } from './node-reclaim.ts';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
 
 describe('nodeReclaimFor', () => {
   test.each<[Signal, DiskLayout, readonly NodeReclaim[]]>([

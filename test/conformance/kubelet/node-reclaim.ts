@@ -1,5 +1,4 @@
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
 
 /** What a node can throw away before it takes pods: dead containers, unused images. */
 export type NodeReclaim = 'containers' | 'images';

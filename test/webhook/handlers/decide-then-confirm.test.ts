@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
+import type { ClusterState, PodSearch } from '#shared/domain/admission/cluster-state.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
 import {
   decideThenConfirm,
   MUTATION,
@@ -16,7 +15,7 @@ import { buildPod, buildTerm } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { encodeReview } from '#webhook/server/encode-review.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 const CLASSES = [buildClass('high', 1_000)];

@@ -2,7 +2,7 @@ import { filterAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts'
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';

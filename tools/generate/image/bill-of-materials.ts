@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 
 /** What npm knows about an installed package: an entry of `packages` in package-lock.json. */
 export interface LockedPackage {

@@ -1,5 +1,5 @@
 import type { Message } from '#shared/domain/admission/message.ts';
-import type { Caused } from './wording.ts';
+import type { Caused, OfPolicy } from './wording.ts';
 
 /** Sentences about requests that cannot be decided, and those without a decision. */
 export const REQUEST_MESSAGES = {
@@ -46,4 +46,92 @@ export const REQUEST_MESSAGES = {
   },
   templateUnchanged: { code: 'NothingToDecide', status: 200, text: () => 'the template is unchanged' },
   noTemplate: { code: 'NothingToDecide', status: 200, text: () => 'there is no template' },
+} as const satisfies Record<string, Message<never>>;
+
+/** Sentences about evictions and deletions. */
+export const DISRUPTION_MESSAGES = {
+  disruptionAccepted: {
+    code: 'DisruptionAccepted',
+    status: 200,
+    text: ({ kind }: { readonly kind: string }) => `no rule forbids this ${kind}`,
+  },
+  neverDeletes: {
+    code: 'DisruptionUnwanted',
+    status: 403,
+    text: () => 'Plimsoll removes pods by eviction and never deletes them',
+  },
+  unboundToken: {
+    code: 'DisruptionOnOtherNode',
+    status: 403,
+    text: () => "the agent's token must be bound to a pod on a node",
+  },
+  otherNode: {
+    code: 'DisruptionOnOtherNode',
+    status: 403,
+    text: ({ callerNode, node }: { readonly callerNode: string; readonly node: string }) =>
+      `the agent of node \`${callerNode}\` may evict only pods on its own node, but this pod is on ${node === '' ? 'no node' : `node \`${node}\``}`,
+  },
+  policyInDryRun: {
+    code: 'DisruptionUnwanted',
+    status: 403,
+    text: ({ policy }: OfPolicy) =>
+      `NodePressurePolicy \`${policy}\` has mode DryRun, so no pod on this node is evicted`,
+  },
+  otherUid: {
+    code: 'DisruptionOfOtherPod',
+    status: 409,
+    text: ({ expected, uid }: { readonly expected: string; readonly uid: string }) =>
+      `the eviction must have the pod's UID as precondition; it has \`${expected}\`, but this pod's UID is \`${uid}\``,
+  },
+  noGracePeriod: {
+    code: 'DisruptionUnwanted',
+    status: 403,
+    text: ({ seconds }: { readonly seconds: number }) =>
+      `gracePeriodSeconds of the eviction must be greater than 0, got ${seconds}`,
+  },
+  podIsProtected: {
+    code: 'DisruptionOfProtectedPod',
+    status: 403,
+    text: ({ protection }: { readonly protection: string }) => protection,
+  },
+  ownerForbidsPreemption: {
+    code: 'DisruptionUnwanted',
+    // After a 403, kube-scheduler retries 36 times a second.
+    status: 429,
+    retryAfterSeconds: 5,
+    text: () => "the pod's owner asked that it never be preempted",
+  },
+  podUnreadableToUs: {
+    code: 'DisruptionUnwanted',
+    status: 403,
+    text: ({ field, cause }: { readonly field: string } & Caused) => `cannot read the pod: ${field}: ${cause}`,
+  },
+  podUnreadable: {
+    code: 'DisruptionAccepted',
+    status: 200,
+    text: ({ field, cause }: { readonly field: string } & Caused) => `cannot read the pod: ${field}: ${cause}`,
+  },
+  noSuchPod: { code: 'NothingToDecide', status: 200, text: () => 'there is no such pod' },
+  noSuchPodNoUid: {
+    code: 'DisruptionOfOtherPod',
+    status: 409,
+    text: () => 'there is no such pod, and the eviction has no UID precondition',
+  },
+  budgetSpent: {
+    code: 'DisruptionBudgetSpent',
+    status: 429,
+    // The API server's own words.
+    text: () => "Cannot evict pod as it would violate the pod's disruption budget.",
+  },
+  limitReached: {
+    code: 'DisruptionLimitReached',
+    status: 429,
+    text: ({ limit }: { readonly limit: string }) => limit,
+  },
+  evictionUnclear: {
+    code: 'DisruptionUnclear',
+    status: 429,
+    retryAfterSeconds: 1,
+    text: ({ cause }: Caused) => `cannot decide about the eviction: ${cause}; try again`,
+  },
 } as const satisfies Record<string, Message<never>>;

@@ -1,3 +1,41 @@
+/** Sentences that are appended to others, and the warnings that accompany an allowed request. */
+export const PHRASES = {
+  dryRun: (text: string) => `(dry run) ${text}`,
+  schedulerOfPolicy: (policy: string, scheduler: string) =>
+    `; policy \`${policy}\` gives it scheduler \`${scheduler}\``,
+  keptAwayFrom: (nodes: readonly string[], owner: string) =>
+    `; kept away from ${firstNamed(nodes)}, where pods of ${owner} were evicted`,
+  classJustChanged: (text: string) => `${text}; if the class has just been changed, try again`,
+  withoutQuotaLabel: (label: string) => `but this namespace has no label ${label}`,
+  defaultNotGiven: () =>
+    'but this pod did not get it: the webhook did not answer in time, or the policy has just changed; try again, or set spec.priorityClassName',
+  podsWouldBeRefused: (text: string) => `pods of this template would be refused: ${text}`,
+  unconfirmed: (ageSeconds: number | undefined, cause: string) =>
+    `as of ${ageSeconds === undefined ? 'earlier' : `${ageSeconds} s ago`}: cannot read the current state: ${cause}`,
+  budgetAllowsNone: (budget: string) => `The disruption budget ${budget} does not allow evicting pods currently`,
+  largestNamespaces: (names: string) => `largest holders: ${names}`,
+  largestPods: (pods: string) => `largest pods: ${pods}`,
+  largestPodsIn: (namespace: string, pods: string) => `largest pods in \`${namespace}\`: ${pods}`,
+  noGlobalDefault: () =>
+    'there is no global default class any more: new pods without a class get priority 0 unless a PriorityPolicy sets a default',
+  podsKeepPriority: (name: string, pods: string) =>
+    `pods use ${classNamed(name)} and keep their priority, but new ones that name it will be refused: ${pods}`,
+  quotasNameClass: (name: string, quotas: string) => `ResourceQuotas name ${classNamed(name)}: ${quotas}`,
+  longGracePeriod: (priority: number, preemptor: string, seconds: number) =>
+    `spec.terminationGracePeriodSeconds: a pod that preempts this one (priority ${priority}, below class \`${preemptor}\`) may have to wait ${seconds} s for it to end`,
+  neverPreemptsInQuota: (name: string, quota: string) =>
+    `${classNamed(name)} never preempts: within quota \`${quota}\` it gets only room that is already free`,
+  affinityToLowerPriority: (path: string, priority: number, pods: string) =>
+    `${path}: this pod (priority ${priority}) has required affinity to pods of lower priority: ${pods}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`,
+} as const;
+
+const MOST_NAMED = 3;
+
+function firstNamed(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return names.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
 /** A priority class by name. */
 export interface NamedClass {
   /** Empty for a pod without a class. */
@@ -47,4 +85,13 @@ export function podOf({ priorityClassName: name }: NamedClass): string {
 /** Pods by their class. */
 export function podsOf({ priorityClassName: name }: NamedClass): string {
   return name === '' ? 'pods without a priority class' : classNamed(name);
+}
+
+const MOST = 3;
+
+/** The first items of a list, and how many more there are: `a, b, c and 4 more`. */
+export function listSome(texts: readonly string[], isPartial = false): string {
+  const more = texts.length - MOST;
+  if (more > 0) return `${texts.slice(0, MOST).join(', ')} and ${isPartial ? 'at least ' : ''}${more} more`;
+  return `${texts.join(', ')}${isPartial ? ' and perhaps more' : ''}`;
 }

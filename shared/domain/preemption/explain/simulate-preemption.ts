@@ -15,7 +15,7 @@ import {
   type PreemptionPlan,
 } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';

@@ -1,10 +1,10 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { TermIndex } from '#shared/domain/pod/term-index.ts';
+import { TermIndex } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { FilterState, PodAwareFilter, Refusal } from './filter.ts';
+import type { FilterState, PodAwareFilter, Refusal } from './node-filters.ts';
 import {
   byLabels,
   createPairCounts,

@@ -10,8 +10,7 @@ import {
 } from '#shared/domain/labels/label-selector.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import type { FilterState, PodAwareFilter, Refusal } from './filter.ts';
-import { toleratesNode, wantedNodes } from './node-filters.ts';
+import { type FilterState, type PodAwareFilter, type Refusal, toleratesNode, wantedNodes } from './node-filters.ts';
 import { byLabels, podsPerStep } from './incoming-terms.ts';
 
 const SKEWED: Refusal = {

@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { PodAwareFilter, Refusal } from './filter.ts';
+import type { PodAwareFilter, Refusal } from './node-filters.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {

@@ -1,4 +1,4 @@
-import { isSameOwner, type OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
@@ -13,8 +13,11 @@ import {
   partyOf,
   type PreemptionRounds,
   type Round,
+  isInForce,
+  recentRounds,
+  type Sides,
+  whyLoop,
 } from './preemption-rounds.ts';
-import { isInForce, recentRounds, type Sides, whyLoop } from './find-loop.ts';
 
 /** What happens while a loop lasts: it is only reported, preemptions are refused, or the victim's owner avoids the node. */
 export type LoopAction = (typeof LOOP_ACTIONS)[number];

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
 import {
   type Candidate,
   chooseNode,
@@ -19,7 +19,6 @@ import {
 import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { type MayTake, victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 
 export interface PreemptionOptions {
   /** Which pods may be taken; all of lower priority unless given. */

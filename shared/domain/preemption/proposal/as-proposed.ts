@@ -5,6 +5,7 @@ import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.t
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 
 type Known = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
@@ -122,4 +123,31 @@ function overBudget(node: string, budgetViolations: number): Because {
 /** kube-scheduler proposes none, and takes an answer that names no pod for a mistake. */
 function noVictims(node: string): Because {
   return { code: 'NoVictims', text: `the proposal names no victim on ${node}`, facts: { node } };
+}
+
+/** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
+export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: IncomingPod, verdict: NodeVerdict): NodeVerdict {
+  if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
+  const { node, uids } = verdict.victims;
+  const entry = snapshot.nodes.get(node);
+  if (entry === undefined) return verdict;
+  const known = sheetOf(entry).uids;
+  const victims = uids.map((uid) => known.indexOf(uid)).filter((index) => index >= 0);
+  const because = whySetAside(snapshot, entry, incoming, victims);
+  return because === undefined ? verdict : takenAway(node, because);
+}
+
+/** The same of all nodes of a proposal. */
+export function* leaveSetAside(
+  snapshot: ClusterSnapshot,
+  incoming: IncomingPod,
+  verdicts: readonly NodeVerdict[],
+): Steps<readonly NodeVerdict[]> {
+  const left: NodeVerdict[] = [];
+  for (const verdict of verdicts) {
+    const reviewed = withinFreeRoom(snapshot, incoming, verdict);
+    left.push(reviewed);
+    if (verdict.kind !== 'takenAway' && snapshot.nominatedNodes.has(verdict.victims.node)) yield;
+  }
+  return left;
 }

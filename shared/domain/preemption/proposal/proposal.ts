@@ -7,7 +7,7 @@ import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
-import { isLastResort } from '#shared/domain/eviction/last-resort.ts';
+import { isLastResort } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 
 /** The pods that kube-scheduler would preempt on one node. */

@@ -6,8 +6,15 @@ import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type EndingPod, endingSoon, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import { prefilterInSteps, unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import { asProposed, firstProtection, holdsAll, indexesOf, unguarded, withinBudgets } from './as-proposed.ts';
-import { withinFreeRoom } from './free-room.ts';
+import {
+  asProposed,
+  firstProtection,
+  holdsAll,
+  indexesOf,
+  unguarded,
+  withinBudgets,
+  withinFreeRoom,
+} from './as-proposed.ts';
 import {
   lastResortVictims,
   leaveNodes,

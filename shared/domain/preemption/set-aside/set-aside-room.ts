@@ -2,14 +2,13 @@ import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
 import { needsOf, openRoom, release, type Room, shortReasons, take } from '#shared/domain/preemption/filters/room.ts';
 import { HANGING_AFTER_MS, leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { isPreempted } from '#shared/domain/pod/preempted-pod.ts';
 
 /** Who is to be placed, and when. */
 export interface IncomingPod {

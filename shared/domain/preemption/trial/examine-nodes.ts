@@ -1,6 +1,5 @@
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { namedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
+import { namedNodes, type Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

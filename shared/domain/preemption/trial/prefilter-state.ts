@@ -3,20 +3,21 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { areExact, type BudgetSlots, type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { NodeFilter, PodAwareFilter } from '#shared/domain/preemption/filters/filter.ts';
-import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
 import {
+  type NodeFilter,
+  type PodAwareFilter,
   nodeAffinity,
   nodeName,
   nodePorts,
   nodeUnschedulable,
   taintToleration,
 } from '#shared/domain/preemption/filters/node-filters.ts';
+import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
 import { type Need, needsOf, nodeResourcesFit } from '#shared/domain/preemption/filters/room.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
-import { isExtendedResource } from '#shared/domain/quantity/resource-name.ts';
+import { isExtendedResource } from '#shared/domain/quantity/resource-columns.ts';
 
 /** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
 export interface PrefilterState {

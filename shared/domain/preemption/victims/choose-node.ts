@@ -1,5 +1,5 @@
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/filter.ts';
+import type { Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
 
 export type Criterion =
   | 'onlyCandidate'

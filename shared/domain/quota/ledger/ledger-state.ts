@@ -8,7 +8,7 @@ import {
   quantitySign,
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 
 /** A charge for a pod that was admitted and has not been seen yet. */
 export interface Reservation {

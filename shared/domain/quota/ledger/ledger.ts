@@ -18,8 +18,10 @@ import {
   onlyLimited,
   onlyLimitedAmounts,
   sumOfKnown,
-} from './ledger-limits.ts';
-import { type DenialReason, denialReasonFor, type ReservationContext } from './namespace-bounds.ts';
+  type DenialReason,
+  denialReasonFor,
+  type ReservationContext,
+} from './namespace-bounds.ts';
 
 export type ReserveOutcome =
   | { readonly kind: 'reserved' }

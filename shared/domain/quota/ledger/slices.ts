@@ -1,9 +1,9 @@
 import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { Excess } from '#shared/domain/quota/refusal.ts';
+import type { Excess } from '#shared/domain/quota/priority-quota.ts';
 import { type Demand, type Grant, type LedgerState, type Reservation, sizeSlice, type Slice } from './ledger-state.ts';
 import { Ledger } from './ledger.ts';
-import { ledgerPlaces, limitedAmounts, sumOfKnown } from './ledger-limits.ts';
+import { ledgerPlaces, limitedAmounts, sumOfKnown } from './namespace-bounds.ts';
 
 /** The ledger with a slice replaced; an empty slice is removed. Does not check limits. */
 export function withSlice(state: LedgerState, slice: Slice): LedgerState {

@@ -9,8 +9,7 @@ import {
   podUidOf,
   type Reservation,
 } from './ledger-state.ts';
-import { ledgerPlaces } from './ledger-limits.ts';
-import { shareOfRoom } from './namespace-bounds.ts';
+import { ledgerPlaces, shareOfRoom } from './namespace-bounds.ts';
 
 /**
  * Reservations whose pods have not appeared, and the share of a quota's room that each namespace has recently wasted

@@ -14,9 +14,8 @@ import {
   requestRecall,
   withoutFree,
 } from '#shared/domain/quota/ledger/slices.ts';
-import type { Excess } from '#shared/domain/quota/refusal.ts';
+import type { Excess, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 
 /** The result of a pending reservation. `busy` means that there was no result in time. */
 export type ReservationResult =

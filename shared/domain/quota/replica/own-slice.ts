@@ -7,7 +7,7 @@ import {
   type Slice,
   withoutClaim,
 } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedReservation } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { limitedReservation } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { PlacedSlice } from '#shared/domain/quota/ledger/slices.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type {

@@ -1,6 +1,6 @@
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { isSeen, podUidOf, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
 import { noteCount } from '#shared/domain/quota/ledger/wasted-reservations.ts';
 import { hasReached } from '#shared/domain/quota/view/seen-pod.ts';

@@ -9,9 +9,9 @@ import {
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { type Excess, forbid, type QuotaRefusal } from '#shared/domain/quota/refusal.ts';
+import { type Excess, forbid, type QuotaRefusal } from '#shared/domain/quota/priority-quota.ts';
 import { isTerminating, matchesQuota, type ResourceQuota } from './resource-quota.ts';
 
 /** A request about a pod as the quota plugin sees it, last of all admission plugins. */

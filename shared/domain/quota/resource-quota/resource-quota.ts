@@ -3,9 +3,8 @@ import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
 import { joinFieldErrors } from '#shared/domain/model/api-refusal.ts';
-import { hasLabelValueShape } from '#shared/domain/labels/label-syntax.ts';
-import { quote } from '#shared/domain/model/quote.ts';
-import { utf8Length } from '#shared/domain/labels/subdomain-faults.ts';
+import { hasLabelValueShape, utf8Length } from '#shared/domain/labels/label-syntax.ts';
+import { quote } from '#shared/domain/model/texts.ts';
 
 /** A ResourceQuota as decisions use it. */
 export interface ResourceQuota {

@@ -8,7 +8,7 @@ import {
   ZERO,
   type Quantity,
 } from '#shared/domain/quantity/quantity.ts';
-import { largestNamespaces, largestShare, ledgerPlaces } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { largestNamespaces, largestShare, ledgerPlaces } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { PodCount } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { unstatedName, withDefault } from '#shared/domain/quota/charge.ts';
 import { isInScope, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';

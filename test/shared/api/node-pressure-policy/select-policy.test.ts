@@ -4,7 +4,7 @@ import {
   protectionByPolicy,
 } from '#shared/api/node-pressure-policy/protection-by-policy.ts';
 import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
-import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/node-protection.ts';
+import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 
 function policy(name: string, spec: object): NamedPolicy {
   return readNamedPolicy({ metadata: { name }, spec });

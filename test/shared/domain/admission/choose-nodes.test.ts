@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { chooseNodes } from '#shared/domain/admission/choose-nodes.ts';
+import { chooseNodes } from '#shared/domain/admission/choose-fields.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
-import type { OwnerKey } from '#shared/domain/pod/owner-key.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { PodSpec } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld } from '#test/build/admission.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
 function requestOf(kind: string, spec: Partial<PodSpec> = {}): PodRequest {

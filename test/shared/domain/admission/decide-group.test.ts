@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideGroupTemplate, decidePodGroup } from '#shared/domain/admission/decide-group.ts';
+import { decideGroupTemplate, decidePodGroup } from '#shared/domain/admission/decide-validation.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import type { PodChange } from '#shared/domain/admission/decision.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 

@@ -1,7 +1,7 @@
 import { QUOTA_LABEL } from '#shared/kube/admission/webhook-configurations.ts';
 import { describe, expect, test } from 'vitest';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { PodRequest } from '#shared/domain/admission/pod-request.ts';
+import type { PodRequest } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import {
   buildClass,
@@ -13,7 +13,7 @@ import {
 } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
 const CLASSES = [

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { VictimRules } from '#shared/domain/eviction/choose-victims.ts';
-import { chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
+import { type VictimRules, chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
 import { criticalProtection } from '#shared/domain/eviction/protection.ts';
 import { candidate, names, pod, usage } from '#test/shared/domain/ranking/builders.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ProtectionRules } from '#shared/domain/eviction/protection.ts';
-import { isCriticalPod, protectionOf } from '#shared/domain/eviction/protection.ts';
-import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
+import { type ProtectionRules, isCriticalPod, protectionOf } from '#shared/domain/eviction/protection.ts';
+import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
 import { candidate, pod, usage } from '#test/shared/domain/ranking/builders.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { spentBudget } from '#shared/domain/eviction/spent-budget.ts';
+import { spentBudget } from '#shared/domain/eviction/protection.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildPod, selectorOf } from '#test/build/cluster.ts';

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { isSameSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import {
+  isSameSelector,
+  prepareSelector,
+  type LabelSelector,
+  type Requirement,
+} from '#shared/domain/labels/label-selector.ts';
 
 const LABELS = new Map([['app', 'a']]);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isValidRequirement, meetsRequirement } from '#shared/domain/labels/requirement.ts';
+import { isValidRequirement, meetsRequirement } from '#shared/domain/labels/label-selector.ts';
 
 const LABELS = new Map([
   ['app', 'a'],

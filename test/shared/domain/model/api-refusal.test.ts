@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { displayName, forbidden, invalid, joinFieldErrors, untypedError } from '#shared/domain/model/api-refusal.ts';
-import { subdomainFaults } from '#shared/domain/labels/subdomain-faults.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 
 describe('refusals', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ageText, durationText } from '#shared/domain/model/duration-text.ts';
+import { ageText, durationText } from '#shared/domain/model/texts.ts';
 
 describe('durationText', () => {
   test.each<[number, string]>([

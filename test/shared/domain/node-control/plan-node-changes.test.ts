@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { TaintLimits } from '#shared/domain/node-control/judge-taint.ts';
-import { type NodePlan, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
+import { type TaintLimits, type NodePlan, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
 import {
   type ConditionStatus,
   type ControlledNode,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { addAmounts, maxAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Container, Pod } from '#shared/domain/pod/pod.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
-import { isSidecar, sumContainers } from '#shared/domain/pod/sum-containers.ts';
+import { isSidecar, sumContainers } from '#shared/domain/pod/pod-resize.ts';
 import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { buildPod } from '#test/build/cluster.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AffinityTerm, prepareTerm, selectsPod } from '#shared/domain/pod/affinity-term.ts';
-import { TermIndex } from '#shared/domain/pod/term-index.ts';
+import { type AffinityTerm, prepareTerm, selectsPod, TermIndex } from '#shared/domain/pod/affinity-term.ts';
 import type { PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { buildPod, buildTerm, mapOf, selectorOf } from '#test/build/cluster.ts';
 

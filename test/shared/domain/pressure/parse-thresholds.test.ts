@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EvictionSettings } from '#shared/domain/pressure/parse-thresholds.ts';
-import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { type EvictionSettings, parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { threshold } from './threshold-builder.ts';
 
 const LATER = { evictionSoftGracePeriod: { 'memory.available': '30s' } };

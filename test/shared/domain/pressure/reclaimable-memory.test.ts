@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { guardedCache, reclaimableInGroup, reclaimableOnNode } from '#shared/domain/pressure/reclaimable-memory.ts';
+import { guardedCache, reclaimableInGroup, reclaimableOnNode } from '#shared/domain/pressure/memory-figure.ts';
 
 /**
  * Measured in a guest of 1 GiB (Linux 6.1, cgroup v2): what /proc/meminfo said just before a process took memory until

@@ -1,8 +1,7 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
-import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
-import { createThreshold } from '#shared/domain/pressure/threshold.ts';
+import { type Threshold, type ThresholdValue, createThreshold } from '#shared/domain/pressure/threshold.ts';
 
 /** A threshold from texts: an amount such as `1Gi`, or a share as a number; grace in seconds. */
 export function threshold(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fitRules, type RuleDraft, type RuleLimits } from '#shared/domain/priority-rules/fit-rules.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
-import { judgingRule } from '#shared/domain/priority-rules/rule-of-policy.ts';
+import type { Requirement } from '#shared/domain/labels/label-selector.ts';
+import { judgingRule } from '#shared/domain/priority-rules/priority-rules.ts';
 import { buildPolicy } from '#test/build/admission.ts';
 
 const ROOMY: RuleLimits = { bytes: 10_000, cost: 10_000, groups: 10, labels: 2 };

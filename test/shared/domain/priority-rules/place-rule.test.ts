@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeRule } from '#shared/domain/priority-rules/place-rule.ts';
+import { placeRule } from '#shared/domain/priority-rules/fit-rules.ts';
 
 const MANY = Array.from({ length: 65 }, (_, index) => `v${index}`);
 

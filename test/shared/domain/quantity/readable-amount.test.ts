@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readableAmount, readableBytes } from '#shared/domain/quantity/readable-amount.ts';
+import { readableAmount, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 
 describe('readableAmount', () => {
   test.each([

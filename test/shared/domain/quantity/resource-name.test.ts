@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-name.ts';
+import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-columns.ts';
 
 describe('resource names', () => {
   test.each([

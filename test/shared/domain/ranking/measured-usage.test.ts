@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DiskLayout } from '#shared/domain/pressure/disk-layout.ts';
-import type { Signal } from '#shared/domain/pressure/signal.ts';
+import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
 import { measuredUsage } from '#shared/domain/ranking/measured-usage.ts';
 import type { FilesystemUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
-import type { PolicyKeyName, RankingOrder, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
-import { kubeletOrder, POLICY_KEYS, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import {
+  type PolicyKeyName,
+  type RankingOrder,
+  type RankingPolicy,
+  kubeletOrder,
+  POLICY_KEYS,
+  policyOrder,
+} from '#shared/domain/ranking/ranking-order.ts';
 import { candidate, names, pod, usage } from './builders.ts';
 
 const MI = 2 ** 20;

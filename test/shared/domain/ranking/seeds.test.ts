@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
+import { chooseVictims, withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { criticalProtection } from '#shared/domain/eviction/protection.ts';
-import { withinRequestProtection } from '#shared/domain/eviction/within-request.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
-import type { RankingOrder } from '#shared/domain/ranking/ranking-order.ts';
-import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
+import { type RankingOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { quantity } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { candidate, names, pod, usage } from './builders.ts';
 

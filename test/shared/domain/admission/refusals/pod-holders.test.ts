@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { describePodHolders } from '#shared/domain/admission/refusals/pod-holders.ts';
+import { describePodHolders, priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { priorityQuotaExceeded } from '#shared/domain/admission/refusals/priority-quota-exceeded.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 
 function holder(name: string, memory: string, priorityClassName = 'high', namespace = 'team-a'): Pod {
   const spec = { priorityClassName, priority: 1_000 };

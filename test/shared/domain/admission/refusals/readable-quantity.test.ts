@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readableQuantity } from '#shared/domain/admission/refusals/readable-quantity.ts';
+import { readableQuantity } from '#shared/domain/admission/quota-refusals.ts';
 import { quantity } from '#test/shared/domain/pressure/threshold-builder.ts';
 
 test.each([

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { decideTemplate } from '#shared/domain/admission/decide-template.ts';
-import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { PodSearch } from '#shared/domain/admission/known-pods.ts';
-import { affinitySearches } from '#shared/domain/admission/warnings/affinity-searches.ts';
+import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import type { PodSearch } from '#shared/domain/admission/cluster-state.ts';
+import { affinitySearches } from '#shared/domain/admission/warnings.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
-import { PHRASES } from '#shared/domain/admission/messages/phrases.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 
 const CACHE = { app: 'cache' };
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };

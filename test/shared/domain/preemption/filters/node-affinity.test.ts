@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { NodeSelectorTerm } from '#shared/domain/pod/pod.ts';
-import type { Requirement } from '#shared/domain/labels/requirement.ts';
+import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import { mapOf } from '#test/build/cluster.ts';
 import { refusal, refused } from './refusal-on-node.ts';
 

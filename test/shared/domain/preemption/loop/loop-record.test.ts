@@ -6,8 +6,8 @@ import {
   type LoopPolicy,
   NO_ROUNDS,
   type PreemptionRounds,
+  loopBetween,
 } from '#shared/domain/preemption/loop/preemption-rounds.ts';
-import { loopBetween } from '#shared/domain/preemption/loop/find-loop.ts';
 import {
   adoptRecords,
   isRefused,

@@ -6,8 +6,9 @@ import {
   type LoopPolicy,
   NO_ROUNDS,
   type PreemptionRounds,
+  loopBetween,
+  loopingParties,
 } from '#shared/domain/preemption/loop/preemption-rounds.ts';
-import { loopBetween, loopingParties } from '#shared/domain/preemption/loop/find-loop.ts';
 
 const MINUTE = 60_000;
 const POLICY: LoopPolicy = { rounds: 3, windowMs: 60 * MINUTE };

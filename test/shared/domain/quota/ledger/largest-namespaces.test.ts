@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EMPTY_LEDGER, largestHolders } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { largestNamespaces, largestShare } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import { ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts, onlyLimited } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { limitedAmounts, onlyLimited } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import { countOf } from '#test/build/pod-count.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 

@@ -9,7 +9,7 @@ import {
   sizeSlice,
   type Slice,
 } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { limitedAmounts } from '#shared/domain/quota/ledger/ledger-limits.ts';
+import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import {
   isHeldElsewhere,
   type OwnShare,

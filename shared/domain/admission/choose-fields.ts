@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/compare-texts.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
 import {
   defaultClass,
   PREEMPT_LOWER_PRIORITY,
@@ -7,8 +7,9 @@ import {
   type PriorityClasses,
 } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { ownerKeyOf, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { PriorityFields } from './decision.ts';
-import type { PodRequest } from './pod-request.ts';
+import type { PodRequest } from './request.ts';
 
 /** The class that a pod gets and where it comes from; `fields` are its three priority fields. */
 export interface ClassChoice {
@@ -83,4 +84,57 @@ function choiceOf(source: ClassChoice['source'], chosen: PriorityClass, policy: 
 /** The priority fields of a pod of this class. */
 export function fieldsOf({ name, value, preemptionPolicy }: PriorityClass): PriorityFields {
   return { priorityClassName: name, priority: value, preemptionPolicy };
+}
+
+/** What the API server writes into a pod that names no scheduler. */
+export const DEFAULT_SCHEDULER = 'default-scheduler';
+
+/** The scheduler that a policy gives to a pod. */
+export interface SchedulerChoice {
+  readonly schedulerName: string;
+  readonly policy: string;
+}
+
+/**
+ * The scheduler that the policies of a pod name, of several policies the first by name; `undefined` where none does,
+ * where the pod names a scheduler of its own, and where it is on a node already.
+ */
+export function chooseScheduler(
+  { pod, schedulerName }: PodRequest,
+  policies: readonly PriorityPolicy[],
+): SchedulerChoice | undefined {
+  if (schedulerName !== DEFAULT_SCHEDULER || (pod.spec.nodeName ?? '') !== '') return undefined;
+  const [first] = policies
+    .flatMap(({ name: policy, schedulerName: given }) =>
+      given === undefined ? [] : [{ policy, schedulerName: given }],
+    )
+    .sort((a, b) => compareTexts(a.policy, b.policy));
+  return first?.schedulerName === DEFAULT_SCHEDULER ? undefined : first;
+}
+
+/** Names of the nodes whose avoid list names an owner, those whose entries last longest first. */
+export type AvoidLookup = (owner: OwnerKey) => readonly string[];
+
+/** What a pod is given, with its owner for the message. */
+export interface NodeChoice {
+  readonly owner: string;
+  /** Sorted. */
+  readonly nodes: readonly string[];
+}
+
+/** Nodes that one pod is kept away from at most: an owner that many nodes evicted must not make its pods large. */
+const MOST_NODES = 16;
+
+/**
+ * The nodes that a new pod should not be placed on because they evicted pods of its controller (S3-30); `undefined`
+ * where there is none, and of many those whose entries last longest. Hard entries count like the others: what a pod
+ * requires cannot be changed later, so it would outlast the entry, and a pod that fits one node only would never run.
+ * The DaemonSet controller ties its pods to their nodes, so they are left as they are.
+ */
+export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined): NodeChoice | undefined {
+  const owner = ownerKeyOf(pod);
+  const isBound = owner?.kind === 'DaemonSet' || (pod.spec.nodeName ?? '') !== '';
+  if (lookUp === undefined || owner === undefined || isBound) return undefined;
+  const nodes = lookUp(owner);
+  return nodes.length === 0 ? undefined : { owner: ownerText(owner), nodes: nodes.slice(0, MOST_NODES).sort() };
 }
