@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { COMPLETE, FILES, SCRIPTS, SHELLS, type Shell } from './completion/scripts.ts';
 import type { ProcessIo } from './process-io.ts';
 
 const HELP = `
@@ -38,3 +37,69 @@ export function completeCommand(io: ProcessIo): Command {
     io.print(completion.kind === 'files' ? `${FILES}\n` : completion.words.map((word) => `${word}\n`).join(''));
   });
 }
+
+/** What the hidden command prints where the name of a file may stand. */
+const FILES = ':files';
+const COMPLETE = '__complete';
+
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** By shell: a script that asks `plimsoll` itself what may stand next, so it never gets old. */
+const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: `# bash completion for plimsoll
+_plimsoll() {
+  local IFS=$'\\n' current="\${COMP_WORDS[COMP_CWORD]}" answer
+  answer=$(plimsoll ${COMPLETE} -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  if [[ $answer == ${FILES} ]]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$answer" -- "$current"))
+  fi
+}
+complete -F _plimsoll plimsoll
+`,
+  zsh: `# zsh completion for plimsoll
+_plimsoll() {
+  local -a answer
+  answer=("\${(@f)$(plimsoll ${COMPLETE} -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ $answer[1] == ${FILES} ]]; then
+    _files
+  else
+    compadd -- $answer
+  fi
+}
+compdef _plimsoll plimsoll
+`,
+  fish: `# fish completion for plimsoll
+function __plimsoll_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l answer (plimsoll ${COMPLETE} -- $words[2..-1] 2>/dev/null)
+    if test "$answer" = ${FILES}
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $answer
+    end
+end
+complete -c plimsoll -f -a '(__plimsoll_complete)'
+`,
+  // An empty answer would let PowerShell complete files, so files are named only where they are asked for.
+  powershell: `# powershell completion for plimsoll
+Register-ArgumentCompleter -Native -CommandName plimsoll -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursorPosition } |
+    Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
+  if ($wordToComplete -eq '') { $words += '""' }
+  $answer = @(plimsoll ${COMPLETE} -- @words 2>$null)
+  if ($answer[0] -eq '${FILES}') {
+    return Get-ChildItem -Name -Path "$wordToComplete*" | ForEach-Object {
+      [System.Management.Automation.CompletionResult]::new($_, $_, 'ProviderItem', $_)
+    }
+  }
+  $answer | Where-Object { $_ -like "$wordToComplete*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`,
+};

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { buildInfo } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
 import { explainCommand } from './explain-command.ts';
@@ -9,8 +10,16 @@ import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
 import { topCommand } from './top-command.ts';
 import { uninstallCommand } from './uninstall-command.ts';
-import { versionCommand } from './version-command.ts';
 import { whyNotCommand } from './why-not-command.ts';
+
+/** `plimsoll version`: which build this is. */
+function versionCommand(io: ProcessIo): Command {
+  const description = 'Print version, commit and Node.js version.';
+  return new Command('version').description(description).action(() => {
+    const { version, commit, node_version: node } = buildInfo('cli');
+    io.print(`plimsoll ${version} (commit ${commit}, Node.js ${node})\n`);
+  });
+}
 
 /** All commands; `name` is what the user types for the program. Wrong usage is thrown as a CommanderError. */
 export function createProgram(name: string, io: ProcessIo): Command {

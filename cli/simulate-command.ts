@@ -4,7 +4,7 @@ import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 import type { PreemptOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
-import { SIGNALS } from './simulate/signals.ts';
+import { SIGNALS } from './simulate/parse-usage.ts';
 
 function preemptHelp(program: string): string {
   return `

@@ -1,7 +1,6 @@
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { type EventRecord, podReference } from '#shared/kube/events/event-series.ts';
+import { type EventRecorder, type EventRecord, podReference } from '#shared/kube/events/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';

@@ -1,7 +1,11 @@
 import { type Access, reviewAccess, type Reviewed, type Reviewer } from '#shared/kube/access/reviews.ts';
-import { requesterOf } from '#cli/review/requester.ts';
+import { requesterOf } from '#cli/review/cluster-state.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { type Resource, resourceLabel } from '#shared/kube/resource.ts';
+import { listAll, ListForbidden } from '#cli/cluster/list-all.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
-import { rightMissing, rightsThere, rightsUnknown } from './messages.ts';
+import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
 
 /** What an account must be allowed to do, in all namespaces. */
 type Right = Omit<Access, 'namespace'> & { readonly account: string };
@@ -47,4 +51,34 @@ export function resourceText({
   subresource,
 }: Pick<Access, 'group' | 'resource' | 'subresource'>): string {
   return `${resource}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
+}
+
+/** What could be listed of a cluster. */
+export interface AllowedLists {
+  readonly manifests: readonly Manifest[];
+  /** Kinds that the caller may not list. */
+  readonly unread: ReadonlySet<string>;
+  readonly findings: readonly Finding[];
+}
+
+/** Lists these kinds; a kind that the caller may not list becomes a finding. Rejects with an InputError for other failures. */
+export async function listAllowed(client: KubeClient, resources: readonly Resource[]): Promise<AllowedLists> {
+  const lists = await Promise.all(resources.map((resource) => listOrRefusal(client, resource)));
+  const refused = lists.filter((list) => 'refusal' in list);
+  return {
+    manifests: lists.flatMap((list) => ('refusal' in list ? [] : list.manifests)),
+    unread: new Set(refused.map(({ resource }) => resource.kind)),
+    findings: refused.map(({ resource, refusal }) => kindUnread(resourceLabel(resource), refusal)),
+  };
+}
+
+type Listed = { readonly manifests: readonly Manifest[] } | { readonly resource: Resource; readonly refusal: string };
+
+async function listOrRefusal(client: KubeClient, resource: Resource): Promise<Listed> {
+  try {
+    return { manifests: await listAll(client, resource) };
+  } catch (error) {
+    if (error instanceof ListForbidden) return { resource, refusal: error.reason };
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { certificateValidity } from '#shared/http/certificates.ts';
-import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { WEBHOOK_CONFIGURATION, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -13,7 +13,7 @@ import {
   resourceLabel,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
-import { nameOf, type Manifest } from '#cli/manifests/manifest.ts';
+import { nameOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import {
   authorityExpires,
@@ -22,6 +22,9 @@ import {
   definitionsThere,
   webhookMissing,
   webhookRegistered,
+  changesClasses,
+  judgesEvictions,
+  judgesOwnPods,
 } from './messages.ts';
 
 const KINDS = [NODE_PRESSURE_POLICIES, NODE_PRESSURES, PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES];
@@ -70,4 +73,68 @@ function endOf(pem: string): readonly Instant[] {
   } catch {
     return [];
   }
+}
+
+const CONFIGURATIONS: readonly string[] = [MUTATING_WEBHOOKS.kind, VALIDATING_WEBHOOKS.kind];
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
+/** One entry of a webhook configuration that is not ours. */
+interface OtherEntry {
+  readonly name: string;
+  readonly isMutating: boolean;
+  readonly raw: unknown;
+}
+
+/** Webhooks of others that may refuse our evictions, keep our pods from starting, or change what we have decided. */
+export function webhookConflicts(manifests: readonly Manifest[]): readonly Finding[] {
+  const entries = manifests.filter(({ kind }) => CONFIGURATIONS.includes(kind)).flatMap(otherEntries);
+  return [
+    ...entries.filter(({ raw }) => hasRule(raw, 'pods/eviction')).map(({ name }) => judgesEvictions(name)),
+    ...entries.filter(({ raw }) => mayKeepOurPodsOut(raw)).map(({ name }) => judgesOwnPods(name)),
+    ...entries.filter(({ raw, isMutating }) => isMutating && changes(raw)).map(({ name }) => changesClasses(name)),
+  ];
+}
+
+function otherEntries(manifest: Manifest): readonly OtherEntry[] {
+  if (nameOf(manifest) === WEBHOOK_CONFIGURATION) return [];
+  return itemsOf(fieldOf(manifest.raw, 'webhooks')).map((raw) => ({
+    name: `${nameOf(manifest)} (${String(fieldOf(raw, 'name'))})`,
+    isMutating: manifest.kind === MUTATING_WEBHOOKS.kind,
+    raw,
+  }));
+}
+
+/** A rule for this resource of the core group; a subresource is matched by a star after the slash, not by a star alone. */
+function hasRule(entry: unknown, resource: string): boolean {
+  const [kind = '', subresource] = resource.split('/');
+  const stars = subresource === undefined ? ['*', '*/*'] : ['*/*', `${kind}/*`, `*/${subresource}`];
+  return itemsOf(fieldOf(entry, 'rules')).some((rule) => {
+    const groups = itemsOf(fieldOf(rule, 'apiGroups'));
+    const isCore = groups.includes('') || groups.includes('*');
+    return isCore && itemsOf(fieldOf(rule, 'resources')).some((each) => [resource, ...stars].includes(String(each)));
+  });
+}
+
+/** Fails closed for pods of our namespace, which is only sure not to be selected where the selector names it. */
+function mayKeepOurPodsOut(entry: unknown): boolean {
+  if (fieldOf(entry, 'failurePolicy') === 'Ignore' || !hasRule(entry, 'pods')) return false;
+  const selector = fieldOf(entry, 'namespaceSelector');
+  const labels = fieldOf(selector, 'matchLabels');
+  const expressions = itemsOf(fieldOf(selector, 'matchExpressions'));
+  const isForLabelled = Object.keys(labels ?? {}).length > 0 || expressions.some(isForSome);
+  return !isForLabelled && !expressions.some(leavesUsOut);
+}
+
+function isForSome(expression: unknown): boolean {
+  return ['In', 'Exists'].includes(String(fieldOf(expression, 'operator')));
+}
+
+function leavesUsOut(expression: unknown): boolean {
+  const isByName = fieldOf(expression, 'key') === NAME_LABEL && fieldOf(expression, 'operator') === 'NotIn';
+  return isByName && itemsOf(fieldOf(expression, 'values')).includes(NAMESPACE_SYSTEM);
+}
+
+/** Called for pods again after ours: it may set a class that the webhook then refuses. */
+function changes(entry: unknown): boolean {
+  return hasRule(entry, 'pods') && fieldOf(entry, 'reinvocationPolicy') === 'IfNeeded';
 }

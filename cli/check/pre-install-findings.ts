@@ -2,10 +2,9 @@ import { type Access, reviewOwnAccess, type Reviewer } from '#shared/kube/access
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, resourceLabel } from '#shared/kube/resource.ts';
 import { ADMISSION_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
-import { nameOf } from '#cli/manifests/manifest.ts';
-import { resourceText } from './account-rights.ts';
+import { nameOf } from '#cli/manifests/parse-manifests.ts';
+import { resourceText, type AllowedLists } from './account-rights.ts';
 import type { Finding } from './finding.ts';
-import type { AllowedLists } from './list-allowed.ts';
 import {
   admissionMissing,
   admissionThere,

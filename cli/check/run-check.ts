@@ -18,12 +18,10 @@ import { formatAnswer, listDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { formatTable } from '#cli/output/table.ts';
-import { accountFindings } from './account-rights.ts';
+import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
 import { checkCluster, checkSurroundings } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
-import { controlGroupFindings, unmeasuredStalls } from './kernel-findings.ts';
-import { type AllowedLists, listAllowed } from './list-allowed.ts';
-import { readNodeKernels } from './kernel/node-kernels.ts';
+import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
 
 export interface CheckOptions extends ClusterOptions {

@@ -22,7 +22,11 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { InputError } from '#cli/process-io.ts';
-import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
+import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
+import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
+import { decodeLedger } from '#shared/api/quota-ledger.ts';
 import type { ClusterManifests } from './read-manifests.ts';
 
 /** The kinds that a snapshot holds, and that commands about a cluster read. */
@@ -98,4 +102,17 @@ function byName(classes: readonly AnnotatedClass[]): readonly (readonly [string,
 function systemClasses(): readonly (readonly [string, AnnotatedClass])[] {
   const usual = { uid: '', isGlobalDefault: false, preemptionPolicy: 'PreemptLowerPriority', annotations: new Map() };
   return Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, { ...usual, name, value }]);
+}
+
+/** A PriorityQuota and what its pods cost already. */
+export type CountedQuota = PriorityQuota & Pick<LedgerState, 'used' | 'byNamespace'>;
+
+/** Reads a PriorityQuota with its status. */
+export function decodeCountedQuota(raw: unknown): Decoded<CountedQuota> {
+  const quota = decodePriorityQuota(raw);
+  const ledger = decodeLedger(raw);
+  if (!quota.ok) return quota;
+  if (!ledger.ok) return ledger;
+  const { used, byNamespace } = ledger.value;
+  return { ok: true, value: { ...quota.value, used, byNamespace } };
 }

@@ -3,11 +3,9 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { parseManifests, isPod } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
-import { isPod } from '#cli/manifests/manifest.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
-import { isType } from './object-name.ts';
 
 /** The pod that is called `name` or `namespace/name`. Throws an InputError where there is none. */
 export function findPod({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
@@ -47,4 +45,35 @@ export async function readPodFile(
   if (resolved.kind !== 'resolved') throw new InputError(`${manifest.where}: ${resolved.message}`);
   const { priorityClassName, priority, preemptionPolicy } = resolved;
   return { ...pod, spec: { ...pod.spec, priorityClassName, priority, preemptionPolicy, nodeName: undefined } };
+}
+
+/** What kubectl calls the kinds that commands take by name, with its short forms. */
+const TYPES = {
+  pod: ['pod', 'pods', 'po'],
+  node: ['node', 'nodes', 'no'],
+  quota: [
+    ...['quota', 'priorityquota', 'priorityquotas', 'prquota'],
+    ...['priorityquota.plimsoll.dev', 'priorityquotas.plimsoll.dev'],
+  ],
+} as const;
+
+export type ObjectType = keyof typeof TYPES;
+
+/** The kind that a word of kubectl means; `undefined` for another word. */
+export function objectType(word: string): ObjectType | undefined {
+  return (Object.keys(TYPES) as readonly ObjectType[]).find((type) => isType(word, type));
+}
+
+/** The name in `NAME` or `TYPE/NAME`. Throws an InputError where the type is another one. */
+export function nameOfType(text: string, expected: ObjectType): string {
+  const [word = '', name] = text.split('/', 2);
+  if (name === undefined) return text;
+  if (isType(word, expected) && name !== '') return name;
+  throw new InputError(`expected NAME or ${expected}/NAME, got ${text}`);
+}
+
+/** Whether a word of kubectl means this kind. */
+function isType(word: string, type: ObjectType): boolean {
+  const words: readonly string[] = TYPES[type];
+  return words.includes(word);
 }

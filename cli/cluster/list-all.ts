@@ -3,7 +3,7 @@ import { listObjects } from '#shared/kube/client/objects.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { apiVersionOf, resourceLabel, type Resource } from '#shared/kube/resource.ts';
 import { InputError } from '#cli/process-io.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 
 const PAGE = 500;
 

@@ -1,8 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
-import { manifestsIn, parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, manifestsIn, parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles, type TextFile } from '#cli/manifests/read-files.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 

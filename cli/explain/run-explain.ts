@@ -1,12 +1,10 @@
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
-import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import { CLUSTER_RESOURCES, clusterModel, decodeManifest, decodeCountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { decodeCountedQuota } from '#cli/cluster/counted-quota.ts';
-import { findPod } from '#cli/cluster/find-pod.ts';
-import { nameOfType, objectType } from '#cli/cluster/object-name.ts';
+import { findPod, nameOfType, objectType } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { nameOf } from '#cli/manifests/manifest.ts';
+import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';

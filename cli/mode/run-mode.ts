@@ -8,7 +8,7 @@ import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
-import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
+import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
 import {
   cannotPatch,
   noNodeSelected,

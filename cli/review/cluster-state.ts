@@ -14,9 +14,10 @@ import {
   RESOURCE_QUOTAS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { decodeCountedQuota, type CountedQuota } from '#cli/cluster/counted-quota.ts';
+import { decodeCountedQuota, type CountedQuota } from '#cli/cluster/cluster-model.ts';
 import { InputError } from '#cli/process-io.ts';
-import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/manifest.ts';
+import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import type { Requester } from '#shared/domain/admission/request.ts';
 
 /** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
 export interface ReviewState {
@@ -96,4 +97,14 @@ function decode<T>(manifest: Manifest, read: (raw: unknown) => Decoded<T>): T {
 
 function faulty(manifest: Manifest, field: string, message: string): InputError {
   return new InputError(`${manifest.where}: ${manifest.kind} "${nameOf(manifest)}": ${field}: ${message}`);
+}
+
+const AUTHENTICATED = 'system:authenticated';
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/;
+
+/** A requester by name, with the groups that the API server adds by itself. Without a name the requester is unknown. */
+export function requesterOf(name = '', groups: readonly string[] = []): Requester {
+  const namespace = SERVICE_ACCOUNT.exec(name)?.[1];
+  const implied = namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
+  return { name, groups: [...new Set([...groups, ...implied, AUTHENTICATED])] };
 }

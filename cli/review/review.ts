@@ -1,7 +1,7 @@
 import type { KnownPods, ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { type Requester, type PodRequest, withPriority } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isPod, type Manifest, namespaceOf, typeOf } from '#cli/manifests/manifest.ts';
+import { isPod, type Manifest, namespaceOf, typeOf, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { because } from '#shared/domain/admission/message.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
@@ -9,13 +9,14 @@ import { type AdmissionDecision, allow, type Allowed } from '#shared/domain/admi
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
-import { printable } from '#cli/output/table.ts';
+import { printable, formatTable } from '#cli/output/table.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { JUDGED_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';
+import { type Answer, listDocument } from '#cli/output/answer.ts';
 import { openRunningUsage, type RunningUsage } from './running-usage.ts';
-import { type Row, rowOf } from './row.ts';
 import { isSurrounding, readSurroundings } from './cluster-state.ts';
 
 export interface ReviewInput {
@@ -146,4 +147,66 @@ function assumeStatus(manifest: Manifest): Manifest {
   if (!isRecord(hard)) return manifest;
   const nothing = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
   return { ...manifest, raw: { ...raw, status: { hard, used: { ...nothing, ...(isRecord(used) && used) } } } };
+}
+
+/** The answer about one object, as users see it. */
+export interface Row {
+  /** `Kind/namespace/name`. */
+  readonly object: string;
+  /** As kubectl names it: `deployment.apps/web`. */
+  readonly resource: string;
+  readonly allowed: boolean;
+  /** HTTP status of the answer. */
+  readonly code: number;
+  readonly message: string;
+  readonly warnings: readonly string[];
+  /** JSON patch (RFC 6902) that the object would be admitted with. */
+  readonly patch: readonly PatchOperation[];
+}
+
+const ALLOWED = 200;
+
+/** `namespace`: where an object goes that names none. */
+function rowOf(manifest: Manifest, decision: AdmissionDecision, namespace: string): Row {
+  const isAllowed = decision.kind === 'allowed';
+  const name = nameOf(manifest) || '<none>';
+  return {
+    object: `${manifest.kind}/${namespaceOf(manifest, namespace)}/${name}`,
+    resource: `${resourceOf(manifest)}/${name}`,
+    allowed: isAllowed,
+    code: isAllowed ? ALLOWED : decision.code,
+    message: decision.because.text,
+    warnings: decision.warnings,
+    patch: isAllowed && decision.change !== undefined ? priorityPatch(manifest.raw, decision.change) : [],
+  };
+}
+
+function resourceOf({ apiVersion, kind }: Manifest): string {
+  const [group = '', version] = apiVersion.split('/', 2);
+  return `${kind.toLowerCase()}${version === undefined ? '' : `.${group}`}`;
+}
+
+/** What a review answers. */
+export function reviewAnswer(rows: readonly Row[]): Answer {
+  return {
+    document: listDocument('ReviewResult', rows),
+    table: (isWide) => printTable(rows, isWide),
+    names: rows.map(({ resource }) => resource),
+  };
+}
+
+/** With a table, warnings go to standard error, as with kubectl. */
+export function warningLines(rows: readonly Row[]): readonly string[] {
+  return rows.flatMap(({ object, warnings }) => warnings.map((warning) => printable(`Warning: ${object}: ${warning}`)));
+}
+
+function printTable(rows: readonly Row[], isWide: boolean): string {
+  const header = ['OBJECT', 'ALLOWED', 'CODE', ...(isWide ? ['PATCH'] : []), 'MESSAGE'];
+  return formatTable(
+    header,
+    rows.map(({ object, allowed, code, message, patch }) => {
+      const changes = isWide ? [patch.length === 0 ? '<none>' : JSON.stringify(patch)] : [];
+      return [object, String(allowed), String(code), ...changes, message];
+    }),
+  );
 }

@@ -1,6 +1,16 @@
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { chooseVictims, type Ineligible, type VictimRules, withoutUnneeded, isOwnReason, nameOf, leastRelief, overageOfLimited, withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  chooseVictims,
+  type Ineligible,
+  type VictimRules,
+  withoutUnneeded,
+  isOwnReason,
+  nameOf,
+  leastRelief,
+  overageOfLimited,
+  withinRequestProtection,
+} from '#shared/domain/eviction/choose-victims.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
@@ -23,7 +33,7 @@ import {
   aboveRequestFirst,
   TOO_SMALL,
 } from './messages.ts';
-import type { SimulatedSignal } from './signals.ts';
+import type { SimulatedSignal } from './parse-usage.ts';
 
 /** What the agent of one node decides on. */
 export interface NodeScene {

@@ -1,5 +1,5 @@
 import { reason, type Because } from '#shared/domain/model/because.ts';
-import { nodeList } from '#cli/cluster/reason-table.ts';
+import { nodeList } from '#cli/output/table.ts';
 
 /** Every sentence of `plimsoll simulate`, to be read from top to bottom. */
 

@@ -1,4 +1,10 @@
-import { isKubeletSignal, OWN_SIGNALS, resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import {
+  isKubeletSignal,
+  OWN_SIGNALS,
+  resourceOf,
+  type Signal,
+  type StarvedResource,
+} from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { addQuantities, type Quantity, quantityNumber, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import {
@@ -12,9 +18,8 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import { decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { InputError } from '#cli/process-io.ts';
-import { parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { parseManifests, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { TextFile } from '#cli/manifests/read-files.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
 import { isFresh, type NextEntry, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
@@ -144,3 +149,7 @@ function podUsage(uid: string, resource: StarvedResource, amount: number): PodUs
     volumes: [],
   };
 }
+
+/** Signals whose thresholds the agent acts on; disks are left to the kubelet. */
+export const SIGNALS = ['memory.available', 'allocatableMemory.available', 'pid.available'] as const;
+export type SimulatedSignal = (typeof SIGNALS)[number];

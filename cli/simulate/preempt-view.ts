@@ -6,9 +6,8 @@ import type { Simulation } from '#shared/domain/preemption/explain/simulate-pree
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Placement } from '#cli/cluster/placement.ts';
-import { headline, reasonTable } from '#cli/cluster/reason-table.ts';
+import { headline, reasonTable, formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import type { Metadata } from '#cli/output/answer.ts';
-import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { equalNodes, hasClaims, NOT_SIMULATED } from './messages.ts';
 
 /** What `plimsoll simulate preempt -o json` prints. */

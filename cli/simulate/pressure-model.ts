@@ -12,9 +12,8 @@ import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
 import { thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { SimulatedSignal } from './signals.ts';
+import { type SimulatedSignal, type NamedUsage, usageOnNode } from './parse-usage.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
-import { type NamedUsage, usageOnNode } from './parse-usage.ts';
 
 /** What is asked: a node, a signal, and how much of it is left. */
 export interface PressureQuestion {

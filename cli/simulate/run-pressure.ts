@@ -5,18 +5,17 @@ import { decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-
 import { NODES } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
-import { nameOfType } from '#cli/cluster/object-name.ts';
+import { nameOfType } from '#cli/cluster/find-pod.ts';
 import { readManifests, type ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { nameOf } from '#cli/manifests/manifest.ts';
+import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { expectedAmount, noSuchNode } from './messages.ts';
-import { type NamedUsage, parseUsage } from './parse-usage.ts';
+import { type NamedUsage, parseUsage, type SimulatedSignal } from './parse-usage.ts';
 import { answerPressure } from './pressure-model.ts';
 import { pressureView, printPressure } from './pressure-view.ts';
-import type { SimulatedSignal } from './signals.ts';
 
 export interface PressureOptions extends ClusterOptions {
   readonly node: string;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ANNOTATION_SNAPSHOT_TIME, API_GROUP, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
-import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
+import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';

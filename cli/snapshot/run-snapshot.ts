@@ -7,7 +7,7 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { formatYaml } from '#cli/output/answer.ts';
 import { keepFields } from './kept-fields.ts';
 import { createPseudonyms, makeSnapshot, type Snapshot, snapshotJson } from './make-snapshot.ts';

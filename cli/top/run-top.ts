@@ -3,7 +3,7 @@ import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { nameOfType } from '#cli/cluster/object-name.ts';
+import { nameOfType } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, listDocument } from '#cli/output/answer.ts';

@@ -1,7 +1,7 @@
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
-import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/manifest.ts';
+import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
 import { definitionStays, labelStays, type Remnant, taintStays } from './messages.ts';
 import type { Installation } from './read-installation.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '#shared/kube/resource.ts';
 import { ADMISSION_RESOURCES, COMPONENT_RESOURCES, WORKLOAD_RESOURCES } from '#cli/cluster/installed-resources.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 
 /** What a cluster has of Plimsoll. */
 export interface Installation {

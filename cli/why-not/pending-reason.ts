@@ -7,7 +7,7 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
-import { headline } from '#cli/cluster/reason-table.ts';
+import { headline } from '#cli/output/table.ts';
 import {
   ended,
   fitsNow,

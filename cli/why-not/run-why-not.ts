@@ -4,11 +4,10 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { reasonTable } from '#cli/cluster/reason-table.ts';
+import { reasonTable, formatTable, joinParts, printLine } from '#cli/output/table.ts';
 import { type Answer, formatAnswer, listDocument, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable, joinParts, printLine } from '#cli/output/table.ts';
 import { NO_PENDING_PODS } from './messages.ts';
 import { pendingReason, type PendingReason } from './pending-reason.ts';
 

@@ -1,7 +1,6 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import { podReference } from '#shared/kube/events/event-series.ts';
+import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PODS, resourcePath } from '#shared/kube/resource.ts';

@@ -7,7 +7,7 @@ import {
   planAvoidance,
 } from '#shared/domain/avoidance/plan-avoidance.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { ObjectReference } from '#shared/kube/events/event-series.ts';
+import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
 import { inSlices } from '#shared/runtime/turns/in-slices.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 import { type PassPorts, writeFenced } from './pass-ports.ts';

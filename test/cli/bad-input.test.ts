@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { InputError } from '#cli/process-io.ts';
 import { parseManifests } from '#cli/manifests/parse-manifests.ts';
-import { requesterOf } from '#cli/review/requester.ts';
+import { requesterOf } from '#cli/review/cluster-state.ts';
 import { review } from '#cli/review/review.ts';
 import { folderWith, runPlimsoll } from './run-plimsoll.ts';
 

@@ -1,6 +1,5 @@
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import type { Manifest } from '#cli/manifests/manifest.ts';
-import { manifestsIn } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, manifestsIn } from '#cli/manifests/parse-manifests.ts';
 import type { Vector } from '#test/conformance/read-vectors.ts';
 
 /** What kube-scheduler answered in a recorded case. */

@@ -1,7 +1,6 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
+import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';

@@ -2,8 +2,7 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import type { ObjectReference, EventRecord } from '#shared/kube/events/event-series.ts';
+import type { EventRecorder, ObjectReference, EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import {
   PRIORITY_POLICIES,

@@ -1,7 +1,7 @@
 import type { CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import type { Condition } from '#shared/kube/conditions.ts';
+import type { Condition } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';

@@ -1,7 +1,7 @@
 import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
 import { judges } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { Condition } from '#shared/kube/conditions.ts';
+import type { Condition } from '#shared/kube/kube-object.ts';
 import { CONDITIONS, RULE_LIMITS } from '#webhook/messages.ts';
 
 /** What is known about the rules that the API server enforces. */

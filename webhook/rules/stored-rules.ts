@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { conditionsPatch, type Condition } from '#shared/kube/conditions.ts';
-import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionsPatch, type Condition, fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';

@@ -1,8 +1,7 @@
-import { type BytePace, createBytePace } from '#shared/kube/reflector/byte-pace.ts';
+import { type BytePace, createBytePace, PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { CONFIG_MIRROR, isMirrorOfNode, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
 import { NODE_POD } from '#shared/kube/protobuf/node-pod.ts';
-import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';

@@ -1,6 +1,5 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { type KubeObject, microTime } from '#shared/kube/kube-object.ts';
-import { fencingToken, leaseRecord, type LeaseRecord, mayAcquire, sight, type Sighting } from './lease-record.ts';
+import { type KubeObject, microTime, isRecord } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES } from '#shared/kube/resource.ts';
@@ -129,4 +128,54 @@ function held({ identity, durationMs, clock }: CandidateOptions): object {
 
 function taken(leaseTransitions: number, clock: CandidateOptions['clock']): object {
   return { leaseTransitions, acquireTime: microTime(clock.now()) };
+}
+
+/** The part of a coordination.k8s.io/v1 Lease that elects. */
+export interface LeaseRecord {
+  /** Empty: not held. */
+  readonly holder: string;
+  readonly durationMs: number;
+  /** Changes of leadership so far. */
+  readonly transitions: number;
+  readonly uid: string;
+  /** Opaque; makes every write conditional. */
+  readonly resourceVersion: string;
+}
+
+/** A record and when it last changed, by our own monotonic clock: foreign clocks are not trusted. */
+export interface Sighting {
+  readonly record: LeaseRecord;
+  readonly seenAt: number;
+}
+
+/** Reads a Lease; odd fields count as absent, so that a damaged lease expires instead of blocking for ever. */
+function leaseRecord(lease: KubeObject, defaultDurationMs: number): LeaseRecord {
+  const spec = isRecord(lease['spec']) ? lease['spec'] : {};
+  const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;
+  return {
+    holder: typeof holderIdentity === 'string' ? holderIdentity : '',
+    durationMs: isCount(leaseDurationSeconds) ? leaseDurationSeconds * 1_000 : defaultDurationMs,
+    transitions: isCount(leaseTransitions) ? leaseTransitions : 0,
+    uid: lease.metadata.uid ?? '',
+    resourceVersion: lease.metadata.resourceVersion ?? '',
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The sighting after reading `record`: time counts from when the record last changed. */
+function sight(previous: Sighting | undefined, record: LeaseRecord, now: number): Sighting {
+  return previous?.record.resourceVersion === record.resourceVersion ? previous : { record, seenAt: now };
+}
+
+/** Whether a candidate may take the lease: it is not held, the candidate held it before a restart, or it was not renewed in time. */
+function mayAcquire({ record, seenAt }: Sighting, identity: string, now: number): boolean {
+  return record.holder === '' || record.holder === identity || now - seenAt >= record.durationMs;
+}
+
+/** Names one term of leadership: equal in all writes of one term, never equal in two, also when the Lease was made anew. */
+function fencingToken({ uid, transitions }: LeaseRecord): string {
+  return `${uid}/${transitions}`;
 }

@@ -1,5 +1,6 @@
 import type { Backoff } from '#shared/runtime/backoff.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 
 /*
  * A reflector lists, then watches from where the list ended, and never stops by itself:
@@ -94,4 +95,34 @@ function isStubborn(ending: Ending, failures: number): boolean {
 
 function retryAfterMs(ending: Ending): number {
   return ending.kind === 'refused' ? (ending.failure.retryAfterSeconds ?? 0) * 1_000 : 0;
+}
+
+/** How many bytes are read per second. Unused bytes are saved, up to `burst`. */
+export interface BytePace {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Waits until so many bytes may be read. */
+export type SpendBytes = (bytes: number) => Promise<void>;
+
+/** The pace of all streams of one reflector. The first bytes, such as a usual list, are read at once. */
+export function createBytePace({ perSecond, burst }: BytePace, clock: Pick<Clock, 'monotonic' | 'sleep'>): SpendBytes {
+  let credit = burst;
+  let countedAt = clock.monotonic();
+
+  return async (bytes) => {
+    const now = clock.monotonic();
+    credit = Math.min(burst, credit + ((now - countedAt) * perSecond) / 1000) - bytes;
+    countedAt = now;
+    if (credit < 0) await clock.sleep((-credit / perSecond) * 1000);
+  };
+}
+
+/** The same pieces, each after the wait for its bytes; the sender is held back meanwhile. */
+export async function* paced(pieces: AsyncIterable<Buffer>, spend: SpendBytes): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    await spend(piece.length);
+    yield piece;
+  }
 }

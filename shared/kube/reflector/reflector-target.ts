@@ -3,14 +3,13 @@ import { inTurns } from '#shared/runtime/turns/in-turns.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
-import { paced, type SpendBytes } from './byte-pace.ts';
+import { paced, type SpendBytes, type Ending } from './reflector-plan.ts';
 import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { type Message, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { type Resource, resourcePath } from '#shared/kube/resource.ts';
 import { OversizedLineError } from './split-frames.ts';
-import type { Ending } from './reflector-plan.ts';
 import type { ObjectSink } from './reflector-store.ts';
 
 /** A collection to list or watch. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { admissionModeFindings } from '#cli/check/admission-mode.ts';
+import { admissionModeFindings } from '#cli/check/check-cluster.ts';
 import { manifestsOf } from '#test/cli/vector-cluster.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';

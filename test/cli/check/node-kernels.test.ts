@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { controlGroupFindings, unmeasuredStalls } from '#cli/check/kernel-findings.ts';
-import { type KubeletAsker, readNodeKernels } from '#cli/check/kernel/node-kernels.ts';
+import { controlGroupFindings, unmeasuredStalls, type KubeletAsker, readNodeKernels } from '#cli/check/node-kernels.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { manifestsOf } from '#test/cli/vector-cluster.ts';

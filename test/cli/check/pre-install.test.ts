@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listAllowed } from '#cli/check/list-allowed.ts';
+import { listAllowed } from '#cli/check/account-rights.ts';
 import { preInstallFindings } from '#cli/check/pre-install-findings.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { apiVersionOf, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
-import { typeOf } from '#cli/manifests/manifest.ts';
+import { typeOf } from '#cli/manifests/parse-manifests.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 /** What kustomize reads, rather than the API server. */

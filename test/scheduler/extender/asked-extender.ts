@@ -9,7 +9,7 @@ import { createNominations } from '#scheduler/extender/since-when.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';
 import { fixedClasses } from '#test/build/classes.ts';

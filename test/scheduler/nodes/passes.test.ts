@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { runAvoidancePass } from '#scheduler/nodes/avoidance-pass.ts';

@@ -1,8 +1,7 @@
 import jsonPatch from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reviewAnswer, type Row } from '#cli/review/row.ts';
-import { requesterOf } from '#cli/review/requester.ts';
-import { review } from '#cli/review/review.ts';
+import { reviewAnswer, type Row, review } from '#cli/review/review.ts';
+import { requesterOf } from '#cli/review/cluster-state.ts';
 import { HELD, JUDGED, RULES, type Raw } from './agreement-cases.ts';
 import { readAnswer, review as reviewBody, type Answer } from '#test/webhook/support/reviews.ts';
 import { runWebhook, type RunningWebhook } from '#test/webhook/support/webhook-process.ts';

@@ -3,7 +3,7 @@ import { because, type AdmissionCode } from '#shared/domain/admission/message.ts
 import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createDenialEvents } from '#webhook/events/denial-events.ts';
 import { ALICE } from '#test/build/admission.ts';

@@ -5,7 +5,7 @@ import { decide, type PassResult } from '#agent/decide/decide.ts';
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
 import type { EvictionState, PastEviction } from '#agent/decide/eviction/eviction-state.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { snapshot, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { EVENTS, REASONS } from '#agent/messages.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
-import type { EventRecord } from '#shared/kube/events/event-series.ts';
+import { createEventRecorder, type EventRecorder, type EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

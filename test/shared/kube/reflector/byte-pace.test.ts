@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBytePace } from '#shared/kube/reflector/byte-pace.ts';
+import { createBytePace } from '#shared/kube/reflector/reflector-plan.ts';
 
 function scene() {
   const time = { now: 0, slept: [] as number[] };

@@ -1,8 +1,11 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { NODES, resourcePath } from '#shared/kube/resource.ts';
-import { type Manifest, nameOf } from '#cli/manifests/manifest.ts';
-import { readGauge } from './read-gauge.ts';
+import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
+import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import type { Finding } from './finding.ts';
+import { controlGroupsFine, kubeletUnasked, noStalls, oldControlGroups } from './messages.ts';
 
 /** What the kubelet of one node says of its kernel, for all nodes of the same image. */
 export interface NodeKernel {
@@ -61,4 +64,63 @@ function stallsIn(summary: unknown): boolean | undefined {
   const psi = fieldOf(fieldOf(fieldOf(summary, 'node'), 'cpu'), 'psi');
   const total = fieldOf(fieldOf(psi, 'some'), 'total');
   return psi === undefined ? undefined : typeof total === 'number' && total > 0;
+}
+
+const MOST_BYTES = 8 * 1_048_576;
+
+/** A gauge without labels from a page of metrics; `undefined` where the page has none. Reads at most 8 MiB. */
+async function readGauge(
+  client: Pick<KubeClient, 'stream'>,
+  request: KubeRequest,
+  name: string,
+): Promise<Outcome<number | undefined>> {
+  const opened = await client.stream({ ...request, accept: 'text/plain' });
+  if (opened.kind !== 'ok') return opened;
+  try {
+    const text = await firstBytes(opened.object);
+    const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
+    return { ...opened, object: value === undefined ? undefined : Number(value) };
+  } catch (error) {
+    return { kind: 'unreachable', message: `the answer was cut off: ${String(error)}` };
+  } finally {
+    opened.object.close();
+  }
+}
+
+async function firstBytes(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+type Answer = NodeKernel | UnaskedNode;
+
+/** Nodes with cgroup v1, and those whose kubelets could not be asked. */
+export function controlGroupFindings(answers: readonly Answer[]): readonly Finding[] {
+  const known = answers.filter(isKernel);
+  const old = known.filter(({ cgroupVersion }) => cgroupVersion === 1).flatMap(({ nodes }) => nodes);
+  const current = known.filter(({ cgroupVersion }) => cgroupVersion === 2).flatMap(({ nodes }) => nodes);
+  const unasked = answers.flatMap((each) => (isKernel(each) ? [] : [each]));
+  return [
+    ...(old.length > 0 ? [oldControlGroups(old)] : []),
+    ...unasked.map(({ node, message }) => kubeletUnasked(node, message)),
+    ...(current.length > 0 ? [controlGroupsFine(current.length)] : []),
+  ];
+}
+
+/** Nodes with cgroup v2 whose kubelets measure no stalls, as far as they report them (Kubernetes 1.34 and newer). */
+export function unmeasuredStalls(answers: readonly Answer[]): readonly Finding[] {
+  const without = answers.filter(isKernel).filter(({ cgroupVersion, hasStalls }) => {
+    return cgroupVersion === 2 && hasStalls === false;
+  });
+  return without.length === 0 ? [] : [noStalls(without.flatMap(({ nodes }) => nodes))];
+}
+
+function isKernel(answer: Answer): answer is NodeKernel {
+  return 'nodes' in answer;
 }

@@ -1,0 +1,182 @@
+import { parse } from 'yaml';
+import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
+import { CONFIG_MAPS } from '#shared/kube/resource.ts';
+import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Finding } from './finding.ts';
+import {
+  agentMissing,
+  agentSilent,
+  agentsReport,
+  daemonSetBelowTop,
+  noStalls,
+  fellBack,
+  podsDisagree,
+  sourcesDisagree,
+  sourcesNotCompared,
+  preemptionDisabled,
+  agentsDiffer,
+  agentsHaveOtherVersion,
+} from './messages.ts';
+
+/** Whether the agent of each node reports. */
+export function agentFindings(
+  { nodes, pressures }: { readonly nodes: readonly Node[]; readonly pressures: readonly NodePressure[] },
+  now: Instant,
+): readonly Finding[] {
+  const byName = new Map(pressures.map((each) => [each.name, each.status]));
+  const names = nodes.map(({ name }) => name);
+  const missing = names.filter((name) => byName.get(name) === undefined);
+  const silent = names.filter((name) => byName.get(name) !== undefined && !isFresh(byName.get(name), now));
+  const reporting = names.filter((name) => isFresh(byName.get(name), now));
+  return [
+    ...(missing.length > 0 ? [agentMissing(missing)] : []),
+    ...(silent.length > 0 ? [agentSilent(silent)] : []),
+    ...(reporting.length > 0 ? [agentsReport(reporting.length)] : []),
+  ];
+}
+
+/** Value of `system-node-critical`, which no other class reaches. */
+const TOP_PRIORITY = 2_000_001_000;
+const SYSTEM_NAMESPACE = 'kube-system';
+
+/**
+ * Nodes whose agents measure no stalls: the kernel counts none, or has cgroup v1 only, where pods have none. The
+ * condition `Io` rests on stalls alone.
+ */
+export function stallFindings(pressures: readonly NodePressure[], now: Instant): readonly Finding[] {
+  const nodes = pressures.filter(({ status }) => isFresh(status, now) && status.conditions.some(isWithoutStalls));
+  return nodes.length === 0 ? [] : [noStalls(nodes.map(({ name }) => name))];
+}
+
+function isWithoutStalls({ type, reason }: { readonly type: string; readonly reason: string }): boolean {
+  return type === 'Io' && reason === 'NotMeasured';
+}
+
+/** DaemonSets of kube-system whose pods have less than the top priority: a full node keeps them out. Mechanism S3-48. */
+export function daemonSetFindings(pods: readonly Pod[]): readonly Finding[] {
+  const below = pods.filter(
+    ({ namespace, spec }) => namespace === SYSTEM_NAMESPACE && (spec.priority ?? 0) < TOP_PRIORITY,
+  );
+  const owners = below.map(ownerOf).filter((owner) => owner?.startsWith(`${SYSTEM_NAMESPACE}/DaemonSet/`));
+  return [...new Set(owners)].map((owner) => daemonSetBelowTop(owner ?? ''));
+}
+
+type Say = (nodes: readonly string[], example: string) => Finding;
+
+/** By reason of the condition `SourcesAgree`, the worst first; agent/messages.ts has the reasons. */
+const FINDINGS: ReadonlyMap<string, Say> = new Map([
+  ['SourcesDisagree', sourcesDisagree],
+  ['PodsDisagree', podsDisagree],
+  ['KernelUnreadable', fellBack],
+  ['PodsUnreadable', fellBack],
+  ['SourcesNotComparable', sourcesNotCompared],
+]);
+
+/** Nodes whose sources of memory figures contradict each other, cannot be compared, or are replaced by the kubelet's. */
+export function sourceFindings(pressures: readonly NodePressure[], now: Instant): readonly Finding[] {
+  const doubts = pressures.flatMap((each) => doubtOf(each, now) ?? []);
+  return Array.from(FINDINGS, ([reason, say]) => {
+    const [first, ...others] = doubts.filter((each) => each.reason === reason);
+    return (
+      first &&
+      say(
+        [first, ...others].map(({ node }) => node),
+        `${first.node}: ${first.message}`,
+      )
+    );
+  }).filter((finding) => finding !== undefined);
+}
+
+interface Doubt {
+  readonly node: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+function doubtOf({ name, status }: NodePressure, now: Instant): Doubt | undefined {
+  if (!isFresh(status, now)) return undefined;
+  const found = status.conditions.find(({ type }) => type === 'SourcesAgree');
+  return found && { node: name, reason: found.reason, message: found.message };
+}
+
+const PLUGIN = 'DefaultPreemption';
+const EXTENSION_POINTS = ['postFilter', 'multiPoint'];
+
+/**
+ * Profiles of kube-scheduler that preempt no pod, as far as ConfigMaps hold their configuration; a file on the control
+ * plane's own disk cannot be seen. Mechanism S1-22.
+ */
+export function schedulerFindings(manifests: readonly Manifest[]): readonly Finding[] {
+  return manifests.filter(({ kind }) => kind === CONFIG_MAPS.kind).flatMap(configurationFindings);
+}
+
+function configurationFindings(manifest: Manifest): readonly Finding[] {
+  const data = fieldOf(manifest.raw, 'data');
+  if (!isRecord(data)) return [];
+  const where = `ConfigMap ${namespaceOf(manifest, '')}/${nameOf(manifest)}`;
+  return Object.values(data)
+    .map(readConfiguration)
+    .flatMap((configuration) => itemsOf(fieldOf(configuration, 'profiles')))
+    .filter(isWithoutPreemption)
+    .map((profile) => preemptionDisabled(where, nameOfProfile(profile)));
+}
+
+/** Most ConfigMaps hold something else. */
+function readConfiguration(text: unknown): unknown {
+  if (typeof text !== 'string' || !text.includes('KubeSchedulerConfiguration')) return undefined;
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isWithoutPreemption(profile: unknown): boolean {
+  const plugins = fieldOf(profile, 'plugins');
+  const isEnabled = EXTENSION_POINTS.some((point) => names(plugins, point, 'enabled').includes(PLUGIN));
+  const isDisabled = EXTENSION_POINTS.some((point) =>
+    names(plugins, point, 'disabled').some((name) => name === PLUGIN || name === '*'),
+  );
+  return isDisabled && !isEnabled;
+}
+
+function nameOfProfile(profile: unknown): string {
+  const name = fieldOf(profile, 'schedulerName');
+  return typeof name === 'string' ? name : 'default-scheduler';
+}
+
+function names(plugins: unknown, point: string, list: 'enabled' | 'disabled'): readonly unknown[] {
+  return itemsOf(fieldOf(fieldOf(plugins, point), list)).map((item) => fieldOf(item, 'name'));
+}
+
+/**
+ * Whether all agents that report are of one version, and of that of this command, which answers as an agent of its own
+ * version would.
+ */
+export function versionFindings(pressures: readonly NodePressure[], own: string, now: Instant): readonly Finding[] {
+  const versions = pressures.flatMap(({ status }) => (isFresh(status, now) ? [status.agent?.version ?? ''] : []));
+  const counts = Map.groupBy(
+    versions.filter((version) => version !== ''),
+    (version) => version,
+  );
+  const named = Array.from(counts, ([version, agents]) => ({ version, count: agents.length })).toSorted(byCount);
+  const [first] = named;
+  if (first === undefined) return [];
+  if (named.length > 1) return [agentsDiffer(named)];
+  return first.version === own ? [] : [agentsHaveOtherVersion(first.version, own)];
+}
+
+interface Counted {
+  readonly version: string;
+  readonly count: number;
+}
+
+/** The most frequent first. */
+function byCount(a: Counted, b: Counted): number {
+  return b.count - a.count || compareTexts(a.version, b.version);
+}
