@@ -1,7 +1,11 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, isHard } from '#shared/domain/pressure/threshold.ts';
-import { type EvictionUrgency, gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/eviction-limits.ts';
+import {
+  type EvictionUrgency,
+  gracePeriodSeconds,
+  HARD_GRACE_SECONDS,
+} from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';

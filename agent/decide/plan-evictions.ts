@@ -1,5 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { chooseVictims, type VictimChoice, type VictimRules, withoutUnneeded, heldAboveRequest } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  chooseVictims,
+  type VictimChoice,
+  type VictimRules,
+  withoutUnneeded,
+  heldAboveRequest,
+} from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';

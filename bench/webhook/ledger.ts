@@ -16,7 +16,13 @@ import { median, rounded } from '#bench/shared/support/quantile.ts';
 import { CountedPods } from './counting/counted-pods.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
-import { atRevision, decodeLedgerObject, withLedger, type LedgerObject, type LedgerStore } from '#webhook/quota/ledger-store.ts';
+import {
+  atRevision,
+  decodeLedgerObject,
+  withLedger,
+  type LedgerObject,
+  type LedgerStore,
+} from '#webhook/quota/ledger-store.ts';
 import { QuotaLedger } from '#webhook/quota/quota-ledger.ts';
 
 const NAMESPACES = [1, 100, 10_000] as const;

@@ -1,7 +1,19 @@
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { addDisplacement, attributeVictims, contenderOf, type LoopPolicy, NO_ROUNDS, type NominatedPod, type PreemptedPod, type PreemptionRounds, loopBetween, loopingParties, type Sides } from '#shared/domain/preemption/loop/preemption-rounds.ts';
+import {
+  addDisplacement,
+  attributeVictims,
+  contenderOf,
+  type LoopPolicy,
+  NO_ROUNDS,
+  type NominatedPod,
+  type PreemptedPod,
+  type PreemptionRounds,
+  loopBetween,
+  loopingParties,
+  type Sides,
+} from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import {
   adoptRecords,
   isRefused,

@@ -3,7 +3,13 @@ import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/list-watch.ts';
-import { isFailure, planAfter, PROMPT_BACKOFF, type Plan, type Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import {
+  isFailure,
+  planAfter,
+  PROMPT_BACKOFF,
+  type Plan,
+  type Reading,
+} from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/backoff.ts';
 import { LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';

@@ -1,5 +1,10 @@
 import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
-import { hasCriticalPriority, isMirrorOfNode, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import {
+  hasCriticalPriority,
+  isMirrorOfNode,
+  protectionOf,
+  type ProtectionRules,
+} from '#shared/domain/eviction/protection.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import {
   type Candidate,

@@ -1,5 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import { type HeldPod, isOwnReason, nameOf, leastRelief, type WantedRelief } from '#shared/domain/eviction/choose-victims.ts';
+import {
+  type HeldPod,
+  isOwnReason,
+  nameOf,
+  leastRelief,
+  type WantedRelief,
+} from '#shared/domain/eviction/choose-victims.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';

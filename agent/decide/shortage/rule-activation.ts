@@ -1,7 +1,14 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { amountOf, amountToRelieve, isBelow, isHard, type Threshold, thresholdOfId } from '#shared/domain/pressure/threshold.ts';
+import {
+  amountOf,
+  amountToRelieve,
+  isBelow,
+  isHard,
+  type Threshold,
+  thresholdOfId,
+} from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';

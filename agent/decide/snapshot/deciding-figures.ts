@@ -1,4 +1,11 @@
-import { decidingReadings, figureInForce, isMemorySignal, type MemoryFigure, memoryReadingOf, type MemorySignal } from '#shared/domain/pressure/memory-figure.ts';
+import {
+  decidingReadings,
+  figureInForce,
+  isMemorySignal,
+  type MemoryFigure,
+  memoryReadingOf,
+  type MemorySignal,
+} from '#shared/domain/pressure/memory-figure.ts';
 import { observe, type Observations, type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { type Signal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';

@@ -1,5 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { type MemoryReadings, type NodeMemory, reclaimableInGroup, reclaimableOnNode, type LimitedMemory, type GuardedMemory, guardedCache } from '#shared/domain/pressure/memory-figure.ts';
+import {
+  type MemoryReadings,
+  type NodeMemory,
+  reclaimableInGroup,
+  reclaimableOnNode,
+  type LimitedMemory,
+  type GuardedMemory,
+  guardedCache,
+} from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
