@@ -1,6 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { AgentPolicy, Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { isPreempted, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { addKubeconfigOptions } from './cluster/cluster-options.ts';
 import { dryRunOption, type ProcessIo } from './process-io.ts';
 import type { ModeOptions } from './mode/run-mode.ts';

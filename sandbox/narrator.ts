@@ -23,3 +23,39 @@ export function createNarrator(monotonic: () => number, write: (line: string) =>
 export function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)}Mi`;
 }
+
+/** What a newcomer needs to know once everything runs. */
+export interface IntroductionFacts {
+  readonly apiServer: string;
+  readonly node: string;
+  readonly dashboard: string;
+  readonly kubeconfigFile: string;
+  /** How each part of Plimsoll runs, such as `pid 4711`, or that it was left out. */
+  readonly webhook: string;
+  readonly agent: string;
+  readonly scheduler: string;
+}
+
+/** What is running, where the dashboard and the kubeconfig are, and three things to try. */
+export function introduction(facts: IntroductionFacts): string {
+  return `
+Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
+
+  API server   ${facts.apiServer}, in memory, loopback only
+  node         ${facts.node}, pods are real processes
+  webhook      ${facts.webhook}
+  agent        ${facts.agent}
+  scheduler    ${facts.scheduler}
+
+  dashboard    ${facts.dashboard}
+  kubeconfig   ${facts.kubeconfigFile}
+
+Three things to try in another terminal, after export KUBECONFIG=${facts.kubeconfigFile}
+
+  kubectl get nodepressures                          how full the node is, and which pod would be evicted next
+  kubectl get pods -A -w                             the pods, as things happen to them
+  kubectl run hog --image=demo/hog -- --grow=80Mi    a pod of your own that keeps growing
+
+Ctrl-C ends everything.
+`;
+}

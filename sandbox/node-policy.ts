@@ -1,4 +1,4 @@
-import { encodeNodePressurePolicy } from '#shared/api/node-pressure-policy/encode-policy.ts';
+import { encodeNodePressurePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';

@@ -4,7 +4,7 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { followScheduler, type ReviewedPreemption, type SchedulerFollower } from './follow-scheduler.ts';
-import { hasProcfs } from './node/processes/open-process-source.ts';
+import { hasProcfs } from './node/processes/process-source.ts';
 import type { Component } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
 import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';

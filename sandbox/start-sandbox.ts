@@ -10,9 +10,11 @@ import { createIdentities, type Speaker } from './identities.ts';
 import { installPlimsoll } from './install-plimsoll.ts';
 import type { ProcessSourceName } from './node/processes/process-source.ts';
 import { type SandboxNode, startNode } from './node/run-node.ts';
-import { podLogsFrom } from './pod-logs.ts';
 import { runScheduler } from './scheduler/run-scheduler.ts';
 import { createWorkspace } from './workspace.ts';
+import type { PodLogs } from './api-server/operations/server-state.ts';
+import { badRequest } from './api-server/errors/errors.ts';
+import { streamLog } from './node/containers/log-buffer.ts';
 
 export interface SandboxPorts {
   readonly clock: Clock;
@@ -120,4 +122,15 @@ async function startWorkers(
   ]);
   shutdown.onRelease('controllers and scheduler', () => running.then(() => undefined));
   return node;
+}
+
+/** Passes requests for a pod's log to the node, once there is one. */
+function podLogsFrom(node: () => SandboxNode | undefined, now: () => number): PodLogs {
+  return (request) => {
+    const { name, uid = '' } = request.pod.metadata;
+    const buffer = node()?.log(uid, request.container, request.previous);
+    if (buffer !== undefined) return streamLog(buffer, request, now());
+    const which = request.previous ? 'previous terminated container' : 'container';
+    throw badRequest(`${which} "${request.container}" in pod "${name}" is waiting to start`);
+  };
 }

@@ -16,8 +16,7 @@ import {
   removeNode,
 } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { readBudget } from './read-budget.ts';
-import { decodeAnnotatedClass, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import { decodeAnnotatedClass, decodeNamespace, decodeNode, decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
@@ -35,11 +34,21 @@ import {
   PRIORITY_CLASSES,
   type Resource,
 } from '#shared/kube/resource.ts';
+import {
+  type EvictionEntry,
+  type NextEntry,
+  type NodePressure,
+  type NodePressureStatus,
+  worstSignal,
+} from '#shared/api/node-pressure.ts';
+import { REMOVING_OUTCOMES } from '#shared/domain/avoidance/evicted-owners.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
+import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { RecordedLoops } from './preemptions/record-loops.ts';
 import { createPodSink } from './pod-sink.ts';
-import type { ObservePod } from './preemptions/seen-pod.ts';
-import { pressureFacts } from './pressure-facts.ts';
-import { isStale } from './stale-view.ts';
+import type { ObservePod } from './preemptions/preemption-loops.ts';
 
 export interface ClusterViewOptions extends ClientContext {
   readonly observePod: ObservePod;
@@ -151,4 +160,68 @@ function* loopsOf(pressures: Iterable<SeenPressure>): Generator<RecordedLoops> {
 
 function follow<T>(reflector: Reflector<T>, put: (value: T) => unknown, remove: (value: T) => unknown): void {
   reflector.onChange(({ kind, value }) => (kind === 'deleted' ? remove : put)(value));
+}
+
+/** An accepted eviction makes its pod terminate at once, and the view sees that before a minute is over. */
+const SEEN_AFTER_MS = 60_000;
+const NO_PODS: ReadonlySet<string> = new Set();
+
+/** What decisions about preemption and placement read of a NodePressure. */
+export function pressureFacts({ name, avoid, status }: NodePressure): NodePressureFacts {
+  return {
+    node: name,
+    observedAt: status?.observedAt,
+    isEnforced: status?.mode === 'Enforce',
+    pressure: worstState(status),
+    overRequest: uidsOf((status?.next ?? []).filter(isOverRequest)),
+    evicting: uidsOf((status?.evictions ?? []).filter((each) => isGoing(each, status?.observedAt))),
+    avoid: avoid.map(({ owner, until, hard }) => ({ owner, until, isHard: hard })),
+  };
+}
+
+function worstState(status: NodePressureStatus | undefined): NodePressureFacts['pressure'] {
+  const state = worstSignal(status?.signals ?? [])?.state;
+  return state === 'Hard' || state === 'Soft' ? state : undefined;
+}
+
+function isOverRequest({ usage, request }: NextEntry): boolean {
+  const used = parseQuantity(usage ?? '');
+  const requested = parseQuantity(request ?? '0');
+  return used.ok && requested.ok && compareQuantities(used.quantity, requested.quantity) > 0;
+}
+
+/** Both times are of the agent's clock. */
+function isGoing({ mode, outcome, requestedAt, endedAt }: EvictionEntry, observedAt: Instant | undefined): boolean {
+  if (mode !== 'Enforce' || endedAt !== undefined || !REMOVING_OUTCOMES.includes(outcome)) return false;
+  if (requestedAt === undefined || observedAt === undefined) return false;
+  return Math.abs(observedAt - requestedAt) <= SEEN_AFTER_MS;
+}
+
+/** Most nodes have none, and share this one. */
+function uidsOf(entries: readonly { readonly uid: string }[]): ReadonlySet<string> {
+  return entries.length === 0 ? NO_PODS : new Set(entries.map(({ uid }) => uid));
+}
+
+/** Selectors that people write have a few requirements; all budgets of a cluster are held in memory. */
+const LARGEST_SELECTOR = 100;
+
+/** As `decodeBudget`, without budgets whose selector names more than a hundred labels and values: they protect no pod. */
+export function readBudget(raw: unknown): Decoded<DisruptionBudget> {
+  const budget = decodeBudget(raw);
+  if (!budget.ok || budget.value.selector === undefined) return budget;
+  const size = selectorSize(budget.value.selector);
+  if (size <= LARGEST_SELECTOR) return budget;
+  const message = `expected at most ${LARGEST_SELECTOR} labels and values, got ${size}`;
+  return { ok: false, field: 'spec.selector', message };
+}
+
+/** The API server sends a bookmark to each watch about once a minute, so a longer silence means a stalled watch. */
+const STALE_AFTER_MS = 75_000;
+
+/**
+ * Whether the API server has been silent about one of these kinds for so long that the copy says nothing about the
+ * present. `nowMs` is monotonic. A kind that was never read is missing, not stale.
+ */
+export function isStale(kinds: readonly Pick<ListWatch, 'lastContactMs'>[], nowMs: number): boolean {
+  return kinds.some((kind) => nowMs - (kind.lastContactMs() ?? nowMs) > STALE_AFTER_MS);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
-import { loopsSchema } from './preemptions/loops-configuration.ts';
+import { loopsSchema } from './preemptions/preemption-loops.ts';
 
 const port = z.number().int().min(0).max(65_535);
 const MIB = 1024 * 1024;

@@ -4,10 +4,9 @@ import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
 import type { ReportError } from '#shared/kube/reflector/list-watch.ts';
 import { createUnseenKeys, type ObjectSink } from '#shared/kube/reflector/reflector-store.ts';
-import { CompactPod } from './compact-pod.ts';
-import type { ObservePod } from './preemptions/seen-pod.ts';
+import { CompactPod, TemplatePool } from './compact-pod.ts';
+import type { ObservePod } from './preemptions/preemption-loops.ts';
 import { createPodReader } from './read-pods.ts';
-import { TemplatePool } from './template-pool.ts';
 
 /**
  * Takes pods straight into a snapshot, by their UIDs: beside the snapshot's own map of 150,000 pods a second one would be

@@ -6,9 +6,10 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
-import { barePod } from './bare-pod.ts';
-import { CompactPod, LastMade, type Placement, type PodTemplate } from './compact-pod.ts';
-import { TemplatePool } from './template-pool.ts';
+import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
+import { CompactPod, LastMade, type Placement, type PodTemplate, TemplatePool } from './compact-pod.ts';
 
 /** Annotations that decisions read; others often differ from pod to pod. */
 const READ_ANNOTATIONS: readonly string[] = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION, CONFIG_MIRROR];
@@ -156,4 +157,29 @@ function keptOnce<T>(pool: Map<string, T>, key: string, make: () => T): T {
 
 function fieldsOf(value: unknown): WireObject {
   return isRecord(value) ? value : NO_FIELDS;
+}
+
+const MOST_OTHER_RESOURCES = 16;
+
+/** A pod without labels, affinity, ports and volumes: what it takes, how important it is, and whose it is remain. */
+function barePod(pod: Pod, nothing: Pod): Pick<Pod, 'namespace' | 'owners' | 'labels' | 'spec' | 'status'> {
+  const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
+  const { phase, qosClass } = pod.status;
+  const resources = { requests: fewAmounts(podRequests(pod, SCHEDULER_VIEW)), limits: undefined };
+  const containers = [{ name: '', resources, restartPolicy: undefined, ports: [] }];
+  return {
+    namespace: pod.namespace,
+    owners: pod.owners.filter(({ isController }) => isController),
+    labels: nothing.labels,
+    spec: { ...nothing.spec, priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds, containers },
+    status: { ...nothing.status, phase, qosClass },
+  };
+}
+
+/** Those that every node has, and a few of the others. */
+function fewAmounts(amounts: Amounts): Amounts {
+  const entries = Array.from(amounts);
+  const isBasic = (name: string): boolean => BASIC_RESOURCES.includes(name);
+  const others = entries.filter(([name]) => !isBasic(name)).slice(0, MOST_OTHER_RESOURCES);
+  return new Map([...entries.filter(([name]) => isBasic(name)), ...others]);
 }

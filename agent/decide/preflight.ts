@@ -1,13 +1,12 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isBelow } from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import { decidingObservations } from './snapshot/deciding-figures.ts';
 import type { Eviction } from './eviction.ts';
 import { type NodeView, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
 import { lastingProtection } from './ranking/rank-node.ts';
-import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { ABORTS } from '#agent/messages.ts';
 
 /** A pod and its namespace as just read from the API server. */

@@ -5,7 +5,7 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { EVENTS } from '#agent/messages.ts';
 
 /** The node that Events refer to. */

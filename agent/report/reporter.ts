@@ -8,7 +8,7 @@ import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/decide.t
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';

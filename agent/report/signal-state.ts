@@ -14,7 +14,7 @@ import { type Observation, observe } from '#shared/domain/pressure/observation.t
 import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
-import type { StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import type { StallRule } from '#shared/api/node-pressure-policy/policy.ts';
 
 /** How close a signal is to its thresholds. */
 export type SignalLevel = SignalEntry['state'];

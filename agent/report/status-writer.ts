@@ -1,4 +1,4 @@
-import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';

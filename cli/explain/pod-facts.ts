@@ -3,14 +3,15 @@ import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api
 import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
-} from '#shared/api/node-pressure-policy/protection-by-policy.ts';
+  type Selection,
+  selectPolicy,
+} from '#shared/api/node-pressure-policy/select-policy.ts';
 import { hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { evictionRules, nominatedSince, placementOf } from '#cli/cluster/placement.ts';
-import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';

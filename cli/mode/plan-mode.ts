@@ -1,4 +1,4 @@
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { NodePressurePolicySpec } from '#shared/api/node-pressure-policy/spec.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io.ts';
 import { printable, printLine } from '#cli/output/table.ts';

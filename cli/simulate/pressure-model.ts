@@ -1,6 +1,6 @@
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
+import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';
 import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -9,8 +9,6 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import { thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type SimulatedSignal, type NamedUsage, usageOnNode } from './parse-usage.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';

@@ -1,4 +1,4 @@
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';

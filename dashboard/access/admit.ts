@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, IncomingHttpHeaders } from 'node:http';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { atMost } from './at-most.ts';
-import { credentialsOf, type Credentials } from './credentials.ts';
 import { createKnownAccess, type MayList } from './known-access.ts';
 import { limitedViewer, SEES_ALL, type Viewer } from './viewer.ts';
 
@@ -96,4 +94,55 @@ function unanswered(log: Log, message: string): Admission {
 
 function refused(status: 401 | 403 | 503, message: string): Admission {
   return { kind: 'refused', status, message };
+}
+
+/** The same call, at most `most` of them under way at once; the others wait in the order in which they came. */
+export function atMost<A extends readonly unknown[], T>(
+  most: number,
+  call: (...args: A) => Promise<T>,
+): (...args: A) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let underWay = 0;
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) underWay -= 1;
+    else next();
+  };
+  return async (...args) => {
+    // The one that ends hands its place over, so that a call that comes in between does not take it.
+    if (underWay >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else underWay += 1;
+    return await call(...args).finally(leave);
+  };
+}
+
+export type Credentials =
+  { readonly kind: 'token'; readonly token: string } | { readonly kind: 'user'; readonly user: User };
+
+const LONGEST_TOKEN = 16_384;
+const EXTRA = 'x-remote-extra-';
+
+/**
+ * Who a request says it comes from: a bearer token, or the headers of a front proxy (`X-Remote-User`, `X-Remote-Group`,
+ * `X-Remote-Extra-…`), which count only where `trustsProxy`: then every caller is the proxy, by its certificate.
+ * `k8s.io/apiserver/pkg/authentication/request/headerrequest`.
+ */
+function credentialsOf(
+  headers: IncomingHttpHeaders,
+  distinct: NodeJS.Dict<string[]>,
+  trustsProxy: boolean,
+): Credentials | undefined {
+  const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  if (token !== undefined && token.length <= LONGEST_TOKEN) return { kind: 'token', token };
+  const [username = ''] = distinct['x-remote-user'] ?? [];
+  if (!trustsProxy || username === '') return undefined;
+  const extra = Object.entries(distinct).filter(([name]) => name.startsWith(EXTRA));
+  return {
+    kind: 'user',
+    user: {
+      username,
+      groups: distinct['x-remote-group'] ?? [],
+      extra: Object.fromEntries(extra.map(([name, values]) => [name.slice(EXTRA.length), values ?? []])),
+    },
+  };
 }

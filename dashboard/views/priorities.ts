@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, integerOf, textOf } from '#shared/api/tolerant-f
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { shareOf } from './amounts.ts';
+import { shareOf } from './node-view.ts';
 import type { ClassView, QuotaResourceView, QuotaView } from './view.ts';
 
 const LONGEST_NAME = 253;

@@ -1,4 +1,4 @@
-import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Fields, KubeObject } from './wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 
 /** One request as admission sees it. */

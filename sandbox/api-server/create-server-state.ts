@@ -11,12 +11,12 @@ import { NAMESPACES } from './storage-names.ts';
 import { decodeObject } from './operations/decode-object.ts';
 import type { PodLogs, ServerState } from './operations/server-state.ts';
 import { loadDefinitions } from './schema/definitions.ts';
-import { policyRegistry } from './policies/policy-registry.ts';
+import { policyRegistry } from './policies/run-policies.ts';
 import { seedObjects } from './seed-objects.ts';
 import { SnapshotCache } from './storage/snapshot-cache.ts';
 import { Store } from './storage/store.ts';
 import { createWebhookCaller } from './webhooks/call-webhook.ts';
-import { webhookRegistry } from './webhooks/webhook-registry.ts';
+import { webhookRegistry } from './webhooks/webhook.ts';
 import type { KubeObject } from './wire/object.ts';
 
 export interface StateOptions {

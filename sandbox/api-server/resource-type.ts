@@ -3,8 +3,8 @@ import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts'
 import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import type { View } from '#sandbox/api-server/storage/revision.ts';
-import type { Column } from '#sandbox/api-server/table/column.ts';
-import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import type { Column } from './table/column.ts';
+import type { KubeObject } from './wire/object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 
 /** Everything the server knows about one kind of object in one version. */

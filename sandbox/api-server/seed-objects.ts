@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerState } from './operations/server-state.ts';
-import { fieldsOf, type Fields, type KubeObject } from './wire/object.ts';
-import { timeText } from './wire/time.ts';
+import { fieldsOf, type Fields, type KubeObject, timeText } from './wire/object.ts';
 
 const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 

@@ -1,4 +1,4 @@
-import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
+import { isFields, type Fields } from './wire/object.ts';
 
 /** Gives a field a value where it has none. */
 export function setDefault(object: Fields, name: string, value: unknown): void {

@@ -1,4 +1,4 @@
-import { timeText } from '#sandbox/api-server/wire/time.ts';
+import { timeText } from '#sandbox/api-server/wire/object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { isActive, isReady, type Job, ownedBy, type RunningPod } from './wire-workloads.ts';

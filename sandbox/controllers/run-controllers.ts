@@ -12,17 +12,14 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { runRounds } from '#sandbox/run-rounds.ts';
-import { emptyNamespace } from './empty-namespace.ts';
-import { executeWrite } from './execute-write.ts';
-import { createExpectations } from './expectations.ts';
+import { emptyNamespace, planGarbage } from './plan-garbage.ts';
+import { executeWrite, createExpectations, type Write } from './write.ts';
 import { planBudget } from './plan-budget.ts';
 import { planDeployment } from './plan-deployment.ts';
-import { planGarbage } from './plan-garbage.ts';
 import { JOBS, planJob } from './plan-job.ts';
 import { planQuota } from './plan-quota.ts';
 import { planReplicaSet } from './plan-replica-set.ts';
 import type { Budget, Deployment, Job, OwnedObject, ReplicaSet, RunningPod, World } from './wire-workloads.ts';
-import type { Write } from './write.ts';
 
 export type ControllerOptions = Pick<ClientContext, 'client' | 'clock' | 'log'>;
 

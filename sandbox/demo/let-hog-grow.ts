@@ -3,10 +3,9 @@ import { NODE_PRESSURES, PODS } from '#shared/kube/resource.ts';
 import { mebibytes } from '#sandbox/narrator.ts';
 import { THRESHOLD_MI } from '#sandbox/node-policy.ts';
 import type { PlannedPod } from './plan-scenario.ts';
-import { isLeaving } from './pod-state.ts';
+import { isLeaving, describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 import { podOf } from './scenario-objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
-import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 
 /** When the node became short of memory and when the hog was evicted; monotonic milliseconds. */
 export interface Shortage {

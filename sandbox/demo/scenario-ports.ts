@@ -2,6 +2,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ReviewedPreemption } from '#sandbox/follow-scheduler.ts';
 import type { Narrator } from '#sandbox/narrator.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { PlannedPod } from './plan-scenario.ts';
 import type { ShownEvent } from './show-events.ts';
 
@@ -40,4 +41,27 @@ export async function poll<T>(
 /** A pod in the words of the story. */
 export function describe({ namespace, name, priorityClass }: PlannedPod): string {
   return `${namespace}/${name} (${priorityClass})`;
+}
+
+/** The parts of a pod's status that the story looks at. */
+export interface PodState {
+  readonly phase?: string;
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  readonly containerStatuses?: readonly { readonly restartCount: number }[];
+}
+
+export function stateOf(pod: KubeObject): PodState {
+  return pod['status'] ?? {};
+}
+
+export function isReady(pod: KubeObject): boolean {
+  return (stateOf(pod).conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+}
+
+export function isLeaving(pod: KubeObject): boolean {
+  return pod.metadata.deletionTimestamp !== undefined || stateOf(pod).phase === 'Failed';
+}
+
+export function hasRestarted(pod: KubeObject): boolean {
+  return (stateOf(pod).containerStatuses ?? []).some(({ restartCount }) => restartCount > 0);
 }

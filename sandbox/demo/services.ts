@@ -2,10 +2,9 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, listObjects } from '#shared/kube/client/objects.ts';
 import { DEPLOYMENTS, PODS } from '#shared/kube/resource.ts';
 import type { PlannedPod } from './plan-scenario.ts';
-import { hasRestarted, isLeaving, isReady } from './pod-state.ts';
+import { hasRestarted, isLeaving, isReady, describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 import { deploymentOf } from './scenario-objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
-import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 
 /** A service with the pod that it started with: only that one counts as having survived. */
 export interface StartedService {

@@ -2,10 +2,9 @@ import { createObject, getObject } from '#shared/kube/client/objects.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { PlannedPod, PlannedPreemption } from './plan-scenario.ts';
-import { isLeaving, isReady } from './pod-state.ts';
+import { isLeaving, isReady, describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 import { podOf } from './scenario-objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
-import { describe, poll, type ScenarioPorts } from './scenario-ports.ts';
 import type { Happenings } from './verdict.ts';
 
 const DEADLINE_MS = 15_000;

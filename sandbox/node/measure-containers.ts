@@ -1,5 +1,4 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { ContainerUsage, Measurement } from './measurement.ts';
 import type { PodWorker } from './pods/pod-worker.ts';
 import type { ProcessSource, ProcessUsage } from './processes/process-source.ts';
 
@@ -55,4 +54,31 @@ function runningContainers(worker: PodWorker) {
     if (state.kind !== 'running' || pid === undefined) return [];
     return [{ ...identity, container, pid, startedAt: state.startedAt, podStartedAt }];
   });
+}
+
+/** What one container used at one moment. */
+export interface ContainerUsage {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly podUid: string;
+  readonly container: string;
+  readonly startedAt: number;
+  readonly podStartedAt: number;
+  readonly workingSetBytes: number;
+  readonly rssBytes: number;
+  readonly cpuNanoSeconds: number;
+  /** Over the last second or so; `undefined` until there are two readings. */
+  readonly cpuNanoCores: number | undefined;
+}
+
+/** One look at all containers of the node. */
+export interface Measurement {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly containers: readonly ContainerUsage[];
+}
+
+/** Memory that the pods of a node hold together. */
+export function usedBytes({ containers }: Measurement): number {
+  return containers.reduce((sum, { workingSetBytes }) => sum + workingSetBytes, 0);
 }

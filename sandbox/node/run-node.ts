@@ -8,15 +8,13 @@ import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { keepMemory } from './keep-memory.ts';
 import { kubeletListener } from './kubelet-server.ts';
-import { createMeasure } from './measure-containers.ts';
+import { createMeasure, type Measurement } from './measure-containers.ts';
 import type { LogBuffer } from './containers/log-buffer.ts';
-import type { Measurement } from './measurement.ts';
 import { keepNodeObject } from './keep-node-object.ts';
 import { PodSet } from './pods/pod-set.ts';
-import { KUBELET_BACKOFF, type RestartBackoff } from './containers/restart-delay.ts';
+import { KUBELET_BACKOFF, type RestartBackoff } from './containers/container-runner.ts';
 import { startProcess } from './containers/start-process.ts';
-import { openProcessSource } from './processes/open-process-source.ts';
-import type { ProcessSourceName } from './processes/process-source.ts';
+import { openProcessSource, type ProcessSourceName } from './processes/process-source.ts';
 import { available, type DiskSpace, statsSummary } from './stats-summary.ts';
 
 export interface NodeOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {

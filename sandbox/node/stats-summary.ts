@@ -1,5 +1,4 @@
-import type { ContainerUsage, Measurement } from './measurement.ts';
-import { usedBytes } from './measurement.ts';
+import { type ContainerUsage, type Measurement, usedBytes } from './measure-containers.ts';
 
 /** Disk space under the sandbox, as `statfs` gives it. */
 export interface DiskSpace {

@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { type Candidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import type { FindVictim } from './preemption-protocol.ts';
+import type { FindVictim } from './ask-extender.ts';
 
 /** What to do for one waiting pod. */
 export type Placement =

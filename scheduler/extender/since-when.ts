@@ -3,7 +3,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
 import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import type { ObservePod } from '#scheduler/preemptions/seen-pod.ts';
+import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** Of more, the oldest are forgotten. */
 const MOST_REMEMBERED = 10_000;

@@ -9,11 +9,10 @@ import { getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Backoff, backoffDelay, repeat } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import { repeat } from '#shared/runtime/repeat.ts';
 
 /** What an answer to kube-scheduler leaves to a preemptor. */
 export interface Answered {

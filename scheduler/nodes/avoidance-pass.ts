@@ -6,12 +6,17 @@ import {
   type AvoidPolicy,
   planAvoidance,
 } from '#shared/domain/avoidance/plan-avoidance.ts';
-import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
-import { inSlices } from '#shared/runtime/turns/in-slices.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
+import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 import { type PassPorts, writeFenced } from './pass-ports.ts';
-import { writeAvoid } from './write-avoid.ts';
 
 interface Planned {
   readonly pressure: NodePressure;
@@ -109,4 +114,20 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
 /** The agent records no API version, so it is known for built-in kinds only and empty for others. */
 function referenceTo({ namespace, kind, name }: OwnerKey): ObjectReference {
   return { apiVersion: API_VERSIONS[kind] ?? '', kind, namespace, name };
+}
+
+const OPTIONS = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/**
+ * Replaces `spec.avoid`, conditionally: any other write since the object was read makes it a conflict, and the
+ * next pass plans anew.
+ */
+function writeAvoid(
+  client: KubeClient,
+  { name, resourceVersion }: NodePressure,
+  avoid: readonly AvoidEntry[],
+  signal: AbortSignal,
+): Promise<Outcome<unknown>> {
+  const patch = { metadata: { resourceVersion }, spec: { avoid: encodeAvoid(avoid) } };
+  return patchObject(client, { resource: NODE_PRESSURES, name }, patch, { ...OPTIONS, signal });
 }

@@ -1,6 +1,6 @@
 import type { NodeChange } from '#shared/domain/node-control/plan-node-changes.ts';
 import type { Family } from '#shared/domain/node-control/pressure-report.ts';
-import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { KnownNode } from './known-node.ts';
 

@@ -4,6 +4,7 @@ import {
   type ControlledNode,
   FAMILIES,
   type Family,
+  type PressureReport,
 } from '#shared/domain/node-control/pressure-report.ts';
 import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -15,6 +16,13 @@ import {
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
+import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
+import { quote } from '#shared/domain/model/texts.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';
 
 /** A node as the node controller reads and writes it. */
 export interface KnownNode extends ControlledNode {
@@ -80,4 +88,63 @@ function ownConditions(status: WireObject): ReadonlyMap<Family, ConditionStatus>
 
 function statusOf(text: string | undefined): ConditionStatus {
   return text === 'True' || text === 'False' ? text : 'Unknown';
+}
+
+/** A NodePressure reduced to the fields that the node controller reads; the others are most of its size. */
+function readKnownPressure(raw: KubeObject): NodePressure {
+  const { status, ...pressure } = decodeNodePressure(raw);
+  return { ...pressure, status: status && slim(status) };
+}
+
+const NO_REASON = { code: '', text: '', facts: {} };
+
+function slim(status: NodePressureStatus): NodePressureStatus {
+  const { conditions, evictions } = status;
+  return {
+    ...status,
+    next: [],
+    rules: undefined,
+    conditions: conditions.map((condition) => ({ ...condition, reason: '', message: '' })),
+    evictions: evictions.map((eviction) => ({ ...eviction, because: NO_REASON })),
+  };
+}
+
+/** The report of one agent, as taints and conditions depend on it. */
+export function reportOf({ name, status }: NodePressure, now: Instant): PressureReport {
+  return {
+    name,
+    mode: status?.mode ?? 'DryRun',
+    observedAt: status?.observedAt,
+    isFresh: isFresh(status, now),
+    conditions: new Map(
+      status?.conditions.map((each) => [each.type, { status: each.status, since: each.lastTransitionTime }]),
+    ),
+  };
+}
+
+/** What the leader decides from. */
+export interface NodeCaches {
+  readonly nodes: Reflector<KnownNode>;
+  readonly pressures: Reflector<NodePressure>;
+  /** `avoidFor` of each NodePressurePolicy by its name; milliseconds. One that cannot be read is logged and counted. */
+  readonly avoidFor: Reflector<number>;
+}
+
+/** Copies that fill once their reflectors run; a replica that does not lead keeps none. */
+export function createNodeCaches(options: ClientContext): NodeCaches {
+  const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
+    createReflector({ ...options, resource, slim });
+  return {
+    nodes: reflect(NODES, readKnownNode),
+    pressures: reflect(NODE_PRESSURES, readKnownPressure),
+    avoidFor: reflect(NODE_PRESSURE_POLICIES, readAvoidFor),
+  };
+}
+
+/** `spec.avoidFor` in milliseconds; `undefined` where it is not set. Throws for one that is no duration, or negative. */
+export function readAvoidFor(raw: KubeObject): number | undefined {
+  const decoded = decodeAvoidFor(raw);
+  if (decoded.ok) return decoded.value;
+  const { field, message } = decoded;
+  throw new Error(`cannot read ${field} of NodePressurePolicy ${quote(raw.metadata.name ?? '')}: ${message}`);
 }

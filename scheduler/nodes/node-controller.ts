@@ -8,12 +8,16 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createContestedWrites } from './contested-writes.ts';
-import { createNodeCaches, type NodeCaches } from './node-caches.ts';
-import { createNodeMetrics, type NodeMetrics } from './node-metrics.ts';
+import { createNodeCaches, type NodeCaches } from './known-node.ts';
+import {
+  createNodeMetrics,
+  type NodeMetrics,
+  createAnnouncer,
+  type PassPorts,
+  createWriteBudgets,
+} from './pass-ports.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
-import { createAnnouncer, type PassPorts } from './pass-ports.ts';
 import { runTaintPass } from './taint-pass.ts';
-import { createWriteBudgets } from './write-budget.ts';
 
 export interface NodeControllerOptions extends ClientContext {
   readonly configuration: NodesConfiguration;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -22,10 +23,13 @@ import {
   nodesToLeave,
   planRecords,
   type RecordOnNode,
+  LONGEST_WINDOW_MS,
+  MOST_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
-import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import { priorityOf, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { LoopsConfiguration } from './loops-configuration.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 
 /** The preemptions between owners that this process knows. */
 export interface PreemptionLoops {
@@ -104,3 +108,51 @@ function flatten(records: ReturnType<PreemptionLoops['records']>): readonly Reco
 function sidesOf(victim: Pod, preemptor: Pod): Sides {
   return { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
 }
+
+/** `preemptionLoops` of SchedulerConfiguration: what is done where two owners preempt each other in turn. */
+export const loopsSchema = z
+  .strictObject({
+    mode: z
+      .enum(['Off', 'DryRun', 'Enforce'])
+      .default('DryRun')
+      .describe('Enforce breaks a loop as action says; DryRun only reports it; Off does neither'),
+    action: z
+      .enum(['Refuse', 'Avoid'])
+      .default('Refuse')
+      .describe(
+        'Refuse refuses preemptions between the two owners; Avoid adds the owner of the last victim to the avoid list of the node, which the node controller does with nodes.avoidance Enforce',
+      ),
+    rounds: z
+      .number()
+      .int()
+      .min(2)
+      .max(MOST_ROUNDS)
+      .default(3)
+      .describe('How many times within windowSeconds two owners may displace the pods of each other'),
+    windowSeconds: z
+      .number()
+      .min(60)
+      .max(LONGEST_WINDOW_MS / 1000)
+      .default(3_600)
+      .describe('The time in which these rounds are counted'),
+    leaseName: z
+      .string()
+      .min(1)
+      .default('plimsoll-preemption-loops')
+      .describe('Name of the Lease by which the replicas elect the one that records loops in NodePressures'),
+    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+  })
+  .prefault({});
+
+export type LoopsConfiguration = z.output<typeof loopsSchema>;
+
+/** A pod that the API server shows. */
+export interface SeenPod {
+  readonly pod: Pod;
+  readonly raw: KubeObject;
+  /** What the snapshot held before; `undefined` for a pod that was neither on a node nor nominated to one. */
+  readonly previous: PlacedPod | undefined;
+}
+
+/** Looks at a pod after the snapshot has taken it in. */
+export type ObservePod = (seen: SeenPod, snapshot: ClusterSnapshot) => void;

@@ -6,8 +6,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import type { LoopsConfiguration } from './loops-configuration.ts';
-import type { PreemptionLoops } from './preemption-loops.ts';
+import type { LoopsConfiguration, PreemptionLoops } from './preemption-loops.ts';
 
 /** What one NodePressure records. */
 export interface RecordedLoops {

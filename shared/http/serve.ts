@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
-import { nodeHttp } from '#shared/runtime/node-http.ts';
+import { nodeHttp } from '#shared/runtime/read-bytes.ts';
 import { limitConnections } from './limit-connections.ts';
 import { isLeftUnread, linger } from './linger.ts';
 

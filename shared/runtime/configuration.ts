@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { parseConfigurationFile } from './configuration-file.ts';
 import { errorText } from './describe-error.ts';
-import { nearestName } from './nearest-name.ts';
+import { nearestName, valuesFromEnvironment, valuesFromFlags, type SettingValue } from './setting-values.ts';
 import { knownKeys, listSettings, type ConfigurationSchema, type Setting } from './settings.ts';
-import { valuesFromEnvironment, valuesFromFlags, type SettingValue } from './setting-values.ts';
 
 export interface ConfigurationSources<Schema extends ConfigurationSchema> {
   /** Of the file: `WebhookConfiguration` … */

@@ -1,5 +1,4 @@
 import type { Clock } from './clock.ts';
-import { forwardAbort } from './forward-abort.ts';
 
 /** Thrown into a task's signal when its time is over. */
 export class DeadlineError extends Error {
@@ -28,4 +27,15 @@ export async function withDeadline<T>(
     timer.abort();
     release();
   }
+}
+
+/**
+ * Aborts `to` when `from` does, until the returned function is called. `AbortSignal.any()` would be shorter, but a
+ * long-lived source keeps memory of each signal derived from it.
+ */
+export function forwardAbort(from: AbortSignal, to: AbortController): () => void {
+  const forward = (): void => to.abort(from.reason);
+  if (from.aborted) forward();
+  from.addEventListener('abort', forward);
+  return () => from.removeEventListener('abort', forward);
 }

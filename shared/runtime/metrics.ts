@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Prometheus from 'prom-client';
 import { buildInfo, type BuildInfo } from './build-info.ts';
-import { onceATurn } from './once-a-turn.ts';
 
 /** The parts alone: the library's front door also loads a push gateway and cluster support, 7 MiB that are not used here. */
 const require = createRequire(import.meta.url);
@@ -150,4 +150,18 @@ function existing<T>(registry: Registry, { name }: Definition, kind: new (...arg
   const found: unknown = registry.getSingleMetric(name);
   if (found === undefined || found instanceof kind) return found;
   throw new Error(`Metric "${name}" exists already as another kind`);
+}
+
+/**
+ * Runs a task once for all callers of one turn of the event loop, after that turn: many callers at once then cost
+ * hardly more than one.
+ */
+export function onceATurn<T>(task: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= nextTurn()
+      .then(task)
+      .finally(() => (running = undefined));
+    return running;
+  };
 }

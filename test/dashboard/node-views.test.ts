@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNodeViews } from '#dashboard/node-views.ts';
+import { createNodeViews } from '#dashboard/live-objects.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 

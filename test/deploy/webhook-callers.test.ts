@@ -7,7 +7,7 @@ import { EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { builtInTypes } from '#sandbox/api-server/kinds/built-in.ts';
 import { loadDefinitions } from '#sandbox/api-server/schema/definitions.ts';
-import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';
+import { reviewRequest } from '#sandbox/api-server/webhooks/review-outcome.ts';
 import { checkConditions, isWanted } from '#sandbox/api-server/webhooks/match-webhook.ts';
 import { webhooksOf } from '#sandbox/api-server/webhooks/webhook.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { pressureFacts } from '#scheduler/pressure-facts.ts';
+import { pressureFacts } from '#scheduler/cluster-view.ts';
 
 const because = { code: 'x', text: 'x', facts: {} };
 const signal = (name: string, state: string) => ({ name, state });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBudget } from '#scheduler/read-budget.ts';
+import { readBudget } from '#scheduler/cluster-view.ts';
 
 function budget(values: number) {
   const list = Array.from({ length: values }, (_, index) => `v${index}`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isStale } from '#scheduler/stale-view.ts';
+import { isStale } from '#scheduler/cluster-view.ts';
 
 const heardAt = (ms: number | undefined) => ({ lastContactMs: () => ms });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PodTemplate } from '#scheduler/compact-pod.ts';
-import { TemplatePool } from '#scheduler/template-pool.ts';
+import { type PodTemplate, TemplatePool } from '#scheduler/compact-pod.ts';
 
 const MIB = 1024 * 1024;
 

@@ -11,8 +11,9 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
-} from '#shared/api/node-pressure-policy/protection-by-policy.ts';
-import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+  readNamedPolicy,
+  selectPolicy,
+} from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Protection } from '#shared/domain/eviction/protection.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { listReadable, readRules } from './caches.ts';

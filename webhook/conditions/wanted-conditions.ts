@@ -5,7 +5,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { inSlices } from '#shared/runtime/turns/in-slices.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';

@@ -10,7 +10,7 @@ import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { readRevision, fieldOf } from '#shared/kube/kube-object.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
+import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { CachedNamespace, CachedQuota } from '#webhook/cluster-state/caches.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';

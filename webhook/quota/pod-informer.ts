@@ -11,9 +11,9 @@ import {
   type Reading,
 } from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
-import { backoffDelay } from '#shared/runtime/backoff.ts';
+import { backoffDelay } from '#shared/runtime/repeat.ts';
 import { LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
-import { forwardAbort } from '#shared/runtime/forward-abort.ts';
+import { forwardAbort } from '#shared/runtime/deadline.ts';
 import { latestRevision, loadUnlisted, isRelistDue, watchPods } from './pod-list.ts';
 import { LOG } from '#webhook/messages.ts';
 

@@ -14,7 +14,7 @@ import { PODS } from '#shared/kube/resource.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
+import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';

@@ -11,7 +11,7 @@ import {
 import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { step } from '#shared/domain/quota/replica/step.ts';
-import { backoffDelay, type Backoff } from '#shared/runtime/backoff.ts';
+import { backoffDelay, type Backoff } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LedgerStore } from './ledger-store.ts';
 

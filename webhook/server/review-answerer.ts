@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { nextTurn } from '#shared/runtime/turns/next-turn.ts';
+import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
 import { parseBody, parsedBytes, reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
 import { FAILURES, type Failure, ERRORS } from '#webhook/messages.ts';

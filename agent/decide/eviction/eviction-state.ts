@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { REASONS } from '#agent/messages.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';

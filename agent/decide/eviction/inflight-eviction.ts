@@ -1,7 +1,7 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
+import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 
 /** `severe`: a hard threshold is met. */

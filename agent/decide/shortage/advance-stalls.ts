@@ -1,19 +1,19 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import {
+  type Mode,
+  type AgentPolicy,
   stallKey,
   STILL_WINDOW_MS,
   type StallRatio,
   type StallRule,
   type StallSignal,
   type ShortageLimit,
-} from '#shared/api/node-pressure-policy/stall-rule.ts';
+  stallMode,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import { type EvictionsByMode, evictionsFor } from '#agent/decide/eviction/eviction-state.ts';
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
-import { stallMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
 import { REASONS } from '#agent/messages.ts';
 import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Observation } from '#shared/domain/pressure/observation.ts';

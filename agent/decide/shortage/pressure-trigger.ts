@@ -7,11 +7,15 @@ import { type Observation, observe } from '#shared/domain/pressure/observation.t
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { decidingFigure } from '#agent/decide/snapshot/deciding-figures.ts';
 import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
-import { stallMode, thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
+import {
+  stallMode,
+  thresholdMode,
+  type Mode,
+  type AgentPolicy,
+  stallKey,
+  type StallRule,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { stallKey, type StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
 import { REASONS } from '#agent/messages.ts';
 import type { MetStall, MetStalls } from './advance-stalls.ts';
 import { observationFor, type ThresholdState } from './advance-thresholds.ts';

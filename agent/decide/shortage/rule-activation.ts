@@ -11,10 +11,14 @@ import {
 } from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
 import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
-import { stallMode, thresholdMode } from '#shared/api/node-pressure-policy/rule-mode.ts';
-import { stallKey } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import {
+  type Mode,
+  type AgentPolicy,
+  DEFAULT_POLICY,
+  stallMode,
+  thresholdMode,
+  stallKey,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import type { MetStalls } from './advance-stalls.ts';
 import { REASONS } from '#agent/messages.ts';
 

@@ -5,7 +5,7 @@ import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
-import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** A pod that the kubelet evicted for node pressure, and what the node was short of. */

@@ -1,4 +1,4 @@
-import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
 import { type Reading, failed, reading, type Source } from '#agent/observe/source/reading.ts';
 import { missingFrom, KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { isIPv6 } from 'node:net';
-import { nodeHttp } from '#shared/runtime/node-http.ts';
-import { readBytes } from '#shared/runtime/read-bytes.ts';
+import { nodeHttp, readBytes } from '#shared/runtime/read-bytes.ts';
 
 /** Address and credentials for the kubelet's `/stats/summary`; requires the permission `get nodes/stats` only. */
 export interface KubeletAddress {

@@ -22,7 +22,7 @@ import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { createPolledSource } from '#agent/observe/source/followed-source.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { fetchKubeletSummary, type KubeletAddress } from './kubelet-summary.ts';
 
 interface SummaryNodeOptions {

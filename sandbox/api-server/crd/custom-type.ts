@@ -4,8 +4,7 @@ import type { FieldReaders } from '#sandbox/api-server/selectors/field-query.ts'
 import { compileSchema, type JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 import type { ObjectSchema } from '#sandbox/api-server/schema/schema.ts';
-import type { Cell, Column } from '#sandbox/api-server/table/column.ts';
-import { AGE_COLUMN, timeAge, NAME_COLUMN } from '#sandbox/api-server/table/default-columns.ts';
+import { type Cell, type Column, AGE_COLUMN, timeAge, NAME_COLUMN } from '#sandbox/api-server/table/column.ts';
 import {
   fieldsAt,
   isFields,
@@ -16,10 +15,9 @@ import {
   textsAt,
   type Fields,
   type KubeObject,
+  copyOf,
 } from '#sandbox/api-server/wire/object.ts';
 import { compileRules } from './cel-rules.ts';
-import { fillDefaults } from './fill-defaults.ts';
-import { compilePath } from './json-path.ts';
 import { compileSchemaCheck } from './json-schema-check.ts';
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -145,4 +143,62 @@ function fieldReadersOf(version: Fields): FieldReaders {
     return [path.replace(/^\./, ''), (object) => scalarText(read?.(object))];
   });
   return Object.fromEntries(entries);
+}
+
+/** Puts the schema's defaults where the value has nothing, in place, from the outside in. Nulls that may not be are gaps. */
+export function fillDefaults(schema: Fields, value: unknown): void {
+  if (Array.isArray(value)) {
+    if (isFields(schema['items'])) for (const item of value) fillDefaults(schema['items'], item);
+    return;
+  }
+  if (!isFields(value)) return;
+  fillProperties(fieldsAt(schema, 'properties'), value);
+  const values = schema['additionalProperties'];
+  if (isFields(values)) for (const item of Object.values(value)) fillDefaults(values, item);
+}
+
+function fillProperties(properties: Fields, value: Fields): void {
+  for (const [name, property] of Object.entries(properties)) {
+    if (!isFields(property)) continue;
+    const isGap = value[name] === undefined || (value[name] === null && property['nullable'] !== true);
+    if (isGap && property['default'] !== undefined) value[name] = copyOf(property['default']);
+    if (value[name] !== undefined) fillDefaults(property, value[name]);
+  }
+}
+
+/** Reads the value of a printer column's path. */
+export type PathReader = (value: unknown) => unknown;
+
+/**
+ * Compiles the simple JSONPath of printer columns: `.spec.x`, `.list[0].y`, `.metadata.labels.a\.b`,
+ * `.conditions[?(@.type=="Ready")].status`. Undefined for a path it does not read.
+ */
+export function compilePath(path: string): PathReader | undefined {
+  const steps = parseSteps(path.startsWith('.') || path.startsWith('[') ? path : `.${path}`);
+  if (steps === undefined) return undefined;
+  return (value) => steps.reduce((place, step) => step(place), value);
+}
+
+const STEP = /^(?:\.((?:[^.[\]\\]|\\.)+)|\['([^']+)'\]|\[(\d+)\]|\[\?\(@\.([\w-]+)\s*==\s*["']([^"']*)["']\)\])/;
+
+function parseSteps(path: string): PathReader[] | undefined {
+  const steps: PathReader[] = [];
+  let rest = path;
+  while (rest !== '' && rest !== '.') {
+    const match = STEP.exec(rest);
+    if (match === null) return undefined;
+    steps.push(stepOf(match));
+    rest = rest.slice(match[0].length);
+  }
+  return steps;
+}
+
+function stepOf([, dotted, quoted, index, field, wanted]: RegExpExecArray): PathReader {
+  const name = dotted?.replaceAll(/\\(.)/g, '$1') ?? quoted;
+  if (name !== undefined) return (value) => (isFields(value) ? value[name] : undefined);
+  if (index !== undefined) return (value) => (Array.isArray(value) ? (value[Number(index)] as unknown) : undefined);
+  return (value) =>
+    (Array.isArray(value)
+      ? value.find((item) => isFields(item) && item[field ?? ''] === wanted)
+      : undefined) as unknown;
 }

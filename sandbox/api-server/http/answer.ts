@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Log } from '#shared/runtime/log.ts';
 import { internalError } from '#sandbox/api-server/errors/errors.ts';
-import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
-import { StatusError } from '#sandbox/api-server/errors/status-error.ts';
+import { UnknownPathError, StatusError } from '#sandbox/api-server/errors/status-error.ts';
 
 const JSON_TYPE = 'application/json';
 

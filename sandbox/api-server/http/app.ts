@@ -1,18 +1,20 @@
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { discovery } from './discovery.ts';
-import { methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
-import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
-import { statusError } from '#sandbox/api-server/errors/status-error.ts';
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, Response } from 'express';
+import { methodNotAllowed, badRequest, bodyTooLarge, tooManyRequests } from '#sandbox/api-server/errors/errors.ts';
+import { UnknownPathError, statusError } from '#sandbox/api-server/errors/status-error.ts';
 import type { ApiRequest, User } from '#sandbox/api-server/operations/api-request.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
-import { sendError, sendJson, warningHeaders } from './answer.ts';
+import { createBodyAllowance, readBody } from '#shared/http/read-body.ts';
+import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
+import { createOpenApi } from '#sandbox/api-server/openapi/open-api-documents.ts';
+import { discovery } from './discovery.ts';
+import { sendError, sendJson, warningHeaders, sendBytes } from './answer.ts';
 import type { Authenticate } from './authenticate.ts';
 import { handleResource } from './handle-resource.ts';
-import { openApiRoutes } from './open-api.ts';
-import { readBytes } from './read-bytes.ts';
-import { apiRequest } from './read-request.ts';
 import { answerReview, reviewOfPath, REVIEWS } from './reviews.ts';
-import { VERSION } from './version.ts';
+import { parseRoute } from './route.ts';
 
 export interface AppOptions {
   readonly server: ServerState;
@@ -104,3 +106,93 @@ function errorHandler({ log }: ServerState): ErrorRequestHandler {
     sendError(response, refusal, { log, warnings: [] });
   };
 }
+
+/** The real server's own limit of a request. */
+const MOST_BYTES = 3 * 1024 * 1024;
+
+const ALLOWANCE = createBodyAllowance(64 * 1024 * 1024);
+const NOTHING = Buffer.alloc(0);
+
+/** The body of a request. Throws 413 while it is still coming in, and 429 when too many bodies are held at once. */
+async function readBytes(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  if (request.method === 'GET' || request.method === 'HEAD') return NOTHING;
+  const body = await readBody(request, { maxBytes: MOST_BYTES, allowance: ALLOWANCE });
+  switch (body.kind) {
+    case 'body':
+      return body.bytes;
+    case 'tooLarge':
+      response.setHeader('connection', 'close');
+      throw bodyTooLarge(MOST_BYTES);
+    case 'overloaded':
+      throw tooManyRequests('too many requests are being read, please try again later', 1, []);
+    case 'aborted':
+      throw badRequest('the request body ended before it was complete');
+  }
+}
+
+interface Known {
+  readonly user: User;
+  readonly body: Buffer;
+}
+
+/** Reads path, query and headers of a request about objects. Throws 404 for a path that names nothing. */
+function apiRequest(catalog: Catalog, request: IncomingMessage, { user, body }: Known): ApiRequest {
+  const url = request.url ?? '/';
+  const mark = url.indexOf('?');
+  const { type, namespace, name, subresource, isWatchPath } = parseRoute(catalog, mark < 0 ? url : url.slice(0, mark));
+  const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+  if (isWatchPath) query.set('watch', 'true');
+  const { headers } = request;
+  return {
+    method: request.method ?? 'GET',
+    user,
+    type,
+    namespace,
+    name,
+    subresource,
+    query,
+    contentType: headers['content-type'] ?? '',
+    accept: headers.accept ?? '',
+    userAgent: headers['user-agent'] ?? '',
+    body,
+    warnings: [],
+  };
+}
+
+const SWAGGER_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** `swagger: "2.0"` and nothing else: kubectl asks for this form only about kinds that `/openapi/v3` does not have. */
+const EMPTY_SWAGGER = Buffer.from([0x0a, 0x03, 0x32, 0x2e, 0x30]);
+
+/** `/openapi/v3`, one document a group version, and `/openapi/v2`. */
+function openApiRoutes(app: Express, server: ServerState): void {
+  const documents = createOpenApi(server.catalog, server.definitions);
+  app.get('/openapi/v3', (_request, response) => sendJson(response, 200, documents.index()));
+  app.get('/openapi/v3/{*path}', (request, response) => {
+    const document = documents.document(request.path.slice('/openapi/v3/'.length));
+    if (document === undefined) throw new UnknownPathError();
+    sendBytes(response, 200, document);
+  });
+  app.get('/openapi/v2', (request, response) => {
+    const wantsProtobuf = (request.headers.accept ?? '').includes('proto-openapi');
+    if (wantsProtobuf) sendBytes(response, 200, EMPTY_SWAGGER, { 'content-type': SWAGGER_PROTOBUF });
+    else sendBytes(response, 200, documents.swagger());
+  });
+}
+
+/** What `/version` answers: the release of Kubernetes whose behaviour this server follows. */
+const VERSION = {
+  major: '1',
+  minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
+  gitVersion: 'v1.36.3',
+  gitCommit: '0000000000000000000000000000000000000000',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'node',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+} as const;

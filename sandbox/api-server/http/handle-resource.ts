@@ -1,19 +1,22 @@
-import { methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { methodNotAllowed, badRequest } from '#sandbox/api-server/errors/errors.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { createObject } from '#sandbox/api-server/operations/verbs/create.ts';
-import { checkDeleteOptions, deleteObject } from '#sandbox/api-server/operations/verbs/delete.ts';
-import { deleteCollection } from '#sandbox/api-server/operations/verbs/delete-collection.ts';
+import { checkDeleteOptions, deleteObject, deleteCollection } from '#sandbox/api-server/operations/verbs/delete.ts';
 import { readDeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
 import { listObjects } from '#sandbox/api-server/operations/verbs/list.ts';
 import { patchObject } from '#sandbox/api-server/operations/verbs/patch.ts';
 import { currentRevision, replaceObject } from '#sandbox/api-server/operations/verbs/update.ts';
 import { keyOf, Revision } from '#sandbox/api-server/storage/revision.ts';
-import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { type KubeObject, fieldsAt, listAt, textAt } from '#sandbox/api-server/wire/object.ts';
+import { bindPod } from '#sandbox/api-server/operations/verbs/bind.ts';
+import type { ServerState, PodLogRequest } from '#sandbox/api-server/operations/server-state.ts';
+import { evictPod } from '#sandbox/api-server/operations/verbs/evict.ts';
+import { scaleObject } from '#sandbox/api-server/operations/verbs/scale.ts';
 import { sendBytes, sendJson, warningHeaders } from './answer.ts';
-import type { Exchange } from './exchange.ts';
-import { handleSubresource } from './handle-subresource.ts';
-import { negotiate } from './negotiate.ts';
-import { representation, type Representation } from './representation.ts';
+import { negotiate, representation, type Representation } from './representation.ts';
 import { watchObjects } from './watch.ts';
 
 type Verb = (exchange: Exchange) => void | Promise<void>;
@@ -128,4 +131,106 @@ function send({ request, response }: Exchange, code: number, body: Buffer): void
   sendBytes(response, code, body, {
     ...warningHeaders(request.warnings),
   });
+}
+
+/** Subresources that are not the object itself. */
+async function handleSubresource(exchange: Exchange): Promise<void> {
+  const { server, request, response } = exchange;
+  const allowed = request.type.subresources.find(({ name }) => name === request.subresource)?.verbs ?? [];
+  if (!allowed.includes(verbOf(request.method))) throw methodNotAllowed();
+  if (request.subresource === 'log') return sendLog(exchange);
+  const { code, body } = await carryOut(server, request);
+  sendJson(response, code, body, warningHeaders(request.warnings));
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly body: object;
+}
+
+async function carryOut(server: ServerState, request: ApiRequest): Promise<Outcome> {
+  switch (request.subresource) {
+    case 'eviction':
+      await evictPod(server, request);
+      return { code: 201, body: CREATED };
+    case 'binding':
+      await bindPod(server, request);
+      return { code: 201, body: CREATED };
+    case 'scale':
+      return { code: 200, body: await scaleObject(server, request) };
+    case 'finalize':
+      return { code: 200, body: (await replaceObject(server, request)).object };
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+/** What a granted eviction or binding is answered with. */
+const CREATED = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
+
+function verbOf(method: string): string {
+  return { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method] ?? '';
+}
+
+/** One request about objects with what is needed to answer it. */
+export interface Exchange {
+  readonly server: ServerState;
+  readonly request: ApiRequest;
+  readonly response: ServerResponse;
+}
+
+/** GET of pods/log: passes on what the pod's node has, as plain text. */
+async function sendLog({ server, request, response }: Exchange): Promise<void> {
+  const pod = currentRevision(server, request).object;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const chunks = server.podLogs(logRequest(request, pod, gone.signal))[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  response.writeHead(200, { 'content-type': 'text/plain', 'cache-control': 'no-cache, private' });
+  response.flushHeaders();
+  await pipeline(Readable.from(resumed(first, chunks)), response).catch(ignoreAbort);
+}
+
+/** The first chunk is read before the headers are sent, so that a failure can still be a Status. */
+async function* resumed<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): AsyncGenerator<T> {
+  for (let chunk = first; chunk.done !== true; chunk = await rest.next()) yield chunk.value;
+}
+
+function ignoreAbort(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+}
+
+function logRequest({ query, name }: ApiRequest, pod: KubeObject, signal: AbortSignal): PodLogRequest {
+  return {
+    pod,
+    container: containerOf(pod, query.get('container') ?? '', name),
+    follow: query.get('follow') === 'true',
+    previous: query.get('previous') === 'true',
+    timestamps: query.get('timestamps') === 'true',
+    tailLines: readCount(query, 'tailLines'),
+    sinceSeconds: readCount(query, 'sinceSeconds'),
+    limitBytes: readCount(query, 'limitBytes'),
+    signal,
+  };
+}
+
+function containerOf(pod: KubeObject, asked: string, name: string): string {
+  const spec = fieldsAt(pod, 'spec');
+  const names = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].map((container) =>
+    textAt(container, 'name'),
+  );
+  const [first = ''] = names;
+  if (asked !== '') {
+    if (names.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  if (names.length === 1) return first;
+  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`);
+}
+
+function readCount(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name) ?? '';
+  if (text === '') return undefined;
+  if (/^\d{1,12}$/.test(text)) return Number(text);
+  throw badRequest(`${name}: cannot parse ${JSON.stringify(text.slice(0, 40))}, expected a whole number`);
 }

@@ -1,6 +1,6 @@
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
 import { unknownResource } from '#sandbox/api-server/errors/errors.ts';
-import { UnknownPathError } from '#sandbox/api-server/errors/unknown-path-error.ts';
+import { UnknownPathError } from '#sandbox/api-server/errors/status-error.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import type { ResourceType, SubresourceName } from '#sandbox/api-server/resource-type.ts';
 

@@ -1,5 +1,5 @@
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
-import { DEFAULT_COLUMNS } from '#sandbox/api-server/table/default-columns.ts';
+import { DEFAULT_COLUMNS } from '#sandbox/api-server/table/column.ts';
 import { APPS } from './apps.ts';
 import { CLUSTER } from './cluster.ts';
 import { CORE } from './core.ts';

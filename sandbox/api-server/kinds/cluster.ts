@@ -1,6 +1,9 @@
-import { CRD_COLUMNS } from '#sandbox/api-server/table/cluster-columns.ts';
-import { prepareDefinition, setDefinitionDefaults } from '#sandbox/api-server/crd/definition-defaults.ts';
-import { validateDefinition } from '#sandbox/api-server/crd/validate-definition.ts';
+import { CRD_COLUMNS } from '#sandbox/api-server/table/object-columns.ts';
+import {
+  prepareDefinition,
+  setDefinitionDefaults,
+  validateDefinition,
+} from '#sandbox/api-server/crd/validate-definition.ts';
 import { setRoleBindingDefaults } from './cluster-defaults.ts';
 import { status, type KindSpec } from './kind-spec.ts';
 import type { Behaviour } from '#sandbox/api-server/resource-type.ts';

@@ -1,14 +1,16 @@
-import { EVENT_COLUMNS } from '#sandbox/api-server/table/event-columns.ts';
-import { NODE_COLUMNS } from '#sandbox/api-server/table/node-columns.ts';
-import { POD_COLUMNS } from '#sandbox/api-server/table/pod-columns.ts';
 import {
+  EVENT_COLUMNS,
+  NODE_COLUMNS,
   CONFIG_MAP_COLUMNS,
   NAMESPACE_COLUMNS,
   QUOTA_COLUMNS,
   SECRET_COLUMNS,
   SERVICE_COLUMNS,
-} from '#sandbox/api-server/table/core-columns.ts';
+} from '#sandbox/api-server/table/object-columns.ts';
+import { POD_COLUMNS } from '#sandbox/api-server/table/pod-columns.ts';
 import { WORKLOAD_COLUMNS } from '#sandbox/api-server/table/workload-columns.ts';
+import { EVENTS } from '#sandbox/api-server/storage-names.ts';
+import { fieldsOf, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import {
   prepareNamespace,
   prepareService,
@@ -16,17 +18,44 @@ import {
   setSecretDefaults,
   setServiceDefaults,
 } from './cluster-defaults.ts';
-import { eventFromStorage, eventToStorage } from './convert-event.ts';
 import { EVENT_FIELDS, NAMESPACE_FIELDS, NODE_FIELDS, POD_FIELDS, SECRET_FIELDS } from './field-readers.ts';
 import { SCALE, status, type KindSpec } from './kind-spec.ts';
-import { EVENTS } from '#sandbox/api-server/storage-names.ts';
-import { setPodDefaults } from './pod-defaults.ts';
-import { preparePod } from './prepare-pod.ts';
+import { setPodDefaults, preparePod, setReplicationControllerDefaults } from './workload-defaults.ts';
 import { validateNamespaceUpdate } from './validation/validate-cluster.ts';
 import { validatePod } from './validation/validate-pod.ts';
 import { validatePodUpdate } from './validation/validate-pod-update.ts';
 import { validateQuota, validateQuotaUpdate } from './validation/validate-quota.ts';
-import { setReplicationControllerDefaults } from './workload-defaults.ts';
+
+/** Names of the same field in core/v1, where Events are stored, and in events.k8s.io/v1. */
+const RENAMED: readonly (readonly [core: string, events: string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+];
+
+const TO_CORE = new Map(RENAMED.map(([core, events]) => [events, core]));
+const TO_EVENTS = new Map(RENAMED);
+
+/** An Event of events.k8s.io/v1 as core/v1 has it. `pkg/apis/core/v1/conversion.go`. */
+function eventToStorage(event: KubeObject): KubeObject {
+  return renamed(event, TO_CORE, 'v1');
+}
+
+/** A stored Event as events.k8s.io/v1 has it. */
+function eventFromStorage(event: KubeObject): KubeObject {
+  return renamed(event, TO_EVENTS, 'events.k8s.io/v1');
+}
+
+function renamed(event: KubeObject, names: ReadonlyMap<string, string>, apiVersion: string): KubeObject {
+  const result: Fields = {};
+  for (const [name, value] of Object.entries(fieldsOf(event))) result[names.get(name) ?? name] = value;
+  result['apiVersion'] = apiVersion;
+  return result as unknown as KubeObject;
+}
 
 const ALL = ['all'];
 const core = { group: '', version: 'v1' };

@@ -1,10 +1,11 @@
-import { PDB_COLUMNS, PRIORITY_CLASS_COLUMNS } from '#sandbox/api-server/table/policy-columns.ts';
 import {
+  PDB_COLUMNS,
+  PRIORITY_CLASS_COLUMNS,
   ADMISSION_POLICY_COLUMNS,
   LEASE_COLUMNS,
   POLICY_BINDING_COLUMNS,
   WEBHOOK_COLUMNS,
-} from '#sandbox/api-server/table/cluster-columns.ts';
+} from '#sandbox/api-server/table/object-columns.ts';
 import {
   setAdmissionPolicyDefaults,
   setPolicyBindingDefaults,

@@ -3,8 +3,6 @@ import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
 import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { JsonSchema } from '#sandbox/api-server/schema/compile-schema.ts';
 import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
-import { pathsOf } from './open-api-paths.ts';
-import { definitionsFor } from './reachable-definitions.ts';
 
 /** OpenAPI documents as far as `kubectl apply` and `kubectl explain` read them. */
 export interface OpenApi {
@@ -94,4 +92,79 @@ export function expandReferences(schema: JsonSchema, prefix: string): object {
       ? { additionalProperties: expandReferences(additionalProperties, prefix) }
       : {}),
   };
+}
+
+const WRITE_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation'].map((name) => ({
+  name,
+  in: 'query',
+  schema: { type: 'string', uniqueItems: true },
+}));
+const FORCE = { name: 'force', in: 'query', schema: { type: 'boolean', uniqueItems: true } };
+
+/** The paths of a kind, as far as clients look which parameters a verb takes. */
+function pathsOf(type: ResourceType): object {
+  const collection = collectionPath(type);
+  const kind = { 'x-kubernetes-group-version-kind': { group: type.group, version: type.version, kind: type.kind } };
+  const body = requestBody(type);
+  const operation = (action: string, parameters: readonly object[]): object => ({
+    ...kind,
+    'x-kubernetes-action': action,
+    parameters,
+    ...(action === 'delete' ? {} : body),
+    responses: { 200: { description: 'OK', content: body.requestBody.content } },
+  });
+  return {
+    [collection]: { get: operation('list', []), post: operation('post', WRITE_PARAMETERS) },
+    [`${collection}/{name}`]: {
+      get: operation('get', []),
+      put: operation('put', WRITE_PARAMETERS),
+      patch: operation('patch', [...WRITE_PARAMETERS, FORCE]),
+      delete: operation('delete', WRITE_PARAMETERS.slice(0, 1)),
+    },
+  };
+}
+
+function collectionPath({ group, version, plural, namespaced }: ResourceType): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  return namespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
+}
+
+function requestBody(type: ResourceType): { readonly requestBody: { readonly content: object } } {
+  const name = type.openApi === undefined ? type.definition : customName(type);
+  return { requestBody: { content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } } };
+}
+
+const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+/** The schemas that the kinds need, by name: their own and all they refer to. */
+function definitionsFor(types: readonly ResourceType[], definitions: Definitions): Map<string, JsonSchema> {
+  const found = new Map<string, JsonSchema>();
+  const queue = [DELETE_OPTIONS, OBJECT_META];
+  for (const type of types) {
+    if (type.openApi === undefined) queue.push(type.definition);
+    else found.set(customName(type), type.openApi);
+  }
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    const schema = definitions.all.get(name);
+    if (schema === undefined || found.has(name)) continue;
+    found.set(name, schema);
+    queue.push(...references(schema));
+  }
+  return found;
+}
+
+/** `dev.plimsoll.v1alpha1.PriorityPolicy`: the definition's name of a custom resource. */
+function customName({ group, version, kind }: ResourceType): string {
+  return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
+}
+
+function references(schema: JsonSchema): string[] {
+  const { $ref, properties = {}, items, additionalProperties } = schema;
+  const parts = [
+    ...Object.values(properties),
+    ...(items === undefined ? [] : [items]),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ];
+  return [...($ref === undefined ? [] : [$ref]), ...parts.flatMap(references)];
 }

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomInt } from 'node:crypto';
 import { untypedError } from '#sandbox/api-server/errors/errors.ts';
-import { generateName } from '#sandbox/api-server/kinds/generate-name.ts';
 import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import { fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -51,4 +50,15 @@ export function giveIdentity(type: ResourceType, object: KubeObject, creationTim
     ...rest,
   };
   type.behaviour.prepareCreate(object);
+}
+
+/** Without vowels and digits that look like letters, so that no words arise. */
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX_LENGTH = 5;
+const LONGEST_BASE = 63 - SUFFIX_LENGTH;
+
+/** A name from `generateName`: the prefix and five random characters. apiserver `pkg/storage/names/generate.go`. */
+function generateName(prefix: string): string {
+  const suffix = Array.from({ length: SUFFIX_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+  return prefix.slice(0, LONGEST_BASE) + suffix;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { parseDocument } from 'yaml';
 import { badRequest, unsupportedMediaType } from '#sandbox/api-server/errors/errors.ts';
-import { decodeEnvelope, PROTOBUF } from '#sandbox/api-server/protobuf/decode-envelope.ts';
+import { decodeEnvelope, PROTOBUF } from '#sandbox/api-server/protobuf/decode-message.ts';
 import { scanJson } from '#sandbox/api-server/wire/scan-json.ts';
 
 /** A body as a JSON value, with what its text says twice. */

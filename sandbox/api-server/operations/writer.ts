@@ -1,6 +1,6 @@
 import type { Writer } from '#sandbox/api-server/ownership/managed-fields.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
-import { timeText } from '#sandbox/api-server/wire/time.ts';
+import { timeText } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 import type { ServerState } from './server-state.ts';
 import type { WriteOptions } from './write-options.ts';

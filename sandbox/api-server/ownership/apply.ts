@@ -13,11 +13,9 @@ import {
   unite,
   withParents,
   type FieldSet,
+  itemStep,
 } from './field-set.ts';
-import { ownedByLastApply } from './last-apply.ts';
-import { itemStep } from './list-keys.ts';
 import { entryOf, isEntryOf, sorted, without, type Writer } from './managed-fields.ts';
-import { removeFields } from './remove-fields.ts';
 import { fieldSchema, isAtomic, setOfObject } from './set-of-object.ts';
 
 export interface ApplyRequest {
@@ -129,4 +127,72 @@ function managerText(entry: ManagedFieldsEntry): string {
   const name = `${JSON.stringify(entry.manager)}${subresource}`;
   if (entry.operation === 'Apply') return name;
   return `${name} using ${entry.apiVersion}${entry.time === undefined ? '' : ` at ${entry.time}`}`;
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * What `kubectl apply --server-side` takes over without a conflict: the fields that the client's own apply set last and
+ * that no other writer has changed since. For other writers nothing.
+ * apimachinery `managedfields/internal/lastappliedmanager.go`.
+ */
+function ownedByLastApply(schema: Schema, live: KubeObject, { manager }: Writer): FieldSet {
+  const annotation = live.metadata.annotations?.[LAST_APPLIED];
+  if (manager !== 'kubectl' || annotation === undefined) return NO_FIELDS;
+  const applied = parse(annotation);
+  if (applied === undefined) return NO_FIELDS;
+  return subtract(setOfObject(schema, applied, false), changedFields(schema, live, applied).set);
+}
+
+function parse(annotation: string): KubeObject | undefined {
+  try {
+    const value: unknown = JSON.parse(annotation);
+    return isFields(value) && isFields(value['metadata']) ? (value as unknown as KubeObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value without the fields of a set. A member with children loses the children; it goes when nothing is left of it. */
+function removeFields(schema: Schema, value: unknown, gone: FieldSet): unknown {
+  if (isEmptySet(gone)) return value;
+  if (isFields(value)) return removeFromFields(schema, value, gone);
+  if (Array.isArray(value) && schema.kind === 'list') return removeFromList(schema, value, gone);
+  return value;
+}
+
+function removeFromFields(schema: Schema, value: Fields, gone: FieldSet): Fields {
+  const rest: Fields = {};
+  for (const [name, field] of Object.entries(value)) {
+    const below = gone.children.get(`f:${name}`);
+    if (below === undefined) {
+      rest[name] = field;
+      continue;
+    }
+    const left = removeBelow(fieldSchema(schema, name), field, below);
+    if (left !== undefined) rest[name] = left;
+  }
+  return rest;
+}
+
+function removeFromList(schema: ListSchema, items: readonly unknown[], gone: FieldSet): unknown[] {
+  const rest: unknown[] = [];
+  for (const item of items) {
+    const below = gone.children.get(itemStep(schema, item));
+    const left = below === undefined ? item : removeBelow(schema.items, item, below);
+    if (left !== undefined) rest.push(left);
+  }
+  return rest;
+}
+
+/** A leaf goes whole; what had children goes when only its keys are left. */
+function removeBelow(schema: Schema, value: unknown, gone: FieldSet): unknown {
+  if (gone.isMember) return undefined;
+  const left = removeFields(schema, value, gone);
+  return isHollow(left) && !isHollow(value) ? undefined : left;
+}
+
+function isHollow(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isFields(value) && Object.keys(value).length === 0;
 }

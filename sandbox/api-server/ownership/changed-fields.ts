@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
-import { NO_FIELDS, ONE_FIELD, isEmptySet, type FieldSet } from './field-set.ts';
-import { itemStep } from './list-keys.ts';
+import { NO_FIELDS, ONE_FIELD, isEmptySet, type FieldSet, itemStep } from './field-set.ts';
 import { fieldSchema, isAtomic, setOfValue, UNOWNED, withoutUnowned } from './set-of-object.ts';
 
 /** What became of the fields between two states of an object. */

@@ -1,7 +1,6 @@
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
 import { ANY, type ListSchema, type Schema } from '#sandbox/api-server/schema/schema.ts';
-import { NO_FIELDS, ONE_FIELD, type FieldSet } from './field-set.ts';
-import { itemStep } from './list-keys.ts';
+import { NO_FIELDS, ONE_FIELD, type FieldSet, itemStep } from './field-set.ts';
 
 /** Fields without an owner: the server's own and the object's identity. */
 export const UNOWNED = new Set(['apiVersion', 'kind']);

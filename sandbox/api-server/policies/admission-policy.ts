@@ -1,5 +1,5 @@
 import { compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
-import { selectorOf } from '#sandbox/api-server/selectors/label-selector.ts';
+import { selectorOf } from '#sandbox/api-server/selectors/label-query.ts';
 import { ruleOf, type Condition, type Rule } from '#sandbox/api-server/webhooks/webhook.ts';
 import {
   fieldsAt,

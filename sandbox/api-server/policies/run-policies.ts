@@ -1,17 +1,21 @@
 import type { Attributes } from '#sandbox/api-server/admission.ts';
 import type { Catalog } from '#sandbox/api-server/catalog/catalog.ts';
-import { AuthorizerValue } from '#sandbox/api-server/cel/kubernetes-library.ts';
-import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
+import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts';
 import { forbidden } from '#sandbox/api-server/errors/errors.ts';
 import { statusError, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
 import { NAMESPACES } from '#sandbox/api-server/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
-import { reviewRequest } from '#sandbox/api-server/webhooks/encode-review.ts';
+import { reviewRequest } from '#sandbox/api-server/webhooks/review-outcome.ts';
 import { isWanted } from '#sandbox/api-server/webhooks/match-webhook.ts';
 import { omit, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { AdmissionPolicy, Match, PolicyBinding } from './admission-policy.ts';
+import {
+  type AdmissionPolicy,
+  type Match,
+  type PolicyBinding,
+  admissionPolicyOf,
+  policyBindingOf,
+} from './admission-policy.ts';
 import { evaluatePolicy, type Activation, type Fault } from './evaluate-policy.ts';
-import type { BoundPolicy } from './policy-registry.ts';
 
 export interface PolicyPorts {
   readonly policies: () => readonly BoundPolicy[];
@@ -111,4 +115,37 @@ function refusal({ type, name, object }: Attributes, { policy, binding }: Bound,
   const { reason } = fault;
   const details = { ...status.details, causes: [{ reason: '', message }] };
   return statusError({ code: CODES[reason] ?? CODE_OF_OTHERS, reason, message: status.message, details });
+}
+
+/** A policy with what binds it; one without a binding does nothing. */
+export interface BoundPolicy {
+  readonly policy: AdmissionPolicy;
+  readonly bindings: readonly PolicyBinding[];
+}
+
+const GROUP = 'admissionregistration.k8s.io';
+
+/** Follows the stored policies and bindings, by name; a change counts for the next request. */
+export function policyRegistry(store: Store): () => readonly BoundPolicy[] {
+  const policies = store.collection(`validatingadmissionpolicies.${GROUP}`);
+  const bindings = store.collection(`validatingadmissionpolicybindings.${GROUP}`);
+  let bound: readonly BoundPolicy[] | undefined;
+  for (const collection of [policies, bindings]) {
+    collection.onChange(() => {
+      bound = undefined;
+    });
+  }
+  return () => {
+    bound ??= bind(
+      policies.values().map(({ object }) => admissionPolicyOf(object)),
+      bindings.values().map(({ object }) => policyBindingOf(object)),
+    );
+    return bound;
+  };
+}
+
+function bind(policies: readonly AdmissionPolicy[], bindings: readonly PolicyBinding[]): readonly BoundPolicy[] {
+  return policies
+    .map((policy) => ({ policy, bindings: bindings.filter(({ policyName }) => policyName === policy.name) }))
+    .filter((each) => each.bindings.length > 0);
 }

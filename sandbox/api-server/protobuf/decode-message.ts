@@ -1,9 +1,44 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
-import type { Fields } from '#sandbox/api-server/wire/object.ts';
+import { type Fields, timeText } from '#sandbox/api-server/wire/object.ts';
 import { microTime } from '#shared/kube/kube-object.ts';
-import { timeText } from '#sandbox/api-server/wire/time.ts';
-import { readFields } from './read-fields.ts';
+
+/** The media type by which kubectl sends built-in kinds. */
+export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
+const MAGIC = 'k8s\0';
+
+/**
+ * Reads a body of `runtime.Unknown` after its four magic bytes: version and kind, and the object itself.
+ * Undefined for a kind that has no message here. Throws RangeError for other bytes.
+ */
+export function decodeEnvelope(body: Buffer): Fields | undefined {
+  if (body.toString('latin1', 0, MAGIC.length) !== MAGIC)
+    throw new RangeError('Cannot read a protobuf message: it does not begin with "k8s"');
+  const [typeMeta, raw] = partsOf(body.subarray(MAGIC.length), [1, 2]);
+  const [apiVersion = '', kind = ''] =
+    typeMeta === undefined ? [] : partsOf(typeMeta, [1, 2]).map((part) => part?.toString() ?? '');
+  const definition = definitionOf(apiVersion, kind);
+  if (!isKnownMessage(definition)) return undefined;
+  return { kind, apiVersion, ...(raw === undefined ? {} : decodeMessage(definition, raw)) };
+}
+
+function partsOf(message: Buffer, numbers: readonly number[]): (Buffer | undefined)[] {
+  const fields = readFields(message);
+  return numbers.map((number) => {
+    const value = fields.find((field) => field.number === number)?.value;
+    return typeof value === 'bigint' ? undefined : value;
+  });
+}
+
+/** `io.k8s.api.apps.v1.Deployment` of `apps/v1` and `Deployment`. */
+function definitionOf(apiVersion: string, kind: string): string {
+  const slash = apiVersion.indexOf('/');
+  const version = apiVersion.slice(slash + 1);
+  if (kind === 'DeleteOptions') return 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
+  const group = slash < 0 ? 'core' : (apiVersion.slice(0, slash).split('.')[0] ?? '');
+  return `io.k8s.api.${group}.${version}.${kind}`;
+}
 
 /** Names and types of the fields of each message, one message a line; made by test/sandbox/api-server/protobuf. */
 const FILE = new URL('./messages.ndjson', import.meta.url);
@@ -40,12 +75,12 @@ export function fieldsOf(definition: string): ReadonlyMap<number, Field> | undef
 }
 
 /** Whether messages of this OpenAPI definition can be read. */
-export function isKnownMessage(definition: string): boolean {
+function isKnownMessage(definition: string): boolean {
   return knownMessages().has(definition);
 }
 
 /** A message as the JSON it stands for; unknown fields are passed over. Throws RangeError for other bytes. */
-export function decodeMessage(definition: string, bytes: Buffer): Fields {
+function decodeMessage(definition: string, bytes: Buffer): Fields {
   const known = knownMessages().get(definition);
   const result: Fields = {};
   for (const { number, value } of readFields(bytes)) {
@@ -140,4 +175,70 @@ function intOrString(value: bigint | Buffer): string | number {
 function timeAt(value: bigint | Buffer, spell: (ms: number) => string): string | undefined {
   const seconds = valueAt(value, 1);
   return seconds === undefined ? undefined : spell(asNumber(seconds) * 1000 + numberAt(value, 2) / 1e6);
+}
+
+/** One field of a protobuf message as it stands on the wire. */
+export interface WireField {
+  readonly number: number;
+  /** A varint or fixed number, or the bytes of text, bytes or a message. */
+  readonly value: bigint | Buffer;
+}
+
+const VARINT = 0;
+const FIXED64 = 1;
+const BYTES = 2;
+const FIXED32 = 5;
+
+/** Splits a message into its fields. Throws RangeError for bytes that are no message. */
+function readFields(message: Buffer): WireField[] {
+  const fields: WireField[] = [];
+  let at = 0;
+  while (at < message.length) {
+    const tag = readVarint(message, at);
+    const field = readValue(message, tag.end, Number(tag.value & 7n));
+    fields.push({ number: Number(tag.value >> 3n), value: field.value });
+    at = field.end;
+  }
+  return fields;
+}
+
+interface Read<T> {
+  readonly value: T;
+  /** Where the next thing begins. */
+  readonly end: number;
+}
+
+function readValue(message: Buffer, at: number, wireType: number): Read<bigint | Buffer> {
+  switch (wireType) {
+    case VARINT:
+      return readVarint(message, at);
+    case FIXED64:
+      return { value: message.readBigUInt64LE(at), end: at + 8 };
+    case BYTES:
+      return readBytes(message, at);
+    case FIXED32:
+      return { value: BigInt(message.readUInt32LE(at)), end: at + 4 };
+    default:
+      throw new RangeError(`Cannot read a protobuf message: unknown wire type ${wireType}`);
+  }
+}
+
+function readBytes(message: Buffer, at: number): Read<Buffer> {
+  const length = readVarint(message, at);
+  const end = length.end + Number(length.value);
+  if (end > message.length) throw new RangeError('Cannot read a protobuf message: it ends too early');
+  return { value: message.subarray(length.end, end), end };
+}
+
+const LONGEST_VARINT = 10;
+
+function readVarint(message: Buffer, at: number): Read<bigint> {
+  let value = 0n;
+  for (let n = 0; n < LONGEST_VARINT; n += 1) {
+    const byte = message[at + n];
+    if (byte === undefined) break;
+    value |= BigInt(byte & 0x7f) << BigInt(7 * n);
+    if (byte < 0x80) return { value: BigInt.asUintN(64, value), end: at + n + 1 };
+  }
+  throw new RangeError('Cannot read a protobuf message: a number does not end');
 }

@@ -1,7 +1,7 @@
 import { isFields, type Fields } from '#sandbox/api-server/wire/object.ts';
-import { pathText, wrongType, type Cursor, type DecodeNotes } from './cursor.ts';
-import { decodeScalar } from './decode-scalar.ts';
-import type { ListSchema, MapSchema, ObjectSchema, Schema } from './schema.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { ListSchema, MapSchema, ObjectSchema, Schema, ScalarType } from './schema.ts';
 
 /**
  * Checks a JSON value against the schema, in place: nulls and unknown fields are removed, quantities become canonical.
@@ -82,4 +82,115 @@ function decodeList(schema: ListSchema, value: unknown, cursor: Cursor): unknown
 function itemType(schema: Schema): string {
   if (schema.kind === 'object') return `v1.${schema.name}`;
   return schema.kind === 'scalar' ? schema.type : 'interface {}';
+}
+
+type Decoder = (value: unknown, cursor: Cursor) => unknown;
+
+const DECODERS: Readonly<Record<ScalarType, Decoder>> = {
+  string: (value, cursor) => expectType('string', value, cursor),
+  boolean: (value, cursor) => expectType('boolean', value, cursor),
+  number: (value, cursor) => expectType('number', value, cursor),
+  int32: (value, cursor) => decodeInteger(value, 31, cursor),
+  int64: (value, cursor) => decodeInteger(value, 63, cursor),
+  bytes: decodeBytes,
+  quantity: decodeQuantity,
+  time: decodeTime,
+  'int-or-string': (value, cursor) => (typeof value === 'string' ? value : decodeInteger(value, 31, cursor)),
+};
+
+/** Checks one scalar and returns it, a quantity in its canonical spelling. Throws DecodeError. */
+function decodeScalar(type: ScalarType, value: unknown, cursor: Cursor): unknown {
+  return DECODERS[type](value, cursor);
+}
+
+function expectType(type: 'string' | 'boolean' | 'number', value: unknown, cursor: Cursor): unknown {
+  if (typeof value === type) return value;
+  throw wrongType(value, { string: 'string', boolean: 'bool', number: 'float64' }[type], cursor);
+}
+
+function decodeInteger(value: unknown, bits: 31 | 63, cursor: Cursor): number {
+  const fits = typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** bits) && value < 2 ** bits;
+  if (fits) return value;
+  throw wrongType(value, `int${bits + 1}`, cursor);
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function decodeBytes(value: unknown, cursor: Cursor): unknown {
+  if (typeof value !== 'string') throw wrongType(value, '[]uint8', cursor);
+  const stray = value.replace(/[\r\n]/g, '');
+  if (!BASE64.test(stray)) throw new DecodeError(`illegal base64 data at input byte ${strayByte(stray)}`);
+  return value;
+}
+
+function strayByte(text: string): number {
+  const at = text.search(/[^A-Za-z0-9+/]/);
+  return at < 0 ? Math.max(0, text.length - (text.length % 4)) : at;
+}
+
+const QUANTITY_MISTAKES = {
+  format: String.raw`quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+  suffix: "unable to parse quantity's suffix",
+  numeric: 'unable to parse numeric part of quantity',
+} as const;
+
+/** The same few spellings occur in every pod. */
+const canonicalSpellings = new Map<string, string>();
+const MOST_SPELLINGS = 1_000;
+
+function decodeQuantity(value: unknown, cursor: Cursor): string {
+  if (typeof value !== 'string' && typeof value !== 'number') throw wrongType(value, 'resource.Quantity', cursor);
+  const text = String(value).trim();
+  const known = canonicalSpellings.get(text);
+  if (known !== undefined) return known;
+  const parsed = parseQuantity(text);
+  if (!parsed.ok) throw new DecodeError(QUANTITY_MISTAKES[parsed.error]);
+  const canonical = formatQuantity(parsed.quantity);
+  if (canonicalSpellings.size < MOST_SPELLINGS) canonicalSpellings.set(text, canonical);
+  return canonical;
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+function decodeTime(value: unknown, cursor: Cursor): unknown {
+  if (typeof value !== 'string') throw wrongType(value, 'string', cursor);
+  if (TIME.test(value) && !Number.isNaN(Date.parse(value))) return value;
+  const quoted = JSON.stringify(value.slice(0, 100));
+  throw new DecodeError(`parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`);
+}
+
+/** What a pass over one body collects. */
+export interface DecodeNotes {
+  /** Paths of fields that the schema does not know; they are gone from the value. */
+  readonly unknown: string[];
+}
+
+/** A value that cannot be of the type the schema wants; `message` is in the words of Go's JSON decoder. */
+export class DecodeError extends Error {}
+
+/** Where in the body the decoder is; one cursor for a whole pass. */
+export interface Cursor {
+  readonly path: (string | number)[];
+  /** Go's name of the innermost struct. */
+  struct: string;
+  readonly notes: DecodeNotes;
+}
+
+/** `json: cannot unmarshal string into Go struct field PodSpec.spec.priority of type int32`. */
+function wrongType(value: unknown, expected: string, cursor: Cursor): DecodeError {
+  const names = cursor.path.filter((step) => typeof step === 'string');
+  const place = cursor.struct === '' ? 'Go value' : `Go struct field ${[cursor.struct, ...names].join('.')}`;
+  return new DecodeError(`json: cannot unmarshal ${jsonType(value)} into ${place} of type ${expected}`);
+}
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return `number ${value}`;
+  return value === null ? 'null' : typeof value;
+}
+
+/** `spec.containers[0].image`. */
+export function pathText(path: readonly (string | number)[]): string {
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

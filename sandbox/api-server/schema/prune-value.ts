@@ -1,5 +1,5 @@
 import { isFields } from '#sandbox/api-server/wire/object.ts';
-import { pathText, type DecodeNotes } from './cursor.ts';
+import { pathText, type DecodeNotes } from './decode-value.ts';
 import type { Schema } from './schema.ts';
 
 /**

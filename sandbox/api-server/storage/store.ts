@@ -1,7 +1,101 @@
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { Change } from './change.ts';
-import { Collection } from './collection.ts';
 import { Revision, keyOf } from './revision.ts';
+
+/** The last changes of one collection, bounded in number: what a watch can resume from. */
+export class History {
+  readonly #limit: number;
+  /** The oldest resourceVersion a watch may resume from: changes after it are all here. */
+  #floor: number;
+  #changes: Change[] = [];
+  #start = 0;
+
+  constructor(limit: number, floor: number) {
+    this.#limit = limit;
+    this.#floor = floor;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  push(change: Change): void {
+    this.#changes.push(change);
+    if (this.#changes.length - this.#start <= this.#limit) return;
+    this.#floor = this.#changes[this.#start]?.number ?? this.#floor;
+    this.#start += 1;
+    if (this.#start > this.#limit) this.#compact();
+  }
+
+  /** The changes after `number`, oldest first; only right for `number >= floor`. */
+  since(number: number): readonly Change[] {
+    let low = this.#start;
+    let high = this.#changes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#changes[middle]?.number ?? 0) > number) high = middle;
+      else low = middle + 1;
+    }
+    return this.#changes.slice(low);
+  }
+
+  /** Forgets everything up to now, as a compaction does. */
+  clear(floor: number): void {
+    this.#changes = [];
+    this.#start = 0;
+    this.#floor = floor;
+  }
+
+  #compact(): void {
+    this.#changes = this.#changes.slice(this.#start);
+    this.#start = 0;
+  }
+}
+
+type Listener = (change: Change) => void;
+
+/** All objects of one kind, the changes that led to them, and who wants to hear of the next one. */
+export class Collection {
+  readonly history: History;
+  readonly #revisions = new Map<string, Revision>();
+  readonly #listeners = new Set<Listener>();
+  /** Sorted keys; undefined after a key came or went. */
+  #sorted: readonly string[] | undefined;
+
+  constructor(historyLimit: number, floor: number) {
+    this.history = new History(historyLimit, floor);
+  }
+
+  get size(): number {
+    return this.#revisions.size;
+  }
+
+  get(key: string): Revision | undefined {
+    return this.#revisions.get(key);
+  }
+
+  /** In the order of keys, as lists show them. */
+  values(): Revision[] {
+    this.#sorted ??= Array.from(this.#revisions.keys()).sort();
+    return this.#sorted.map((key) => this.#revisions.get(key)).filter((revision) => revision !== undefined);
+  }
+
+  /** Stores, records and tells one change. */
+  apply(change: Change): void {
+    const { key } = change.current;
+    if (change.isRemoval || !this.#revisions.has(key)) this.#sorted = undefined;
+    if (change.isRemoval) this.#revisions.delete(key);
+    else this.#revisions.set(key, change.current);
+    this.history.push(change);
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Calls `listener` for each later change, until the returned function is called. */
+  onChange(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
 
 /** Called with every change of every collection, after it is stored. */
 export type StoreListener = (storage: string, change: Change) => void;

@@ -1,8 +1,7 @@
 import { durationText } from '#shared/domain/model/texts.ts';
 import { fieldsAt, listAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { Cell, Column } from './column.ts';
-import { pairs } from './core-columns.ts';
-import { AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './default-columns.ts';
+import { type Cell, type Column, AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './column.ts';
+import { pairs } from './object-columns.ts';
 
 function specNumber(name: string): (object: KubeObject) => number {
   return (object) => numberAt(fieldsAt(object, 'spec'), name) ?? 0;

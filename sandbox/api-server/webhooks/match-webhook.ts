@@ -1,5 +1,5 @@
 import type { Attributes } from '#sandbox/api-server/admission.ts';
-import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
+import { celValue } from '#sandbox/api-server/cel/expression.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Condition, Rule, Webhook } from './webhook.ts';
 

@@ -4,13 +4,11 @@ import { forbidden, internalError } from '#sandbox/api-server/errors/errors.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { applyJsonPatch } from '#sandbox/api-server/patch/json-patch.ts';
+import { applyJsonPatch } from '#sandbox/api-server/patch/patch.ts';
 import type { WebhookCaller } from './call-webhook.ts';
-import { reviewRequest } from './encode-review.ts';
+import { reviewRequest, denialOf, patchOf } from './review-outcome.ts';
 import { checkConditions, isWanted } from './match-webhook.ts';
-import { denialOf, patchOf } from './review-outcome.ts';
-import type { Webhook } from './webhook.ts';
-import type { WebhookRegistry } from './webhook-registry.ts';
+import type { Webhook, WebhookRegistry } from './webhook.ts';
 
 export interface WebhookPorts {
   readonly registry: WebhookRegistry;

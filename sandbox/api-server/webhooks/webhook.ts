@@ -1,5 +1,5 @@
 import { compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
-import { selectorOf } from '#sandbox/api-server/selectors/label-selector.ts';
+import { selectorOf } from '#sandbox/api-server/selectors/label-query.ts';
 import {
   fieldsAt,
   isFields,
@@ -11,6 +11,7 @@ import {
   type KubeObject,
 } from '#sandbox/api-server/wire/object.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
+import type { Store } from '#sandbox/api-server/storage/store.ts';
 
 /** One entry of a webhook configuration, made ready to be matched and called. */
 export interface Webhook {
@@ -116,4 +117,27 @@ function clientOf(client: Fields): WebhookClient {
       : undefined,
     ca: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString(),
   };
+}
+
+/** The registered webhooks of one kind, by configuration name, then as written. */
+export interface WebhookRegistry {
+  readonly mutating: () => readonly Webhook[];
+  readonly validating: () => readonly Webhook[];
+}
+
+/** Follows the stored configurations; a change counts for the next request. */
+export function webhookRegistry(store: Store): WebhookRegistry {
+  return {
+    mutating: compiled(store, 'mutatingwebhookconfigurations'),
+    validating: compiled(store, 'validatingwebhookconfigurations'),
+  };
+}
+
+function compiled(store: Store, plural: string): () => readonly Webhook[] {
+  const collection = store.collection(`${plural}.admissionregistration.k8s.io`);
+  let webhooks: readonly Webhook[] | undefined;
+  collection.onChange(() => {
+    webhooks = undefined;
+  });
+  return () => (webhooks ??= collection.values().flatMap(({ object }) => webhooksOf(object)));
 }

@@ -118,3 +118,8 @@ function setOwn(fields: Fields, key: string, value: unknown): void {
     Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
   else fields[key] = value;
 }
+
+/** `2026-01-31T12:00:00Z`: a time as `meta/v1` Time spells it. */
+export function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { SMALL_HEAP } from '#sandbox/node/processes/small-heap.ts';
+import { SMALL_HEAP } from '#sandbox/node/processes/process-source.ts';
 import type { ContainerParameters } from './container-plan.ts';
 
 /** How a container's process ended. */

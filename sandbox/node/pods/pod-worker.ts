@@ -1,6 +1,5 @@
 import { type ContainerPorts, ContainerRunner } from '#sandbox/node/containers/container-runner.ts';
-import { podPhase } from './pod-phase.ts';
-import type { PodFacts } from './pod-status.ts';
+import { podPhase, type PodFacts } from './pod-status.ts';
 import type { WirePod } from '#sandbox/node/wire-pod.ts';
 
 export interface PodWorkerOptions {

@@ -1,6 +1,5 @@
 import type { NodePolicy } from './decode-policy.ts';
-import type { Mode } from './mode.ts';
-import { type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
+import { type Mode, type AgentPolicy, DEFAULT_POLICY } from './policy.ts';
 import { type NamedPolicy, type Selection, selectPolicy } from './select-policy.ts';
 
 /** The last readable form of each policy, by name; for one that became unreadable, the agent still reports by it. */

@@ -5,8 +5,61 @@ import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
-import type { Mode } from './mode.ts';
-import { CPU_SHORTAGE, MEMORY_SHORTAGE, type StallRule } from './stall-rule.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+
+/**
+ * Which resource's PSI; `io.pressure` is reported and never evicts: no evidence distinguishes a busy disk from a
+ * shortage.
+ */
+export type StallSignal = 'memory.pressure' | 'cpu.pressure';
+
+/** How long tasks must stall before the agent evicts a pod. */
+export interface StallRule {
+  readonly signal: StallSignal;
+  readonly share: 'some' | 'full';
+  /** The short window shows that tasks still stall, the long one that this is no brief peak. */
+  readonly short: StallLimit;
+  readonly long: StallLimit;
+  /** The resource that must be short as well: stalls alone prove no shortage. */
+  readonly evidence: ShortageLimit;
+  /** How long all of this must last, in addition to the windows. */
+  readonly gracePeriodMs: number;
+  readonly mode: Mode;
+}
+
+/** Less than `below` of the signal must be left, as an amount (bytes, cores) or a share of its capacity. */
+export interface ShortageLimit {
+  readonly signal: 'memory.available' | 'cpu.available';
+  readonly below: ThresholdValue;
+}
+
+export const MEMORY_SHORTAGE: ShortageLimit = { signal: 'memory.available', below: { kind: 'share', share: 0.1 } };
+export const CPU_SHORTAGE: ShortageLimit = { signal: 'cpu.available', below: { kind: 'share', share: 0.05 } };
+
+export interface StallLimit {
+  readonly windowMs: number;
+  /** From 0 to 1. */
+  readonly ratio: number;
+}
+
+/** The window, in milliseconds, that shows whether tasks stall right now. */
+export const STILL_WINDOW_MS = 500;
+
+/** Measured share of time in which some or all tasks stalled; absent while a window is not full. */
+export interface StallRatio {
+  readonly signal: StallSignal | 'io.pressure';
+  readonly share: 'some' | 'full';
+  readonly windowMs: number;
+  readonly ratio: number;
+}
+
+/** Identifies a stall rule by all its conditions, so that two rules for one signal stay distinct. */
+export function stallKey({ signal, share, short, long, evidence }: StallRule): string {
+  const windows = [short, long].map(({ windowMs, ratio }) => `${ratio} of ${windowMs / 1000} s`).join(' and ');
+  const { below } = evidence;
+  const least = below.kind === 'share' ? below.share : formatQuantity(below.amount);
+  return `${signal} ${share} ${windows} while ${evidence.signal} < ${least}`;
+}
 
 /** Everything that an operator can set for the agent's decisions; decoded from a NodePressurePolicy. */
 export interface AgentPolicy {
@@ -111,3 +164,33 @@ export const DEFAULT_POLICY: AgentPolicy = {
   },
   layout: 'single',
 };
+
+/** Whether decisions are enforced or only reported. */
+export type Mode = 'DryRun' | 'Enforce';
+
+function stricter(left: Mode, right: Mode): Mode {
+  return left === 'Enforce' && right === 'Enforce' ? 'Enforce' : 'DryRun';
+}
+
+/** The mode of a threshold: the policy's, unless it has a stricter one of its own. */
+export function thresholdMode({ id }: Threshold, { mode, thresholdModes }: AgentPolicy): Mode {
+  return stricter(mode, thresholdModes.get(id) ?? 'Enforce');
+}
+
+/** The mode of a stall rule: both the policy and the rule must enforce. */
+export function stallMode(rule: StallRule, { mode }: AgentPolicy): Mode {
+  return stricter(mode, rule.mode);
+}
+
+/** The cause of an eviction: a threshold by its id, or a stall rule by its key. */
+interface EvictionCause {
+  readonly threshold: Pick<Threshold, 'id'>;
+}
+
+/** The mode in which a policy acts on the cause of an eviction; `DryRun` if the policy no longer has that rule. */
+export function modeOf({ threshold }: EvictionCause, policy: AgentPolicy): Mode {
+  const rule = policy.stallRules.find((each) => stallKey(each) === threshold.id);
+  if (rule !== undefined) return stallMode(rule, policy);
+  const found = policy.thresholds.find(({ id }) => id === threshold.id);
+  return found === undefined ? 'DryRun' : thresholdMode(found, policy);
+}

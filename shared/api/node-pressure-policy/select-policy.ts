@@ -2,7 +2,10 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
+import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/protection.ts';
 import { decodePolicy, decodeScope, type NodePolicy, type PolicyScope } from './decode-policy.ts';
+import type { AgentPolicy } from './policy.ts';
 
 /** A NodePressurePolicy by name, with the parts of it that could be read. */
 export interface NamedPolicy {
@@ -50,4 +53,19 @@ function byPlace(left: NamedPolicy, right: NamedPolicy): number {
 
 function orderOf({ scope }: NamedPolicy): number {
   return scope.ok ? scope.value.order : Infinity;
+}
+
+/** The rules for our own evictions on a node without a policy; their mode is then the agent's own setting. */
+export const PROTECTION_WITHOUT_POLICY: Protection = {
+  policy: undefined,
+  limits: DEFAULT_LIMITS,
+  namespaces: [],
+  optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+  optOut: DEFAULT_OPT_OUT,
+};
+
+/** The rules of a policy for our own evictions on its nodes. */
+export function protectionByPolicy({ name, mode, limits, protect }: AgentPolicy): Protection {
+  const { namespaces, optOutCeiling, optOut } = protect;
+  return { policy: { name, mode }, limits, namespaces, optOutCeiling, optOut };
 }

@@ -2,7 +2,7 @@ import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import type { OptOut } from '#shared/domain/eviction/protection.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import type { PolicyKeyName, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
-import type { Mode } from './mode.ts';
+import type { Mode } from './policy.ts';
 
 /**
  * `spec` of a NodePressurePolicy (deploy/crds/plimsoll.dev_nodepressurepolicies.yaml), every field as it is written:

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { type FileFollower, followCertificates } from '#shared/runtime/certificate-file.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { nodeHttp } from '#shared/runtime/node-http.ts';
+import { nodeHttp } from '#shared/runtime/read-bytes.ts';
 import type { ClusterConnection } from './connection.ts';
 
 /** A request to the API server. `body` is sent as JSON, or as it is when it is bytes. */

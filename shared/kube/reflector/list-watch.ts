@@ -1,4 +1,4 @@
-import { type Backoff, backoffDelay } from '#shared/runtime/backoff.ts';
+import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { resourceLabel } from '#shared/kube/resource.ts';

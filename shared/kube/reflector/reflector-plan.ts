@@ -1,4 +1,4 @@
-import type { Backoff } from '#shared/runtime/backoff.ts';
+import type { Backoff } from '#shared/runtime/repeat.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
+import { inTurns } from '#shared/runtime/turns/turns.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';

@@ -6,11 +6,10 @@ import { applyOutcome, type AttemptOutcome } from '#agent/decide/apply-outcome.t
 import { decide } from '#agent/decide/decide.ts';
 import { NO_EVICTIONS, evictionsOf } from '#agent/decide/eviction/eviction-state.ts';
 import { isOutstanding, type Pace } from '#agent/decide/eviction/inflight-eviction.ts';
-import { modeOf } from '#shared/api/node-pressure-policy/rule-mode.ts';
+import { modeOf, type AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { withKeptThresholds } from '#agent/decide/shortage/rule-activation.ts';
 import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { volume } from '#test/build/volume.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { FuzzedNode, OUTCOMES, pick, type Random } from './fuzzed-node.ts';

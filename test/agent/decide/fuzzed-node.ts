@@ -3,8 +3,12 @@ import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts'
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeSnapshot, PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { FreshPod } from '#agent/decide/preflight.ts';
-import { type AgentPolicy, DEFAULT_POLICY, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
-import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import {
+  type AgentPolicy,
+  DEFAULT_POLICY,
+  DEFAULT_STALL_RULES,
+  STILL_WINDOW_MS,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, MIB, MIRROR_POD, type NodePod, nodePod } from '#test/agent/node-scene.ts';
 
 /** How the API server and the last look before a request may end an attempt. */

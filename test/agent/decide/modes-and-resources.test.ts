@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
-import { type AgentPolicy, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
+import { type StallRatio, type AgentPolicy, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { memoryReadings, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';

@@ -7,7 +7,7 @@ import { nodePressureStatus } from '#agent/report/node-pressure-status.ts';
 import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
-import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { because, snapshot, MIB, type NodePod, policy, type Scene } from '#test/agent/node-scene.ts';
 import { CONDITIONS, OWN_LIMITS, REASONS } from '#agent/messages.ts';
 

@@ -1,6 +1,6 @@
 import type { NodeView } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';
 
 /** A pod of the simulated node with what it uses, in MiB. */

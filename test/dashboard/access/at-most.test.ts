@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atMost } from '#dashboard/access/at-most.ts';
+import { atMost } from '#dashboard/access/admit.ts';
 
 test('atMost keeps the others waiting, in order, also after one that failed', async () => {
   const started: number[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createExpectations } from '#sandbox/controllers/expectations.ts';
+import { createExpectations } from '#sandbox/controllers/write.ts';
 
 test('an owner waits until what it made is seen', () => {
   const expectations = createExpectations(() => 0);

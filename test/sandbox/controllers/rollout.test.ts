@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextSizes, rolloutBounds, scaled } from '#sandbox/controllers/rollout.ts';
+import { nextSizes, rolloutBounds, scaled } from '#sandbox/controllers/plan-deployment.ts';
 import type { Deployment } from '#sandbox/controllers/wire-workloads.ts';
 
 const none = { replicas: 0, available: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseOomVictim, type MemoryHolder, overLimit, scoreAdjustment } from '#sandbox/node/choose-oom-victim.ts';
+import { chooseOomVictim, type MemoryHolder, overLimit, scoreAdjustment } from '#sandbox/node/keep-memory.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const CAPACITY = 1024 * MEBIBYTE;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeSummary } from '#shared/kube/decode/decode-summary.ts';
-import type { ContainerUsage } from '#sandbox/node/measurement.ts';
+import type { ContainerUsage } from '#sandbox/node/measure-containers.ts';
 import { statsSummary } from '#sandbox/node/stats-summary.ts';
 
 const AT = Date.UTC(2026, 0, 1, 0, 1);

@@ -4,7 +4,7 @@ import { directConnection } from '#shared/kube/client/connection.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createNodeCaches, readAvoidFor } from '#scheduler/nodes/node-caches.ts';
+import { createNodeCaches, readAvoidFor } from '#scheduler/nodes/known-node.ts';
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createNodeMetrics } from '#scheduler/nodes/node-metrics.ts';
-import { createAnnouncer, writeFenced } from '#scheduler/nodes/pass-ports.ts';
+import { createNodeMetrics, createAnnouncer, writeFenced } from '#scheduler/nodes/pass-ports.ts';
 
 const DONE: Outcome<unknown> = { kind: 'ok', object: {}, warnings: [] };
 

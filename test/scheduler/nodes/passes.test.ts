@@ -7,11 +7,9 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { runAvoidancePass } from '#scheduler/nodes/avoidance-pass.ts';
 import { createContestedWrites } from '#scheduler/nodes/contested-writes.ts';
 import { readKnownNode } from '#scheduler/nodes/known-node.ts';
-import { createNodeMetrics } from '#scheduler/nodes/node-metrics.ts';
+import { createNodeMetrics, type PassPorts, createWriteBudgets } from '#scheduler/nodes/pass-ports.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
-import type { PassPorts } from '#scheduler/nodes/pass-ports.ts';
 import { runTaintPass } from '#scheduler/nodes/taint-pass.ts';
-import { createWriteBudgets } from '#scheduler/nodes/write-budget.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 

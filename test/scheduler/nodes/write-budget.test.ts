@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createWriteBudget, createWriteRate } from '#scheduler/nodes/write-budget.ts';
+import { createWriteBudget, createWriteRate } from '#scheduler/nodes/pass-ports.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const PER_MINUTE = 60;

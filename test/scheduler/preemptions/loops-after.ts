@@ -1,5 +1,4 @@
-import { loopsSchema } from '#scheduler/preemptions/loops-configuration.ts';
-import { createPreemptionLoops, type PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
+import { loopsSchema, createPreemptionLoops, type PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { buildPod } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 

@@ -3,7 +3,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
-import { podChange } from '#scheduler/preemptions/pod-change.ts';
+import { podChange } from '#scheduler/preemptions/watch-preemptions.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loopsSchema } from '#scheduler/preemptions/loops-configuration.ts';
-import { createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
+import { loopsSchema, createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { buildPod } from '#test/build/cluster.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
 

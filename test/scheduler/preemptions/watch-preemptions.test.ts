@@ -4,8 +4,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { createSnapshot, putBudget } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { loopsSchema } from '#scheduler/preemptions/loops-configuration.ts';
-import { createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
+import { loopsSchema, createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
 import { watchPreemptions } from '#scheduler/preemptions/watch-preemptions.ts';
 import { buildBudget, buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';

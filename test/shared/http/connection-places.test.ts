@@ -7,7 +7,7 @@ import {
   endAnswer,
   release,
   takeIn,
-} from '#shared/http/connection-places.ts';
+} from '#shared/http/limit-connections.ts';
 
 const MOST = 2;
 

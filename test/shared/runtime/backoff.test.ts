@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { backoffDelay } from '#shared/runtime/backoff.ts';
+import { backoffDelay } from '#shared/runtime/repeat.ts';
 
 describe('backoffDelay', () => {
   const backoff = { initialMs: 100, maxMs: 1_000, factor: 2, jitter: 0.5 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onceATurn } from '#shared/runtime/once-a-turn.ts';
+import { onceATurn } from '#shared/runtime/metrics.ts';
 
 /** Counts its runs; the first fails where asked. */
 function counted({ failsFirst }: { readonly failsFirst: boolean }) {

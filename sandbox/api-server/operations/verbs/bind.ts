@@ -9,8 +9,8 @@ import {
   listAt,
   textAt,
   type KubeObject,
+  timeText,
 } from '#sandbox/api-server/wire/object.ts';
-import { timeText } from '#sandbox/api-server/wire/time.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
 import { writerOf } from '#sandbox/api-server/operations/writer.ts';

@@ -1,10 +1,20 @@
 import { conflict, invalid } from '#sandbox/api-server/errors/errors.ts';
-import { copyObject, fieldsAt, fieldsOf, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { timeText } from '#sandbox/api-server/wire/time.ts';
+import {
+  copyObject,
+  fieldsAt,
+  fieldsOf,
+  numberAt,
+  textAt,
+  type KubeObject,
+  timeText,
+} from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
-import type { DeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
+import { type DeleteOptions, readDeleteOptions } from '#sandbox/api-server/operations/delete-options.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
+import { StatusError } from '#sandbox/api-server/errors/status-error.ts';
+import type { Revision } from '#sandbox/api-server/storage/revision.ts';
+import { readSelection } from '#sandbox/api-server/operations/selection.ts';
 import { currentRevision } from './update.ts';
 
 /** What a delete came to. */
@@ -155,4 +165,26 @@ function finalizersAfter({ metadata }: KubeObject, { propagationPolicy }: Delete
 export function checkDeleteOptions(options: DeleteOptions): void {
   if (options.errors.length > 0)
     throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', options.errors);
+}
+
+/** DELETE of a collection: each selected object as if deleted alone. Returns them as they were. */
+export async function deleteCollection(server: ServerState, request: ApiRequest): Promise<readonly Revision[]> {
+  const options = readDeleteOptions(request);
+  checkDeleteOptions(options);
+  const isSelected = readSelection(request);
+  const selected = server.store
+    .collection(request.type.storage)
+    .values()
+    .filter(({ object }) => isSelected(object));
+  for (const { object } of selected) {
+    const one: ApiRequest = { ...request, name: object.metadata.name, namespace: object.metadata.namespace ?? '' };
+    await deleteObject(server, one, { options, isOfCollection: true }).catch(ignoreNotFound);
+  }
+  return selected;
+}
+
+/** Another request was faster. */
+function ignoreNotFound(error: unknown): void {
+  if (error instanceof StatusError && error.status.code === 404) return;
+  throw error;
 }

@@ -2,8 +2,12 @@ import { badRequest, expired, timedOut } from '#sandbox/api-server/errors/errors
 import type { Revision } from '#sandbox/api-server/storage/revision.ts';
 import type { Snapshot } from '#sandbox/api-server/storage/snapshot-cache.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
-import { decodeContinue, encodeContinue } from '#sandbox/api-server/operations/continue-token.ts';
-import { checkListOptions, readVersion } from '#sandbox/api-server/operations/list-options.ts';
+import {
+  decodeContinue,
+  encodeContinue,
+  checkListOptions,
+  readVersion,
+} from '#sandbox/api-server/operations/list-options.ts';
 import { readSelection } from '#sandbox/api-server/operations/selection.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 

@@ -1,8 +1,6 @@
 import { badRequest, notFound, unsupportedMediaType } from '#sandbox/api-server/errors/errors.ts';
 import { applyObject } from '#sandbox/api-server/ownership/apply.ts';
-import { applyJsonPatch } from '#sandbox/api-server/patch/json-patch.ts';
-import { applyMergePatch } from '#sandbox/api-server/patch/merge-patch.ts';
-import { applyStrategicMergePatch } from '#sandbox/api-server/patch/strategic-merge-patch.ts';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '#sandbox/api-server/patch/patch.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import { copyOf, isFields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';

@@ -1,8 +1,7 @@
 import { badRequest, invalid, methodNotAllowed } from '#sandbox/api-server/errors/errors.ts';
 import { invalidValue } from '#sandbox/api-server/errors/field-error.ts';
-import { applyJsonPatch } from '#sandbox/api-server/patch/json-patch.ts';
-import { applyMergePatch } from '#sandbox/api-server/patch/merge-patch.ts';
-import { pairs } from '#sandbox/api-server/table/core-columns.ts';
+import { applyJsonPatch, applyMergePatch } from '#sandbox/api-server/patch/patch.ts';
+import { pairs } from '#sandbox/api-server/table/object-columns.ts';
 import { fieldsAt, fieldsOf, numberAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { nameMismatch } from '#sandbox/api-server/operations/check-identity.ts';

@@ -3,17 +3,26 @@ import { badRequest, conflict, invalid, MODIFIED, notFound } from '#sandbox/api-
 import { validateMetadata, validateMetadataUpdate } from '#sandbox/api-server/kinds/validation/validate-metadata.ts';
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { keyOf, type Revision } from '#sandbox/api-server/storage/revision.ts';
-import { copyObject, fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import {
+  copyObject,
+  fieldsOf,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  fieldsAt,
+  listAt,
+  type Fields,
+  type Metadata,
+} from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { attributesOf } from '#sandbox/api-server/operations/attributes.ts';
 import { checkNamespace, nameMismatch } from '#sandbox/api-server/operations/check-identity.ts';
-import { createObject } from './create.ts';
 import { decodeObject } from '#sandbox/api-server/operations/decode-object.ts';
 import { parseObjectBody } from '#sandbox/api-server/operations/parse-body.ts';
-import { ownersAfter, type States } from '#sandbox/api-server/operations/owners-after.ts';
-import { restoreFields } from '#sandbox/api-server/operations/restore-fields.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
 import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
+import { managedFieldsAfterUpdate } from '#sandbox/api-server/ownership/managed-fields.ts';
+import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts';
+import { createObject } from './create.ts';
 
 /** Makes the new state of an object from a copy of the stored one. */
 export type Change = (current: KubeObject) => KubeObject;
@@ -146,4 +155,87 @@ function isReadyToGo({ kind, metadata, ...rest }: KubeObject): boolean {
   if ((metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
   const { spec } = rest as { spec?: { finalizers?: unknown[] } };
   return kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0;
+}
+
+export interface States {
+  readonly current: KubeObject;
+  readonly next: KubeObject;
+}
+
+/** The managedFields of a changed object: an applier brings its own, other writers own what they changed. */
+function ownersAfter(
+  server: ServerState,
+  request: ApiRequest,
+  options: WriteOptions,
+  { current, next }: States,
+): ManagedFieldsEntry[] {
+  const given = next.metadata.managedFields ?? [];
+  if (request.contentType.startsWith('application/apply-patch')) return given;
+  const writer = writerOf(server, request, options, next.apiVersion);
+  return managedFieldsAfterUpdate(storedSchema(server, request), withEntries(current, given), next, writer);
+}
+
+/** A writer that sends entries sets them (kubectl migrates them so); without any the stored ones count, `[{}]` clears them. */
+function withEntries(current: KubeObject, given: readonly ManagedFieldsEntry[]): KubeObject {
+  if (given.length === 0) return current;
+  const managedFields = given.filter((entry) => Object.keys(entry).length > 0);
+  return { ...current, metadata: { ...current.metadata, managedFields } };
+}
+
+/** What no update changes. */
+const FIXED_METADATA = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'generateName',
+  'namespace',
+  'resourceVersion',
+] as const;
+
+/** Kinds whose status writers also set labels and annotations. */
+const OPEN_STATUS = new Set(['pods', 'nodes']);
+
+/** Puts back what this kind of request may not change: fixed metadata, and either the status or all but the status. */
+function restoreFields({ type, subresource }: ApiRequest, current: KubeObject, next: KubeObject): void {
+  for (const name of FIXED_METADATA) restore(next.metadata, current.metadata, name);
+  if (subresource === 'status') keepAllBut('status', current, next, OPEN_STATUS.has(type.plural));
+  else if (subresource === 'finalize') keepAllBut('spec', current, next, true);
+  else if (subresource === 'resize') keepAllButResources(current, next);
+  else if (subresource === '' && type.behaviour.hasStatus) restore(next, current, 'status');
+}
+
+function restore(target: object, source: object, name: string): void {
+  const value = fieldsOf(source)[name];
+  if (value === undefined) Reflect.deleteProperty(target, name);
+  else fieldsOf(target)[name] = value;
+}
+
+function keepAllBut(changed: string, current: KubeObject, next: KubeObject, isMetadataOpen: boolean): void {
+  for (const name of new Set([...Object.keys(current), ...Object.keys(next)])) {
+    if (name !== changed && name !== 'metadata') restore(next, current, name);
+  }
+  if (!isMetadataOpen) next.metadata = closedMetadata(current.metadata, next.metadata);
+}
+
+function closedMetadata(current: Metadata, { managedFields }: Metadata): Metadata {
+  return { ...current, ...(managedFields === undefined ? {} : { managedFields }) };
+}
+
+/** A resize changes what the containers ask for, nothing else. `pkg/registry/core/pod/strategy.go` podResizeStrategy. */
+function keepAllButResources(current: KubeObject, next: KubeObject): void {
+  const asked = fieldsAt(next, 'spec');
+  keepAllBut('', current, next, false);
+  const spec = { ...fieldsAt(current, 'spec') };
+  for (const list of ['containers', 'initContainers']) {
+    if (spec[list] !== undefined)
+      spec[list] = listAt(spec, list).map((container) => resized(container, listAt(asked, list)));
+  }
+  fieldsOf(next)['spec'] = spec;
+}
+
+function resized(container: Fields, asked: readonly Fields[]): Fields {
+  const wanted = asked.find(({ name }) => name === container['name']);
+  return wanted?.['resources'] === undefined ? container : { ...container, resources: wanted['resources'] };
 }

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { restoreActivations, unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/stall-rule.ts';
-import { DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
+import {
+  type AgentPolicy,
+  STILL_WINDOW_MS,
+  type StallRatio,
+  DEFAULT_STALL_RULES,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { because, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';

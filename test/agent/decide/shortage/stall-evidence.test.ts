@@ -8,7 +8,7 @@ import {
   NO_POD_PRESSURES,
 } from '#agent/decide/snapshot/node-snapshot.ts';
 import { proveShortage, type UsageEvidence } from '#agent/decide/shortage/advance-stalls.ts';
-import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import { CPU_SHORTAGE, MEMORY_SHORTAGE } from '#shared/api/node-pressure-policy/policy.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 
 const NOTHING: UsageEvidence = {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { abortReason } from '#agent/decide/preflight.ts';
-import type { Mode } from '#shared/api/node-pressure-policy/mode.ts';
-import { type AgentPolicy, DEFAULT_STALL_RULES } from '#shared/api/node-pressure-policy/policy.ts';
-import { STILL_WINDOW_MS, type StallRule } from '#shared/api/node-pressure-policy/stall-rule.ts';
+import {
+  type Mode,
+  type AgentPolicy,
+  DEFAULT_STALL_RULES,
+  STILL_WINDOW_MS,
+  type StallRule,
+} from '#shared/api/node-pressure-policy/policy.ts';
 import { because, snapshot, MIB, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
 

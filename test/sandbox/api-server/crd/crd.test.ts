@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compileRules } from '#sandbox/api-server/crd/cel-rules.ts';
-import { fillDefaults } from '#sandbox/api-server/crd/fill-defaults.ts';
-import { compilePath } from '#sandbox/api-server/crd/json-path.ts';
+import { fillDefaults, compilePath } from '#sandbox/api-server/crd/custom-type.ts';
 import { compileSchemaCheck } from '#sandbox/api-server/crd/json-schema-check.ts';
 import { invalidText } from '#sandbox/api-server/errors/field-error.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { escapedName, escapeProperties } from '#sandbox/api-server/crd/escape-properties.ts';
+import { escapedName, escapeProperties } from '#sandbox/api-server/crd/cel-rules.ts';
 
 test.each([
   ['replicas', 'replicas'],

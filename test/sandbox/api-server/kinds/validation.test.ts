@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { invalidText } from '#sandbox/api-server/errors/field-error.ts';
-import { setPodDefaults } from '#sandbox/api-server/kinds/pod-defaults.ts';
+import { setPodDefaults } from '#sandbox/api-server/kinds/workload-defaults.ts';
 import { validatePod } from '#sandbox/api-server/kinds/validation/validate-pod.ts';
 import { validateQuota, validateQuotaUpdate } from '#sandbox/api-server/kinds/validation/validate-quota.ts';
 import { validateWorkload } from '#sandbox/api-server/kinds/validation/validate-workload.ts';

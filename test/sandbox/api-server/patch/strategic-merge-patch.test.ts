@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyStrategicMergePatch } from '#sandbox/api-server/patch/strategic-merge-patch.ts';
+import { applyStrategicMergePatch } from '#sandbox/api-server/patch/patch.ts';
 import { loadDefinitions } from '#sandbox/api-server/schema/definitions.ts';
 
 const schema = loadDefinitions().schema('io.k8s.api.core.v1.Pod');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeEnvelope } from '#sandbox/api-server/protobuf/decode-envelope.ts';
+import { decodeEnvelope } from '#sandbox/api-server/protobuf/decode-message.ts';
 import { compactMessages } from '#test/sandbox/api-server/protobuf/compact-messages.ts';
 
 function varint(value: number): Buffer {

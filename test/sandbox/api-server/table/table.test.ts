@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { timeAge } from '#sandbox/api-server/table/default-columns.ts';
-import { podStatusText } from '#sandbox/api-server/table/pod-status-text.ts';
+import { timeAge } from '#sandbox/api-server/table/column.ts';
+import { podStatusText } from '#sandbox/api-server/table/pod-columns.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 
 test('a time that is missing has no age', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { planContainer } from '#sandbox/node/containers/container-plan.ts';
-import { findDemoImage } from '#sandbox/node/containers/demo-images.ts';
+import { planContainer, findDemoImage } from '#sandbox/node/containers/container-plan.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ContainerRunner } from '#sandbox/node/containers/container-runner.ts';
+import { ContainerRunner, KUBELET_BACKOFF } from '#sandbox/node/containers/container-runner.ts';
 import type { ProcessEnd, StartProcess } from '#sandbox/node/containers/start-process.ts';
-import { KUBELET_BACKOFF } from '#sandbox/node/containers/restart-delay.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 /** Processes that end on a signal. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KUBELET_BACKOFF, nextRestart } from '#sandbox/node/containers/restart-delay.ts';
+import { KUBELET_BACKOFF, nextRestart } from '#sandbox/node/containers/container-runner.ts';
 
 test('a container that keeps failing waits as long as with the kubelet', () => {
   const delays: number[] = [];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLogBuffer, type LogBuffer } from '#sandbox/node/containers/log-buffer.ts';
-import { type LogRequest, streamLog } from '#sandbox/node/containers/stream-log.ts';
+import { createLogBuffer, type LogBuffer, type LogRequest, streamLog } from '#sandbox/node/containers/log-buffer.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

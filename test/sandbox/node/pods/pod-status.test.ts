@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContainerRecord, ContainerState } from '#sandbox/node/containers/container-record.ts';
-import { podPhase } from '#sandbox/node/pods/pod-phase.ts';
-import { type PodFacts, podStatus } from '#sandbox/node/pods/pod-status.ts';
+import { podPhase, type PodFacts, podStatus } from '#sandbox/node/pods/pod-status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const parameters = {

@@ -1,6 +1,6 @@
 import { AdapterFactory } from 'node-os-utils';
 import { expect, test } from 'vitest';
-import { withTrimmedLines } from '#sandbox/node/processes/library-lists.ts';
+import { withTrimmedLines } from '#sandbox/node/processes/process-source.ts';
 
 const LINES = ' 7749     1 node  0.5  1.0  2048 S root node a\n31827 31699 node  0.5  1.0  4096 S root node b\n';
 

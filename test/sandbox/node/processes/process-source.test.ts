@@ -1,8 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { type DemoProcess, startProcess } from '#sandbox/node/containers/start-process.ts';
-import { createListedSource, type ListedProcess } from '#sandbox/node/processes/listed-source.ts';
-import { firstToList, openProcessSource } from '#sandbox/node/processes/open-process-source.ts';
-import { PROCESS_SOURCES, type ProcessSource } from '#sandbox/node/processes/process-source.ts';
+import {
+  createListedSource,
+  type ListedProcess,
+  firstToList,
+  openProcessSource,
+  PROCESS_SOURCES,
+  type ProcessSource,
+} from '#sandbox/node/processes/process-source.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseUsage, readProcess } from '#sandbox/node/processes/read-process.ts';
+import { parseUsage, readProcess } from '#sandbox/node/processes/process-source.ts';
 
 const STAT = '4711 (a) b (c) S 1 4711 4711 0 -1 4194304 1 0 0 0 150 50 0 0 20 0 7 0 100 1 1';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
-import { encodeNodePressurePolicy } from '#shared/api/node-pressure-policy/encode-policy.ts';
+import { decodePolicy, encodeNodePressurePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import { selector, word } from '#test/shared/api/generated-fields.ts';
 import { valueOf } from '#test/build/value-of.ts';
 

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
-} from '#shared/api/node-pressure-policy/protection-by-policy.ts';
-import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+  type NamedPolicy,
+  readNamedPolicy,
+  selectPolicy,
+} from '#shared/api/node-pressure-policy/select-policy.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 
 function policy(name: string, spec: object): NamedPolicy {

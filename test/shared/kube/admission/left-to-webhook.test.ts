@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { celValue } from '#sandbox/api-server/cel/cel-value.ts';
-import { compileExpression } from '#sandbox/api-server/cel/expression.ts';
-import { AuthorizerValue } from '#sandbox/api-server/cel/kubernetes-library.ts';
+import { celValue, compileExpression, AuthorizerValue } from '#sandbox/api-server/cel/expression.ts';
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';

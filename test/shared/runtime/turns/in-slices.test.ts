@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inSlices } from '#shared/runtime/turns/in-slices.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
 
 /** A clock that a step moves on. */
 function steppedWork(steps: number, msPerStep: number) {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { inTurns } from '#shared/runtime/turns/in-turns.ts';
+import { inTurns } from '#shared/runtime/turns/turns.ts';
 
 function arrived(pieces: readonly string[]): AsyncIterable<string> {
   return Readable.from(pieces);

@@ -1,2 +1,0 @@
-/** Whether decisions are enforced or only reported. */
-export type Mode = 'DryRun' | 'Enforce';
