@@ -77,7 +77,7 @@ function tripleOf({ name, value, preemptionPolicy }: typeof NO_CLASS): string {
   return `${name} ${value} ${preemptionPolicy}`;
 }
 
-/** Pods of a person, who reads warnings, with something to warn of (shared/domain/admission/warnings). */
+/** Pods of a person, who reads warnings, with something to warn of (shared/domain/admission/warnings.ts). */
 const WARNED_OF = [
   `(${NOT_A_CONTROLLER.expression} && (`,
   [
