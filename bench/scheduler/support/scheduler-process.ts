@@ -21,7 +21,7 @@ export interface SchedulerProcess {
   /** A figure of /proc/PID/status in MiB. */
   readonly memoryMib: (key: 'VmRSS' | 'VmHWM') => number;
   /** A port that it has logged at its start. */
-  readonly portOf: (name: 'healthPort' | 'dashboardPort') => number;
+  readonly portOf: (name: 'port' | 'healthPort' | 'dashboardPort') => number;
   readonly stop: () => void;
 }
 

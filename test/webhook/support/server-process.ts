@@ -6,6 +6,7 @@ import { cpuMsOf, mainThreadMsOf, peakMiBOf, residentMiBOf } from './process-fig
 /** A server under measurement, in a process of its own. */
 export interface ServerProcess {
   readonly port: number;
+  readonly pid: number;
   /** CPU used so far, in milliseconds. */
   cpuMs(): number;
   /** The same of the main thread alone, to the nanosecond. */
@@ -45,6 +46,7 @@ export async function startServer({ nodeFlags, file, args, env }: ServerCommand)
   const pid = child.pid ?? 0;
   return {
     port,
+    pid,
     cpuMs: () => cpuMsOf(pid),
     mainThreadMs: () => mainThreadMsOf(pid),
     residentMiB: () => residentMiBOf(pid),

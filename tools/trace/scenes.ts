@@ -1,0 +1,119 @@
+import { postRequest, reviewClient } from '#bench/webhook/served/review-client.ts';
+import { BENCH_POLICY, mutateBody, validateBody } from '#bench/webhook/served/rig.ts';
+import { startSchedulerProcess, untilReady } from '#bench/scheduler/support/scheduler-process.ts';
+import { groupPod, startAgent } from '#test/agent/agent-process.ts';
+import { createPodGroups } from '#test/agent/pod-groups.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
+import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
+import { startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
+
+/** A process at work: what it is asked can be repeated. */
+export interface Scene {
+  readonly pid: number;
+  /** Resolves when the work is done. */
+  readonly work: () => Promise<unknown>;
+  readonly stop: () => Promise<unknown>;
+}
+
+/** What can be traced, by name. */
+export const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
+  mutate: () => reviewScene('/mutate', mutateBody),
+  validate: () => reviewScene('/validate', validateBody),
+  reservation: () => reviewScene('/validate/quota', reservationBody),
+  preempt: preemptScene,
+  'agent-idle': idleAgentScene,
+};
+
+const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
+const PRIORITY = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
+const ALLOWED = 200;
+
+function enterCluster(api: ApiDouble): void {
+  const labels = { 'kubernetes.io/metadata.name': 'team-a', 'plimsoll.dev/priority-quota': 'enforced' };
+  api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels } });
+  for (const [name, value] of [
+    ['high', 1_000],
+    ['standard', 100],
+  ] as const)
+    api.put(CLASSES, { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' });
+  api.put('/apis/plimsoll.dev/v1alpha1/prioritypolicies', BENCH_POLICY);
+  const spec = { priorityClassNames: ['high'], hard: { pods: '100000' } };
+  api.put('/apis/plimsoll.dev/v1alpha1/priorityquotas', {
+    metadata: { name: 'high', uid: 'high', generation: 1 },
+    spec,
+  });
+}
+
+async function reviewScene(path: string, body: () => string): Promise<Scene> {
+  const api = await apiDouble();
+  enterCluster(api);
+  const webhook = await startShippedWebhook(api);
+  const client = await reviewClient(webhook.port);
+  const work = async (): Promise<void> => {
+    const status = await client.send(postRequest(path, body()));
+    if (status !== ALLOWED) throw new Error(`${path} was answered with ${status}`);
+  };
+  await eventually(work);
+  const stop = async (): Promise<void> => {
+    client.close();
+    await webhook.stop();
+    await api.close();
+  };
+  return { pid: webhook.pid, work, stop };
+}
+
+let reserved = 0;
+
+function reservationBody(): string {
+  reserved += 1;
+  const name = `pod-${reserved}`;
+  return createPodReview(pod(PRIORITY, { name, uid: name }));
+}
+
+async function preemptScene(): Promise<Scene> {
+  const api = await apiDouble();
+  enterCluster(api);
+  const amounts = { cpu: '1', memory: '4Gi', pods: '110' };
+  api.put('/api/v1/nodes', { metadata: { name: 'n0' }, status: { allocatable: amounts, capacity: amounts } });
+  api.put('/api/v1/pods', preemptedPod());
+  const scheduler = await startSchedulerProcess(api.url);
+  await untilReady(scheduler);
+  const body = JSON.stringify({
+    Pod: pod({ ...PRIORITY, containers: [ONE_CPU] }, { name: 'incoming', uid: 'incoming' }),
+    NodeNameToMetaVictims: { n0: { Pods: [{ UID: 'victim' }], NumPDBViolations: 0 } },
+  });
+  const url = `http://127.0.0.1:${scheduler.portOf('port')}/preempt`;
+  const work = async (): Promise<void> => {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    if (!(await answer.text()).includes('"n0"')) throw new Error('the extender took the node away');
+  };
+  await eventually(work);
+  const stop = async (): Promise<void> => {
+    scheduler.stop();
+    await api.close();
+  };
+  return { pid: scheduler.child.pid ?? 0, work, stop };
+}
+
+const ONE_CPU = { name: 'main', image: 'i', resources: { requests: { cpu: '1' } } };
+
+function preemptedPod(): { readonly metadata: { readonly name: string } } {
+  const spec = { ...PRIORITY, priorityClassName: 'standard', priority: 100, nodeName: 'n0', containers: [ONE_CPU] };
+  return { ...pod(spec, { name: 'victim', uid: 'victim' }), status: { phase: 'Running' } } as never;
+}
+
+const PASS_MS = 200;
+
+async function idleAgentScene(): Promise<Scene> {
+  const groups = createPodGroups(3);
+  const pods = groups.uids.map((uid) => groupPod(uid, 0));
+  const flags = [`--path-kubepods=${groups.kubepods}`, `--period-far-ms=${PASS_MS}`];
+  const agent = await startAgent(pods, flags, { evictionHard: { 'memory.available': '1Mi' } });
+  const stop = async (): Promise<void> => {
+    await agent.stop();
+    groups.remove();
+  };
+  return { pid: agent.child.pid ?? 0, work: () => letTimePass(PASS_MS, 'load'), stop };
+}
