@@ -26,7 +26,8 @@ export interface Created {
 
 /** Creates a pod. Rejects unless it went the way of the variant. */
 export async function createPod(client: KubeClient, variant: Variant, name: string): Promise<Created> {
-  const body = { metadata: { name, labels: { app: 'bench' } }, spec: SPEC };
+  const spec = variant.className === 'named' ? { ...SPEC, priorityClassName: CLASS } : SPEC;
+  const body = { metadata: { name, labels: { app: 'bench' } }, spec };
   const attempt = (): Promise<Outcome<unknown>> => client.request({ method: 'POST', path: podsPath(variant), body });
   const begin = performance.now();
   let outcome = await attempt();
@@ -37,8 +38,9 @@ export async function createPod(client: KubeClient, variant: Variant, name: stri
   }
   const tookMs = performance.now() - begin;
   if (outcome.kind !== 'ok') throw new Error(`cannot create a pod by way of ${variant.name}: ${outcome.message}`);
-  const { spec } = outcome.object as { readonly spec: { readonly priorityClassName?: string } };
-  if ((spec.priorityClassName === CLASS) !== variant.isMutated)
-    throw new Error(`a pod did not go by way of ${variant.name}: its class is "${spec.priorityClassName ?? ''}"`);
+  const { priorityClassName = '' } = (outcome.object as { readonly spec: { readonly priorityClassName?: string } })
+    .spec;
+  if ((priorityClassName === CLASS) !== (variant.className !== 'none'))
+    throw new Error(`a pod did not go by way of ${variant.name}: its class is "${priorityClassName}"`);
   return { tookMs, repeats };
 }

@@ -1,9 +1,18 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { CLASS, createPod } from './create-pod.ts';
-import { LABEL_RULES_ONLY, LABEL_VALIDATED, podsPath, type Variant, VARIANTS } from './variants.ts';
+import {
+  LABEL_RULES_ONLY,
+  LABEL_VALIDATED,
+  NAMESPACES,
+  BOTH_VARIANTS,
+  type Variant,
+  WEBHOOK_VARIANTS,
+} from './variants.ts';
 
 const HARD = { pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' };
 const QUOTA_PATH = `/apis/${API_VERSION}/priorityquotas/${CLASS}`;
@@ -11,6 +20,8 @@ const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 const MUTATING = `${REGISTRATION}/mutatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
 const VALIDATING = `${REGISTRATION}/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
 const RULES_PATH = `/apis/${API_VERSION}/priorityrules/${PRIORITY_RULES_NAMES.refusing}`;
+const POLICIES = 'mutatingadmissionpolicies';
+const BINDINGS = 'mutatingadmissionpolicybindings';
 const POLICIES_AT_ONCE = 8;
 const WITHIN_MS = 30_000;
 
@@ -21,8 +32,14 @@ export async function prepare(client: KubeClient): Promise<void> {
   await makeOwn(client, 'PriorityQuota', { priorityClassNames: [CLASS], hard: HARD });
   await limit(client, VALIDATING, { key: LABEL_VALIDATED, operator: 'Exists' });
   await limit(client, MUTATING, { key: LABEL_RULES_ONLY, operator: 'DoesNotExist' });
-  for (const variant of VARIANTS) await makeNamespace(client, variant);
-  for (const variant of VARIANTS) await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`));
+  for (const [name, labels] of Object.entries(NAMESPACES))
+    await ask(client, 'POST', '/api/v1/namespaces', { metadata: { name, labels } });
+  for (const { namespace } of WEBHOOK_VARIANTS.filter(({ hasResourceQuota }) => hasResourceQuota))
+    await ask(client, 'POST', `/api/v1/namespaces/${namespace}/resourcequotas`, {
+      metadata: { name: namespace },
+      spec: { hard: HARD },
+    });
+  await untilOnTheirWay(client, WEBHOOK_VARIANTS);
   await eventually(async () => {
     if ((await chargedPods(client)) === 0) throw new Error('no pod is charged to the PriorityQuota');
   });
@@ -64,11 +81,25 @@ export async function addPolicies(client: KubeClient, from: number, to: number):
   });
 }
 
-async function makeNamespace(client: KubeClient, variant: Variant): Promise<void> {
-  const [, , , , name] = podsPath(variant).split('/');
-  await ask(client, 'POST', '/api/v1/namespaces', { metadata: { name, labels: variant.labels } });
-  if (!variant.hasResourceQuota) return;
-  await ask(client, 'POST', `/api/v1/namespaces/${name}/resourcequotas`, { metadata: { name }, spec: { hard: HARD } });
+/** From mode Webhook to Both: the API server gives classes, and the entries for pods are asked about what is left. */
+export async function switchToBoth(client: KubeClient): Promise<void> {
+  for (const object of defaultPolicy())
+    await ask(
+      client,
+      'POST',
+      `${REGISTRATION}/${object.kind === 'MutatingAdmissionPolicy' ? POLICIES : BINDINGS}`,
+      object,
+    );
+  await eventually(async () => {
+    for (const path of [MUTATING, VALIDATING])
+      if (!JSON.stringify(await ask(client, 'GET', path)).includes(`"${LEFT_TO_WEBHOOK}"`))
+        throw new Error('the entries for pods are still asked about every pod');
+  });
+  await untilOnTheirWay(client, BOTH_VARIANTS);
+}
+
+async function untilOnTheirWay(client: KubeClient, variants: readonly Variant[]): Promise<void> {
+  for (const variant of variants) await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`));
 }
 
 async function makeOwn(

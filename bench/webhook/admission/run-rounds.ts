@@ -1,17 +1,16 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type Block, type BlockSize, runBlock } from './run-block.ts';
-import { type Variant, type VariantName, VARIANTS } from './variants.ts';
+import type { Variant } from './variants.ts';
 
 /** The blocks of each variant, in order of the rounds. */
-export type Blocks = ReadonlyMap<VariantName, readonly Block[]>;
+export type Blocks = ReadonlyMap<string, readonly Block[]>;
 
 /** Of every block, and how many there are of each variant. */
 export interface Rounds extends BlockSize {
   readonly clients: number;
   readonly rounds: number;
-  /** All, unless said otherwise. */
-  readonly variants?: readonly VariantName[];
+  readonly variants: readonly Variant[];
 }
 
 const SEED = 7;
@@ -22,11 +21,10 @@ export async function runRounds(
   { clients, rounds, variants, ...size }: Rounds,
 ): Promise<Blocks> {
   const random = randomSource(SEED);
-  const chosen = VARIANTS.filter(({ name }) => variants?.includes(name) !== false);
   const own = Array.from({ length: clients }, newClient);
-  const blocks = new Map<VariantName, Block[]>(chosen.map(({ name }) => [name, []]));
+  const blocks = new Map<string, Block[]>(variants.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const variant of shuffled(chosen, () => random.next())) {
+    for (const variant of shuffled(variants, () => random.next())) {
       const block = await runBlock(own, variant, size);
       if (round > 0) blocks.get(variant.name)?.push(block);
     }

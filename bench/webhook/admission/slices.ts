@@ -2,7 +2,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import type { Counts } from './counts.ts';
 import { createPod } from './create-pod.ts';
-import { podsPath, VARIANTS } from './variants.ts';
+import { podsPath, WEBHOOK_VARIANTS } from './variants.ts';
 
 const CHARGES = /^plimsoll_quota_charges_total\{path="(?<path>\w+)"\} (?<count>\d+)$/gm;
 const WITHIN_MS = 120_000;
@@ -17,7 +17,7 @@ export function chargesOf(metrics: string): Counts {
 
 /** Creates pods, and removes them, until the webhook spends a slice: it takes none while it is young or idle. */
 export async function untilSliced(client: KubeClient, webhook: WebhookProcess): Promise<void> {
-  const variant = VARIANTS.at(-1);
+  const variant = WEBHOOK_VARIANTS.at(-1);
   if (variant === undefined) return;
   const until = performance.now() + WITHIN_MS;
   while ((chargesOf(await webhook.metrics())['slice'] ?? 0) === 0) {
