@@ -190,19 +190,20 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
     });
 
     test('nothing to a pod whose class another webhook changes, and the default again where it takes it out', async () => {
-      await others.register('mutating', {
+      const giving = await others.register('mutating', {
         path: '/class',
         reviewer: setting({ priorityClassName: names.unnamed, priority: 5 }),
         ...ONLY_PODS,
       });
       expect(await tripleOf({})).toEqual([names.unnamed, 5, PREEMPTS]);
+      await api.remove(giving);
       await others.register('mutating', {
         path: '/without',
         reviewer: () =>
           patched(['priorityClassName', 'priority'].map((field) => ({ op: 'remove', path: `/spec/${field}` }))),
         ...ONLY_PODS,
       });
-      // The API server may go on with the webhook that was replaced for a moment.
+      // The API server may go on with the webhook that was removed for a moment.
       await eventually(async () => expect(await tripleOf({})).toEqual([names.low, -2_000, PREEMPTS]), PATIENCE_MS);
     });
   },
