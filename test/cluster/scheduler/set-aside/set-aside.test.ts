@@ -100,7 +100,10 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const { ours } = await build('s2-29', { nodes, running });
     await createDaemonSet('s2-29', { priority: 100, cpu: 8 });
     await becomes(ours, { nominated: { daemon: 'alone' }, terminating: ['kept'], pending: ['daemon', 'daemon'] });
-    expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+    await eventually(() => {
+      expect(second().extender.log()).toMatch(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      return Promise.resolve();
+    }, PATIENCE_MS);
   }, 180_000);
 
   test('S2-29: a pod that names a DaemonSet of its tenant takes no pod that opted out', async () => {
