@@ -22,16 +22,22 @@ export interface WebhookRegistrar {
   readonly entry: (path: string, changes?: object) => object;
 }
 
-/** Registers hooks of the present `describe`; each test begins without any. Configurations are called in the order of names. */
+/**
+ * Registers hooks of the present `describe`; each test begins without any, also for the server. Configurations are called
+ * in the order of names.
+ */
 export function webhookRegistrar(api: Harness, prefix = 'contract'): WebhookRegistrar {
-  const registered: string[] = [];
+  const registered: { readonly name: string; readonly path: string }[] = [];
   let receiver: WebhookReceiver;
 
   beforeAll(async () => {
     receiver = await webhookReceiver();
   });
   afterEach(async () => {
-    for (const path of registered.splice(0)) await api.remove(path);
+    for (const { name, path } of registered.splice(0)) {
+      await api.remove(path);
+      await eventually(async () => expect(await isCalled(name)).toBe(false));
+    }
     receiver.received.length = 0;
   });
   afterAll(() => receiver.close());
@@ -40,7 +46,7 @@ export function webhookRegistrar(api: Harness, prefix = 'contract'): WebhookRegi
     const name = uniqueName(prefix);
     const collection = `${ADMISSION}/${kind}webhookconfigurations`;
     const path = `${collection}/${name}`;
-    registered.push(path);
+    registered.push({ name, path });
     const probe = { ...entry(`/probe-${name}`), objectSelector: { matchLabels: { probe: name } } };
     receiver.on(`/probe-${name}`, ALLOW);
     const webhooks = entries.map(({ path, reviewer, ...changes }) => {
@@ -49,12 +55,16 @@ export function webhookRegistrar(api: Harness, prefix = 'contract'): WebhookRegi
     });
     const made = await api.post(collection, { metadata: { name }, webhooks: [...webhooks, probe] });
     expect(made.status).toBe(201);
-    await eventually(async () => {
-      await api.post(api.core('configmaps'), configMap('probe', { probe: name }), { query: { dryRun: 'All' } });
-      expect(receiver.received.some(({ path }) => path === `/probe-${name}`)).toBe(true);
-    });
+    await eventually(async () => expect(await isCalled(name)).toBe(true));
     receiver.received.length = 0;
     return path;
+  }
+
+  /** The server takes a moment to begin, and to end. */
+  async function isCalled(name: string): Promise<boolean> {
+    receiver.received.length = 0;
+    await api.post(api.core('configmaps'), configMap('probe', { probe: name }), { query: { dryRun: 'All' } });
+    return receiver.received.some(({ path }) => path === `/probe-${name}`);
   }
 
   function entry(path: string, changes: object = {}): object {
