@@ -13,7 +13,13 @@ import { inTime } from '#test/cluster/guest/run/in-time.ts';
 import { LOAD_MODULES, nodeImage } from './node-image.ts';
 import { inPayload, packPayload, quoted } from '#test/cluster/guest/image/pack-payload.ts';
 import { runProgram } from '#test/cluster/support/run-program.ts';
-import { type Guest, type Machine, startQemu } from '#test/cluster/guest/run/start-qemu.ts';
+import {
+  type Guest,
+  isLostToEmulation,
+  type Machine,
+  MOST_BOOTS,
+  startQemu,
+} from '#test/cluster/guest/run/start-qemu.ts';
 
 const MAIN = new URL('./guest-node-main.ts', import.meta.url);
 /** It takes one minute, on a busy machine several. */
@@ -44,17 +50,21 @@ export async function startNodeInGuest(folder: string): Promise<ReadonlyMap<stri
     payload: packPayload(folder, scriptOf(folder, images), [...credentialFiles(folder), ...images]),
     flags: ['-nic', `user,model=virtio-net-pci,net=${NETWORK},host=${GATEWAY},${forward(KUBELET_PORT)}`],
   };
-  return new Map([['kubelet', await bootTwiceAtMost(() => startQemu(tools, machine), folder)]]);
+  return new Map([['kubelet', await booted(() => startQemu(tools, machine), folder)]]);
 }
 
-/** What is emulated stands still once in a long while, and says nothing more; then it is worth another boot, and a word. */
-async function bootTwiceAtMost(boot: () => Guest, folder: string): Promise<Component> {
-  const first = boot();
-  return kubeletOf(first, folder).catch((error: unknown) => {
-    if (!first.killed) throw error;
-    process.stderr.write(`a guest is started again: ${String(error)}\n`);
-    return kubeletOf(boot(), folder);
-  });
+/** What is emulated stands still once in a long while, and says nothing more; that is worth another boot, too. */
+async function booted(boot: () => Guest, folder: string): Promise<Component> {
+  for (let boots = 1; ; boots += 1) {
+    const guest = boot();
+    try {
+      return await kubeletOf(guest, folder);
+    } catch (error) {
+      const isWorthAnother = guest.killed || isLostToEmulation(String(error));
+      if (boots === MOST_BOOTS || !isWorthAnother) throw error;
+      process.stderr.write(`a guest is started again: ${String(error)}\n`);
+    }
+  }
 }
 
 /** What a node is given of its cluster; as administrator only the starter acts. */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { sweepDeadRuns } from '#test/cluster/support/run/end-run.ts';
 import { textOf } from '#test/cluster/support/run/process-identity.ts';
@@ -7,9 +8,11 @@ import { listRuns, type Run } from '#test/cluster/support/run/run-folder.ts';
 import { markedProcesses } from '#test/cluster/support/run/run-processes.ts';
 import { findGuestTools, neededTools, whyNoGuest } from '#test/cluster/guest/image/find-guest-tools.ts';
 import { runInGuest } from './run-in-guest.ts';
+import { isLostToEmulation, MOST_BOOTS } from './start-qemu.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const WITHIN = 60_000;
+const { SIGSEGV } = constants.signals;
 const TEST = { timeout: 180_000 };
 const RUNNER = `
   const { findGuestTools, neededTools } = await import(${JSON.stringify(import.meta.resolve('../image/find-guest-tools.ts'))});
@@ -28,6 +31,18 @@ describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
     expect([status, stdout]).toEqual([3, "it's\n"]);
     expect(console).toContain('aside');
     expect(guestsOf(process.pid)).toEqual([]);
+  });
+
+  test('a program that ends as if lost to the emulation is run again, and its last end counts', TEST, async () => {
+    const said: string[] = [];
+    const command = ['sh', '-c', 'kill -SEGV $$'];
+    const { status, console } = await runInGuest(
+      neededTools(tools),
+      { command, timeoutMs: 120_000 },
+      { write: (text) => said.push(text) },
+    );
+    expect([status, said.length]).toEqual([128 + SIGSEGV, MOST_BOOTS - 1]);
+    expect([console, 'GUEST-STATUS 1'].map(isLostToEmulation)).toEqual([true, false]);
   });
 
   test('a program that takes too long is ended with its guest', TEST, async () => {

@@ -8,10 +8,11 @@ import { baseImage } from '#test/cluster/guest/image/base-image.ts';
 import type { FoundGuestTools } from '#test/cluster/guest/image/find-guest-tools.ts';
 import { inTime } from './in-time.ts';
 import { packPayload, quoted } from '#test/cluster/guest/image/pack-payload.ts';
-import { type Guest, startQemu } from './start-qemu.ts';
+import { type Guest, isLostToEmulation, MOST_BOOTS, startQemu } from './start-qemu.ts';
 
 const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
+const LAST_WORDS = 500;
 
 export interface GuestProgram {
   /** Run in the root of the repository's sources, with Node and busybox on the PATH. */
@@ -34,10 +35,24 @@ export interface GuestRun {
 
 /**
  * Boots a guest, runs one program of this repository's present sources in it, as root and on cgroup v2 with PSI, and
- * ends the guest. Rejects with the end of the console when the guest did not come to its end in time.
+ * ends the guest; once more where a program was lost to the emulation. Rejects with the end of the console when the
+ * guest did not come to its end in time.
  */
-export async function runInGuest(tools: FoundGuestTools, program: GuestProgram): Promise<GuestRun> {
+export async function runInGuest(
+  tools: FoundGuestTools,
+  program: GuestProgram,
+  log: { write(text: string): unknown } = process.stderr,
+): Promise<GuestRun> {
   await sweepDeadRuns();
+  let run = await runOnce(tools, program);
+  for (let boots = 1; boots < MOST_BOOTS && isLostToEmulation(run.console); boots += 1) {
+    log.write(`a guest is started again: ${run.console.slice(-LAST_WORDS)}\n`);
+    run = await runOnce(tools, program);
+  }
+  return run;
+}
+
+async function runOnce(tools: FoundGuestTools, program: GuestProgram): Promise<GuestRun> {
   const folder = makeRunFolder('guest');
   try {
     const { memoryMiB = USUAL_MEMORY_MIB } = program;

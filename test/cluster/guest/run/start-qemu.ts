@@ -20,6 +20,17 @@ export interface Machine {
 const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
 const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=-1 quiet';
 
+/**
+ * Whether a program of the guest was lost to its emulation: now and then Node.js ends by SIGSEGV at its first pages,
+ * which on a processor it does not. Then the guest is worth another boot.
+ */
+export function isLostToEmulation(said: string): boolean {
+  return /SIGSEGV|Segmentation fault/.test(said);
+}
+
+/** How often a guest is booted at most. */
+export const MOST_BOOTS = 3;
+
 /** Its second serial port is the child's standard input and output. */
 export type Guest = ChildProcessByStdio<Writable, Readable, null>;
 
