@@ -25,7 +25,7 @@ export async function traceProcess(pid: number): Promise<Tracer> {
     const answer = await fetch(INSPECTOR);
     return (await answer.json()) as readonly { readonly webSocketDebuggerUrl: string }[];
   });
-  if (target === undefined) throw new Error(`process ${pid} lets nobody debug it`);
+  if (target === undefined) throw new Error(`no inspector was opened in process ${pid}`);
   const inspector = await openInspector(target.webSocketDebuggerUrl);
   await inspector.ask('Profiler.enable');
   await inspector.ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });

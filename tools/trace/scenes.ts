@@ -1,5 +1,5 @@
 import { postRequest, reviewClient } from '#bench/webhook/served/review-client.ts';
-import { BENCH_POLICY, mutateBody, validateBody } from '#bench/webhook/served/rig.ts';
+import { mutateBody, putBenchObjects, validateBody } from '#bench/webhook/served/rig.ts';
 import { startSchedulerProcess, untilReady } from '#bench/scheduler/support/scheduler-process.ts';
 import { groupPod, startAgent } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
@@ -25,19 +25,11 @@ export const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'agent-idle': idleAgentScene,
 };
 
-const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 const PRIORITY = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
 const ALLOWED = 200;
 
-function enterCluster(api: ApiDouble): void {
-  const labels = { 'kubernetes.io/metadata.name': 'team-a', 'plimsoll.dev/priority-quota': 'enforced' };
-  api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels } });
-  for (const [name, value] of [
-    ['high', 1_000],
-    ['standard', 100],
-  ] as const)
-    api.put(CLASSES, { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' });
-  api.put('/apis/plimsoll.dev/v1alpha1/prioritypolicies', BENCH_POLICY);
+function putCluster(api: ApiDouble): void {
+  putBenchObjects(api);
   const spec = { priorityClassNames: ['high'], hard: { pods: '100000' } };
   api.put('/apis/plimsoll.dev/v1alpha1/priorityquotas', {
     metadata: { name: 'high', uid: 'high', generation: 1 },
@@ -47,7 +39,7 @@ function enterCluster(api: ApiDouble): void {
 
 async function reviewScene(path: string, body: () => string): Promise<Scene> {
   const api = await apiDouble();
-  enterCluster(api);
+  putCluster(api);
   const webhook = await startShippedWebhook(api);
   const client = await reviewClient(webhook.port);
   const work = async (): Promise<void> => {
@@ -73,7 +65,7 @@ function reservationBody(): string {
 
 async function preemptScene(): Promise<Scene> {
   const api = await apiDouble();
-  enterCluster(api);
+  putCluster(api);
   const amounts = { cpu: '1', memory: '4Gi', pods: '110' };
   api.put('/api/v1/nodes', { metadata: { name: 'n0' }, status: { allocatable: amounts, capacity: amounts } });
   api.put('/api/v1/pods', preemptedPod());

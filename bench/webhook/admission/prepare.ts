@@ -3,6 +3,7 @@ import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { CLASS, createPod } from './create-pod.ts';
 import {
@@ -42,7 +43,7 @@ export async function prepare(client: KubeClient): Promise<void> {
   await untilOnTheirWay(client, WEBHOOK_VARIANTS);
   await eventually(async () => {
     if ((await chargedPods(client)) === 0) throw new Error('no pod is charged to the PriorityQuota');
-  });
+  }, WITHIN_MS);
 }
 
 /** How many pods the PriorityQuota has been charged with. */
@@ -78,7 +79,7 @@ export async function addPolicies(client: KubeClient, from: number, to: number):
     const { spec } = (await ask(client, 'GET', RULES_PATH)) as { readonly spec: { readonly rules: readonly object[] } };
     // Those of `prepare` are one more.
     if (spec.rules.length !== to + 1) throw new Error(`${spec.rules.length} policies are compiled, not ${to + 1}`);
-  });
+  }, WITHIN_MS);
 }
 
 /** From mode Webhook to Both: the API server gives classes, and the entries for pods are asked about what is left. */
@@ -94,12 +95,13 @@ export async function switchToBoth(client: KubeClient): Promise<void> {
     for (const path of [MUTATING, VALIDATING])
       if (!JSON.stringify(await ask(client, 'GET', path)).includes(`"${LEFT_TO_WEBHOOK}"`))
         throw new Error('the entries for pods are still asked about every pod');
-  });
+  }, WITHIN_MS);
   await untilOnTheirWay(client, BOTH_VARIANTS);
 }
 
 async function untilOnTheirWay(client: KubeClient, variants: readonly Variant[]): Promise<void> {
-  for (const variant of variants) await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`));
+  for (const variant of variants)
+    await eventually(() => createPod(client, variant, `probe-${crypto.randomUUID()}`), WITHIN_MS);
 }
 
 async function makeOwn(
@@ -122,17 +124,4 @@ async function ask(
   const outcome = await client.request({ method, path, body, contentType });
   if (outcome.kind !== 'ok') throw new Error(`cannot ${method} ${path}: ${outcome.message}`);
   return outcome.object;
-}
-
-async function eventually(attempt: () => Promise<unknown>): Promise<void> {
-  const until = performance.now() + WITHIN_MS;
-  for (;;) {
-    try {
-      await attempt();
-      return;
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
-import { apiDouble } from '#test/fakes/api-double.ts';
+import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { createPodReview } from '#test/webhook/support/reviews.ts';
 import { startServer, type ServerProcess } from '#test/webhook/support/server-process.ts';
 import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
@@ -23,9 +23,8 @@ export const BENCH_QUOTA = {
   status: { hard: { pods: '1000', 'requests.memory': '1Ti' }, used: { pods: '1', 'requests.memory': '1Gi' } },
 };
 
-/** A cluster with classes, a policy and a quota for the pod of `validateBody`, so that every rule has work to do. */
-export async function startRig(): Promise<Rig> {
-  const api = await apiDouble();
+/** A namespace, classes and a policy for the pod of `validateBody`. */
+export function putBenchObjects(api: ApiDouble): void {
   const labels = { 'kubernetes.io/metadata.name': 'team-a', 'plimsoll.dev/priority-quota': 'enforced' };
   api.put('/api/v1/namespaces', { metadata: { name: 'team-a', labels } });
   for (const [name, value] of [
@@ -40,6 +39,12 @@ export async function startRig(): Promise<Rig> {
     });
   }
   api.put('/apis/plimsoll.dev/v1alpha1/prioritypolicies', BENCH_POLICY);
+}
+
+/** Both servers, and a cluster with a ResourceQuota, too, so that every rule has work to do. */
+export async function startRig(): Promise<Rig> {
+  const api = await apiDouble();
+  putBenchObjects(api);
   api.put('/api/v1/resourcequotas', BENCH_QUOTA);
   const now = Date.now();
   const authority = createAuthority({ commonName: 'bench', days: 1, now });
