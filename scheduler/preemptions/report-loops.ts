@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Proposal } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { EventRecorder, ObjectReference } from '#shared/kube/events/event-recorder.ts';
+import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { PreemptionLoops } from './preemption-loops.ts';
@@ -67,15 +67,11 @@ function* loopsIn(
 
 function eventOf(preemptor: Pod, { victim, because }: FoundLoop, mode: PreemptionLoops['mode']) {
   return {
-    regarding: referenceTo(preemptor),
-    related: referenceTo(victim),
+    regarding: podReference(preemptor),
+    related: podReference(victim),
     type: 'Warning',
     reason: EVENT_REASONS.preemptionLoop,
     note: mode === 'DryRun' ? `${because.text} (dry run)` : because.text,
     action: 'Preempting',
   } as const;
-}
-
-function referenceTo({ namespace, name, uid }: Pod): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }

@@ -139,7 +139,7 @@ type PolicyRule = (request: PodRequest, policy: PriorityPolicy, cluster: Cluster
 
 /** What holds for pods and for templates, in the order of the API server's own rules (rule-expressions.ts). */
 const RULES: readonly PolicyRule[] = [breaksClassRule, breaksPreemptionRule, breaksQuotaRequiredRule];
-/** A template may leave the class to whoever creates its pods. */
+/** A template need not name a class: the policy gives one to its pods when they are created. */
 export const POD_RULES: readonly PolicyRule[] = [breaksDefaultRule, ...RULES];
 
 /** Every policy rule that the pod breaks: it must satisfy all policies that apply, so the most restrictive wins. */

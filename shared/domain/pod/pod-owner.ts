@@ -30,8 +30,8 @@ export function isDaemonSetPod(pod: Pod, daemonSets: DaemonSets): boolean {
 /**
  * The DaemonSet that a pod names as its controller; `undefined` unless the pod is tied to one node as the DaemonSet
  * controller ties its pods. Anyone who may create pods can write both, so what depends on it must look whether the
- * DaemonSet exists: then its controller deletes a pod that it does not want on that node. Under another API group nobody
- * would, and the garbage collector leaves such a pod alone, too.
+ * DaemonSet exists: then its controller deletes a pod that it does not want on that node. Under another API group no
+ * controller would, and the garbage collector leaves such a pod alone, too.
  */
 export function claimedDaemonSet(pod: Pod): Owner | undefined {
   const owner = controllerOf(pod);
