@@ -82,6 +82,7 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     `--health-host=${HOST}`,
     '--health-port=0',
     '--drain-seconds=0',
+    '--disruptions-record=On',
     '--log-level=info',
     '--log-format=json',
   ],

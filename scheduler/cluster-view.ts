@@ -47,13 +47,15 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
 import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { RecordedLoops } from './preemptions/record-loops.ts';
-import { createPodSink } from './pod-sink.ts';
-import type { ObservePod } from './preemptions/preemption-loops.ts';
+import type { ReportedEviction } from '#shared/domain/disruption/removals.ts';
+import { reportedEvictions } from './disruptions/watch-removals.ts';
+import { createPodSink, type PodObservers } from './pod-sink.ts';
 
-export interface ClusterViewOptions extends ClientContext {
-  readonly observePod: ObservePod;
+export interface ClusterViewOptions extends ClientContext, PodObservers {
   /** Looks at what each NodePressure records of loops. */
   readonly observeLoops: (recorded: RecordedLoops) => void;
+  /** Looks at the pods that each agent has just evicted. */
+  readonly observeEvictions?: ((evictions: readonly ReportedEviction[]) => void) | undefined;
 }
 
 /** The cluster as decisions about preemption see it, kept current by watches. */
@@ -80,7 +82,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   const budgets = reflect(PDBS, readBudget);
   const { listWatch: pods } = createListWatch(
     { ...options, resource: PODS, message: SCHEDULED_POD, backoff: PROMPT_BACKOFF },
-    (report) => createPodSink(snapshot, report, options.observePod),
+    (report) => createPodSink(snapshot, report, options),
   );
   // Optional: without agents there is no such kind, and nothing waits for it.
   const pressures = createReflector({
@@ -106,9 +108,10 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   );
   follow(
     pressures,
-    ({ facts, records }: SeenPressure) => {
+    ({ facts, records, evicted }: SeenPressure) => {
       snapshot.pressures.set(facts.node, facts);
       options.observeLoops({ node: facts.node, records });
+      options.observeEvictions?.(evicted);
     },
     ({ facts }) => snapshot.pressures.delete(facts.node),
   );
@@ -147,11 +150,13 @@ function readDaemonSet({ metadata: { namespace = '', name = '', uid = '' } }: Ku
 /** What is kept of a NodePressure. */
 interface SeenPressure extends Pick<RecordedLoops, 'records'> {
   readonly facts: NodePressureFacts;
+  readonly evicted: readonly ReportedEviction[];
 }
 
 function readPressure(raw: KubeObject): SeenPressure {
   const pressure = decodeNodePressure(raw);
-  return { facts: pressureFacts(pressure), records: pressure.preemptionLoops };
+  const evicted = reportedEvictions(pressure);
+  return { facts: pressureFacts(pressure), records: pressure.preemptionLoops, evicted };
 }
 
 function* loopsOf(pressures: Iterable<SeenPressure>): Generator<RecordedLoops> {

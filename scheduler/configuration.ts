@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
+import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
 
@@ -95,6 +96,7 @@ export const schedulerSchema = z.strictObject({
     .describe('Off reads no pods and answers without a decision: for a process that is only the node controller'),
   preemptionLoops: loopsSchema,
   nodes: nodesSchema,
+  disruptions: disruptionsSchema,
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

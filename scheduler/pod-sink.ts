@@ -1,26 +1,40 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
 import type { ReportError } from '#shared/kube/reflector/list-watch.ts';
 import { createUnseenKeys, type ObjectSink } from '#shared/kube/reflector/reflector-store.ts';
 import { CompactPod, TemplatePool } from './compact-pod.ts';
+import type { GonePod } from './disruptions/watch-removals.ts';
 import type { ObservePod } from './preemptions/preemption-loops.ts';
 import { createPodReader } from './read-pods.ts';
+
+/** Looks at pods after the snapshot has taken in what happened to them. */
+export interface PodObservers {
+  readonly observePod: ObservePod;
+  readonly observeGone?: ((uid: string, gone: GonePod, snapshot: ClusterSnapshot) => void) | undefined;
+}
 
 /**
  * Takes pods straight into a snapshot, by their UIDs: beside the snapshot's own map of 150,000 pods a second one would be
  * 7 MiB. A pod that cannot be read is reported and left out.
  */
-export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, observe: ObservePod): ObjectSink {
+export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, observers: PodObservers): ObjectSink {
   const templates = new TemplatePool();
   const readPod = createPodReader(templates);
   const release = (pod: Pod | undefined): void => {
     if (pod instanceof CompactPod) templates.release(pod.template);
   };
-  const remove = (uid: string): void => {
-    release(snapshot.placedPods.get(uid)?.pod);
+  const forget = (uid: string): PlacedPod | undefined => {
+    const placed = snapshot.placedPods.get(uid);
+    release(placed?.pod);
     removePodByKey(snapshot, uid);
+    return placed;
+  };
+  const remove = (uid: string, raw?: KubeObject): void => {
+    const placed = forget(uid);
+    observers.observeGone?.(uid, { placed, raw }, snapshot);
   };
   const put = (raw: KubeObject, uid: string): void => {
     const previous = snapshot.placedPods.get(uid);
@@ -28,9 +42,9 @@ export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, ob
     putPod(snapshot, pod);
     release(previous?.pod);
     if (!snapshot.placedPods.has(uid)) release(pod);
-    observe({ pod, raw, previous }, snapshot);
+    observers.observePod({ pod, raw, previous }, snapshot);
   };
-  const unseen = createUnseenKeys(remove);
+  const unseen = createUnseenKeys((uid) => remove(uid));
   return {
     set: (raw) => {
       const uid = uidOf(raw);
@@ -38,11 +52,11 @@ export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, ob
       try {
         put(raw, uid);
       } catch (error) {
-        remove(uid);
+        forget(uid);
         report(error, `object ${objectKey(raw.metadata)} cannot be read`);
       }
     },
-    remove: (raw) => remove(uidOf(raw)),
+    remove: (raw) => remove(uidOf(raw), raw),
     replace: () => unseen.begin(snapshot.placedPods.keys()),
   };
 }

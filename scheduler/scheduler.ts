@@ -7,9 +7,12 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
+import { Removals } from '#shared/domain/disruption/removals.ts';
 import { createClusterView } from './cluster-view.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
+import { recordDisruptions } from './disruptions/record-disruptions.ts';
+import { followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/since-when.ts';
@@ -42,11 +45,18 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };
-  const { extender, view, loops, voided } = await openExtender(configuration, parts);
+  const { extender, view, loops, voided, removals } = await openExtender(configuration, parts);
   const isExtender = configuration.extender === 'On';
+  const isRecorded = configuration.disruptions.record === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  for (const reflector of isExtender ? view.reflectors : []) void reflector.run(shutdown.signal);
+  for (const reflector of isExtender || isRecorded ? view.reflectors : []) void reflector.run(shutdown.signal);
+  if (isRecorded) {
+    void followPreemptedEvents(removals, parts).run(shutdown.signal);
+    const record = { ...parts, removals, snapshot: view.snapshot, configuration: configuration.disruptions };
+    const recording = recordDisruptions(record, shutdown.signal);
+    shutdown.onRelease('lease of the record of disruptions', () => recording);
+  }
   if (isExtender) {
     const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
     const recording = recordLoops(record, shutdown.signal);
@@ -75,6 +85,8 @@ async function openDashboard(options: DashboardPortOptions): Promise<Server | un
 async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
   const { clock, shutdown } = parts;
   const { host, port } = configuration;
+  const removals = new Removals();
+  const removalWatch = configuration.disruptions.record === 'On' ? watchRemovals(removals, clock) : undefined;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });
@@ -83,13 +95,18 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     observePod: (seen, snapshot) => {
       nominations.observe(seen, snapshot);
       watch(seen, snapshot);
+      removalWatch?.observePod(seen, snapshot);
     },
+    observeGone: removalWatch?.observeGone,
+    observeEvictions: removalWatch?.observeEvictions,
     observeLoops: ({ node, records }) => loops.adopt(node, records),
   });
   const rules = preemptionRules(configuration, view.classes, loops);
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
-  const verbs = extenderVerbs({ ...parts, ...view, ...nominations, rules, loops, events, voided });
+  // Off decides nothing, also where the pods are read for the record.
+  const missing = configuration.extender === 'On' ? view.missing : () => ['extender'];
+  const verbs = extenderVerbs({ ...parts, ...view, missing, ...nominations, rules, loops, events, voided });
   const tls = readTlsFiles(configuration.tls);
   const handler = extenderListener({ ...configuration, ...parts, verbs });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });
@@ -98,5 +115,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops, voided };
+  return { extender, view, loops, voided, removals };
 }

@@ -203,7 +203,8 @@ export function boundedOwner(owner: OwnerKey): OwnerKey | undefined {
   return decodeOwnerText(ownerText(owner), owner.uid);
 }
 
-function decodeBecause(value: unknown): Because {
+/** A reason as objects of ours hold it; absent parts are empty. */
+export function decodeBecause(value: unknown): Because {
   const { code, text, facts } = fieldsOf(value);
   const known = Object.entries(fieldsOf(facts)).filter(isFact).slice(0, MOST.facts);
   return {

@@ -71,6 +71,8 @@ export const PRIORITY_QUOTA_ENFORCED = 'enforced';
 /** @public */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
+/** On a Disruption: the UID of the removed pod, so that a list of metadata is enough to find it. */
+export const LABEL_POD_UID = 'plimsoll.dev/pod-uid';
 /** On a NodePressurePolicy: the generation whose thresholds may act although they were met when they arrived. */
 export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generation';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
@@ -128,4 +130,5 @@ export const SHORT_NAMES = {
   PriorityRules: 'prrules',
   NodePressurePolicy: 'nppol',
   NodePressure: 'np',
+  Disruption: 'disr',
 } as const;

@@ -14,11 +14,13 @@ function opened() {
   const reported: string[] = [];
   const seen: (readonly [string, string | undefined])[] = [];
   const report = (error: unknown, what: string) => reported.push(`${what}: ${String(error)}`);
-  const sink = createPodSink(snapshot, report, ({ pod: { spec }, previous }) =>
-    seen.push([String(spec.nodeName), previous?.pod.spec.nodeName]),
-  );
+  const gone: (readonly [string, boolean])[] = [];
+  const sink = createPodSink(snapshot, report, {
+    observePod: ({ pod: { spec }, previous }) => seen.push([String(spec.nodeName), previous?.pod.spec.nodeName]),
+    observeGone: (uid, { raw }) => gone.push([uid, raw !== undefined]),
+  });
   const on = (node: string) => snapshot.occupancies.get(node)?.pods.map(({ pod: { uid } }) => uid) ?? [];
-  return { sink, snapshot, reported, seen, on };
+  return { sink, snapshot, reported, seen, gone, on };
 }
 
 test('a list with a namesake removes the pod that it lacks', () => {

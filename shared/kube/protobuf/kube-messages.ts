@@ -205,11 +205,22 @@ export const POD_CONDITION: Message = new Map<number, Field>([
   [5, { name: 'reason', type: 'text' }],
 ]);
 
+const TERMINATED: Message = new Map<number, Field>([[3, { name: 'reason', type: 'text' }]]);
+
+const CONTAINER_STATE: Message = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
+
+/** Also why a container ended for good. */
+const SCHEDULED_CONTAINER_STATUS: Message = new Map<number, Field>([
+  ...CONTAINER_STATUS,
+  [2, { name: 'state', type: CONTAINER_STATE }],
+]);
+
 const SCHEDULED_STATUS: Message = new Map<number, Field>([
   ...CHARGED_STATUS,
   [2, { name: 'conditions', type: POD_CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
   [7, { name: 'startTime', type: 'time' }],
+  [8, { name: 'containerStatuses', type: SCHEDULED_CONTAINER_STATUS, many: 'list' }],
   [9, { name: 'qosClass', type: 'text' }],
   [11, { name: 'nominatedNodeName', type: 'text' }],
 ]);

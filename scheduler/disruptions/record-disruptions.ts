@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
+import { disruptionOf, type Removal } from '#shared/domain/disruption/removal.ts';
+import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
+import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/retention.ts';
+import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { DISRUPTIONS } from '#shared/kube/resource.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+
+const DAY = 86_400;
+
+/** `disruptions` of SchedulerConfiguration: the record of removed pods. */
+export const disruptionsSchema = z
+  .strictObject({
+    record: z
+      .enum(['Off', 'On'])
+      .default('Off')
+      .describe(
+        'On writes a Disruption for each removed pod, on one replica; reads all pods, also without the extender',
+      ),
+    keepDays: z.number().min(0.01).max(365).default(7).describe('How long a Disruption is kept'),
+    keepPerNamespace: z.number().int().min(1).max(20_000).default(500).describe('Most Disruptions of a namespace'),
+    keepInAll: z.number().int().min(1).max(100_000).default(20_000).describe('Most Disruptions of the cluster'),
+    leaseName: z
+      .string()
+      .min(1)
+      .default('plimsoll-disruptions')
+      .describe('Name of the Lease by which the replicas elect the one that writes Disruptions'),
+    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+  })
+  .prefault({});
+
+export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
+
+export interface DisruptionRecorderOptions extends ClientContext {
+  readonly configuration: DisruptionsConfiguration;
+  readonly removals: Removals;
+  readonly snapshot: Pick<ClusterSnapshot, 'pressures'>;
+  readonly metrics: Metrics;
+}
+
+const PERIOD_MS = 1_000;
+const DEADLINE_MS = 60_000;
+/** In one pass, so in a second: of records and outcomes, and with the deletions of expired records. */
+const MOST_RECORDED = 40;
+const MOST_WRITES = 50;
+const MOST_DELETED = 20;
+const RETENTION_PERIOD_MS = 10_000;
+const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/**
+ * Writes a Disruption for each removal, and what became of it, on the replica that holds the lease, and deletes old ones,
+ * until `signal` aborts. The other replicas only follow the removals. Never rejects.
+ */
+export async function recordDisruptions(options: DisruptionRecorderOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, log, configuration, removals } = options;
+  if (configuration.record === 'Off') return;
+  const metrics = createRecordMetrics(options);
+  const { leaseName: name, leaseNamespace: namespace } = configuration;
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
+    leadOneTerm({ ...options, recordMetrics: metrics, term }, leading);
+  const pruning = repeat(
+    {
+      task: () => {
+        removals.prune(clock.now());
+        return Promise.resolve();
+      },
+      periodMs: RETENTION_PERIOD_MS,
+      deadlineMs: DEADLINE_MS,
+      onError: (err) => log.error({ err }, 'Removed pods not forgotten'),
+      clock,
+      random,
+    },
+    signal,
+  );
+  await Promise.all([runWithLease({ ...options, name, namespace, identity: newIdentity(), lead }, signal), pruning]);
+}
+
+interface Recording extends DisruptionRecorderOptions {
+  readonly recordMetrics: ReturnType<typeof createRecordMetrics>;
+  readonly term: Pick<LeaseTerm, 'isHeld'>;
+}
+
+/** What was recorded before this term is read first: it is not written again. */
+async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<void> {
+  const { removals, clock, random, log } = options;
+  const stored = createReflector({ ...options, resource: DISRUPTIONS, slim: readStored, isMetadataOnly: true });
+  stored.onChange(({ kind, value }) => {
+    if (kind === 'added') removals.written(value.podUid, 'record');
+  });
+  const running = stored.run(signal);
+  await Promise.race([stored.synced, aborted(signal)]);
+  const expired = expiredOf(options, stored);
+  const task = (passing: AbortSignal): Promise<void> => runPass(options, expired, passing);
+  const onError = (err: unknown): void => log.error({ err }, 'Disruptions not recorded');
+  await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+  await running;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+interface StoredDisruption extends StoredRecord {
+  readonly podUid: string;
+}
+
+function readStored({ metadata }: KubeObject): StoredDisruption {
+  const { namespace = '', name = '', creationTimestamp = '', labels } = metadata;
+  return { namespace, name, createdAt: Date.parse(creationTimestamp), podUid: labels?.[LABEL_POD_UID] ?? '' };
+}
+
+type Expired = (most: number) => readonly StoredDisruption[];
+
+/** The expired records; sorting all of them is not done for every pass. */
+function expiredOf({ configuration, clock }: Recording, stored: Reflector<StoredDisruption>): Expired {
+  const retention = {
+    keepMs: configuration.keepDays * DAY * 1_000,
+    perNamespace: configuration.keepPerNamespace,
+    total: configuration.keepInAll,
+  };
+  let expired: readonly StoredDisruption[] = [];
+  let judgedAt = -Infinity;
+  return (most) => {
+    if (clock.monotonic() - judgedAt >= RETENTION_PERIOD_MS) {
+      expired = expiredRecords(stored.values(), retention, clock.now());
+      judgedAt = clock.monotonic();
+    }
+    const next = expired.slice(0, most);
+    expired = expired.slice(most);
+    return next;
+  };
+}
+
+/** Records come first: what they say is not yet stored anywhere. */
+async function runPass(options: Recording, expired: Expired, signal: AbortSignal): Promise<void> {
+  const { removals, clock, recordMetrics, term } = options;
+  const due = removals.due(clock.now(), MOST_RECORDED);
+  recordMetrics.followed.set(removals.size);
+  for (const each of due) {
+    if (!term.isHeld() || signal.aborted) return;
+    if (!(await writeDue(each, options, signal))) return;
+  }
+  for (const each of expired(Math.min(MOST_DELETED, MOST_WRITES - due.length))) {
+    if (!term.isHeld() || signal.aborted) return;
+    const outcome = await deleteObject(
+      options.client,
+      { resource: DISRUPTIONS, ...each },
+      { timeoutMs: 5_000, signal },
+    );
+    recordMetrics.writes.add({ write: 'deletion', outcome: outcome.kind });
+  }
+}
+
+/** A record that another replica has written, or one that no repetition would get in. */
+const SETTLED: readonly Outcome<unknown>['kind'][] = ['ok', 'alreadyExists', 'notFound', 'invalid'];
+
+/** Resolves with whether the API server has answered for good; otherwise the next pass tries again. */
+async function writeDue({ uid, removal, write }: DueWrite, options: Recording, signal: AbortSignal): Promise<boolean> {
+  const { removals, recordMetrics, log } = options;
+  const outcome = await (write === 'record' ? createRecord : patchOutcome)(removal, options, signal);
+  recordMetrics.writes.add({ write, outcome: outcome.kind });
+  if (outcome.kind === 'ok' && write === 'record')
+    recordMetrics.removed.add({ cause: disruptionOf(removal).spec.cause });
+  const isSettled = SETTLED.includes(outcome.kind) || isTerminatingNamespace(outcome);
+  if (isSettled) removals.written(uid, write);
+  else log.warn({ pod: uid, write, kind: outcome.kind, message: messageOf(outcome) }, 'Disruption not written');
+  return isSettled;
+}
+
+/** It takes no new object, and the record would go with it. */
+function isTerminatingNamespace(outcome: Outcome<unknown>): boolean {
+  return outcome.kind === 'forbidden' && outcome.details?.causes[0]?.reason === 'NamespaceTerminating';
+}
+
+function messageOf(outcome: Outcome<unknown>): string {
+  return outcome.kind === 'ok' ? '' : outcome.message;
+}
+
+function createRecord(removal: Removal, { client }: Recording, signal: AbortSignal): Promise<Outcome<unknown>> {
+  const disruption = disruptionOf(removal);
+  const object = encodeDisruption(disruption, { [LABEL_POD_UID]: disruption.spec.podUid });
+  return createObject(client, { resource: DISRUPTIONS, namespace: disruption.namespace }, object, { ...WRITE, signal });
+}
+
+function patchOutcome(removal: Removal, options: Recording, signal: AbortSignal): Promise<Outcome<unknown>> {
+  const disruption = disruptionOf(withAvoidEntry(removal, options.snapshot));
+  const { namespace, name } = disruption;
+  const address = { resource: DISRUPTIONS, namespace, name, subresource: 'status' };
+  return patchObject(
+    options.client,
+    address,
+    { status: encodeOutcome(disruption) },
+    { ...WRITE, type: 'merge', signal },
+  );
+}
+
+/** Whether the removal keeps the owner off the node, as the node's NodePressure says (S3-28). */
+function withAvoidEntry(removal: Removal, { pressures }: Pick<ClusterSnapshot, 'pressures'>): Removal {
+  const { namespace, owner, node, removedAt } = removal.pod;
+  const entries = pressures.get(node)?.avoid ?? [];
+  const entry = owner && entries.find((each) => isSameOwner(each.owner, { ...owner, namespace }));
+  if (entry === undefined || entry.until <= removedAt) return removal;
+  return { ...removal, outcome: { ...removal.outcome, avoid: { isHard: entry.isHard, until: entry.until } } };
+}
+
+function createRecordMetrics({ metrics }: Pick<DisruptionRecorderOptions, 'metrics'>) {
+  return {
+    removed: metrics.counter('plimsoll_disruptions_total', 'Removed pods that were recorded, by cause', ['cause']),
+    writes: metrics.counter(
+      'plimsoll_disruption_writes_total',
+      'Writes of Disruptions: records, outcomes and deletions of old ones, by what the API server answered',
+      ['write', 'outcome'],
+    ),
+    followed: metrics.gauge('plimsoll_disruptions_followed', 'Removed pods of which more is to be learnt'),
+  };
+}

@@ -1,0 +1,163 @@
+import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
+import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
+import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
+import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
+import { EVENTS } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
+
+/** Shows removals what happens to pods; the snapshot has already taken it in. */
+export interface RemovalWatch {
+  readonly observePod: (seen: SeenPod, snapshot: ClusterSnapshot) => void;
+  /** `raw` is the pod's last state; without it the pod was only missing from a list. */
+  readonly observeGone: (uid: string, gone: GonePod, snapshot: ClusterSnapshot) => void;
+  readonly observeEvictions: (evictions: readonly ReportedEviction[]) => void;
+}
+
+/** What is known of a pod that is gone: how the snapshot held it, if it did, and its last state. */
+export interface GonePod {
+  readonly placed: PlacedPod | undefined;
+  readonly raw: KubeObject | undefined;
+}
+
+/** Follows removals in what the watches of a process show. */
+export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>): RemovalWatch {
+  const observePod: RemovalWatch['observePod'] = (seen, snapshot) => {
+    const { pod, previous } = seen;
+    const at = clock.now();
+    if (isNominated(pod)) nominate(removals, pod, at);
+    if (isBound(pod) && (previous === undefined || !isBound(previous.pod))) place(removals, pod);
+    if (isRemoved(seen)) removals.begin({ ...removalOf(pod, seen.raw, snapshot), at }, hasEnded(pod));
+    else if (hasEnded(pod)) removals.gone(pod.uid, at);
+  };
+  return {
+    observePod,
+    observeGone(uid, { placed, raw }, snapshot) {
+      const at = clock.now();
+      const pod = placed?.pod;
+      if (pod !== undefined && isBound(pod)) removals.begin({ ...removalOf(pod, raw, snapshot), at });
+      removals.gone(uid, at);
+    },
+    observeEvictions: (evictions) => {
+      for (const each of evictions) removals.reportEviction(each);
+    },
+  };
+}
+
+function isBound({ spec }: Pod): boolean {
+  return (spec.nodeName ?? '') !== '';
+}
+
+function isNominated(pod: Pod): boolean {
+  return !isBound(pod) && placeOf(pod) !== '';
+}
+
+/** A pod that has ended by itself takes no harm from its deletion. */
+function isRemoved({ pod, raw, previous }: SeenPod): boolean {
+  if (!isBound(pod)) return false;
+  if (!hasEnded(pod)) return pod.deletion !== undefined;
+  if (previous === undefined || pod.status.phase !== 'Failed') return false;
+  return disruptionTargetOf(pod) !== undefined || isOomKilled(raw);
+}
+
+function removalOf(pod: Pod, raw: KubeObject | undefined, { nodes }: ClusterSnapshot) {
+  const node = pod.spec.nodeName ?? '';
+  return { pod, node, evidence: evidenceOf(pod, raw, nodes.get(node)?.node) };
+}
+
+function evidenceOf(pod: Pod, raw: KubeObject | undefined, node: Node | undefined): Evidence {
+  const statusReason = raw && fieldOf(raw['status'], 'reason');
+  return {
+    disruptionTarget: raw === undefined ? disruptionTargetOf(pod) : targetIn(raw),
+    statusReason: typeof statusReason === 'string' ? statusReason : undefined,
+    isOomKilled: pod.deletion === undefined && isOomKilled(raw),
+    isWitnessed: raw !== undefined,
+    node: node && stateOf(node),
+    agent: undefined,
+  };
+}
+
+function disruptionTargetOf({ status }: Pod): string | undefined {
+  return status.conditions.find(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True')?.reason;
+}
+
+function targetIn(raw: KubeObject): string | undefined {
+  const conditions = itemsOf(fieldOf(raw['status'], 'conditions'));
+  const target = conditions.find((each) => fieldOf(each, 'type') === 'DisruptionTarget');
+  const reason = fieldOf(target, 'status') === 'True' ? fieldOf(target, 'reason') : undefined;
+  return typeof reason === 'string' ? reason : undefined;
+}
+
+function isOomKilled(raw: KubeObject | undefined): boolean {
+  if (raw === undefined) return false;
+  return itemsOf(fieldOf(raw['status'], 'containerStatuses')).some(
+    (each) => fieldOf(fieldOf(fieldOf(each, 'state'), 'terminated'), 'reason') === 'OOMKilled',
+  );
+}
+
+/** Taints that the node controller sets where a kubelet has stopped reporting. */
+const SILENT_TAINTS: readonly string[] = ['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready'];
+
+function stateOf({ isUnschedulable, taints }: Node): NodeState {
+  return { isCordoned: isUnschedulable, isSilent: taints.some(({ key }) => SILENT_TAINTS.includes(key)) };
+}
+
+function nominate(removals: Removals, pod: Pod, at: number): void {
+  const { uid, name, namespace, spec } = pod;
+  const nominatedNode = placeOf(pod);
+  const { priorityClassName } = spec;
+  removals.nominate({ uid, pod: name, namespace, priorityClassName, priority: priorityOf(pod), nominatedNode, at });
+}
+
+function place(removals: Removals, pod: Pod): void {
+  const { uid, name, spec } = pod;
+  removals.place({ uid, name, node: spec.nodeName ?? '', owner: controllerOf(pod)?.uid });
+}
+
+/** The recent evictions that a NodePressure reports, each with the pods that its agent ranked next. */
+export function reportedEvictions({ name, status }: NodePressure): readonly ReportedEviction[] {
+  const observedAt = status?.observedAt;
+  if (status === undefined || observedAt === undefined) return [];
+  const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
+    mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MOST_SKEW_MS;
+  return status.evictions
+    .filter(isRecent)
+    .map(({ uid, because }) => ({ uid, node: name, because, ranked: rankedBehind(uid, status.next) }));
+}
+
+function rankedBehind(victim: string, next: readonly NextEntry[]): ReportedEviction['ranked'] {
+  return next.flatMap(({ pod: key, uid, priority, because }) => {
+    const [namespace = '', pod] = key.split('/');
+    return uid === victim ? [] : [{ namespace, pod, priority, code: because.code }];
+  });
+}
+
+/**
+ * Reads the Events in which a scheduler names the pod that it preempted another one for. Nothing waits for them: without
+ * them the nominations tell, where they leave no doubt.
+ */
+export function followPreemptedEvents(removals: Removals, options: ClientContext): ListWatch {
+  const source = { ...options, resource: EVENTS, fieldSelector: `reason=${EVENT_REASONS.preempted}` };
+  const { listWatch } = createListWatch(source, () => ({
+    set: (raw) => namePreemptor(removals, raw),
+    remove: () => undefined,
+    replace: () => () => undefined,
+  }));
+  return listWatch;
+}
+
+function namePreemptor(removals: Removals, raw: KubeObject): void {
+  const victim = fieldOf(raw['regarding'], 'uid');
+  const preemptor = fieldOf(raw['related'], 'uid');
+  if (typeof victim === 'string' && typeof preemptor === 'string') removals.namePreemptor(victim, preemptor);
+}

@@ -1,0 +1,130 @@
+import {
+  CAUSES,
+  type Disruption,
+  type DisruptionOutcome,
+  type DisruptionSpec,
+  NO_OUTCOME,
+  type Preemptor,
+  type RankedPod,
+} from '#shared/domain/disruption/disruption.ts';
+import { decodeBecause } from './decode-node-pressure.ts';
+import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts';
+import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
+
+/** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
+const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253 } as const;
+const MOST_RANKED = 10;
+
+/**
+ * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its
+ * removal there is no record.
+ */
+export function decodeDisruption(raw: unknown): Disruption | undefined {
+  const { metadata, spec, status } = fieldsOf(raw);
+  const { namespace, name } = fieldsOf(metadata);
+  const read = decodeSpec(fieldsOf(spec));
+  if (read === undefined) return undefined;
+  return {
+    namespace: keyOf(namespace, LONGEST.namespace) ?? '',
+    name: keyOf(name, LONGEST.name) ?? '',
+    spec: read,
+    outcome: decodeOutcome(fieldsOf(status)),
+  };
+}
+
+function decodeSpec(spec: Fields): DisruptionSpec | undefined {
+  const pod = keyOf(spec['pod'], LONGEST.name);
+  const podUid = keyOf(spec['podUID'], LONGEST.uid);
+  const removedAt = instantOf(spec['removedAt']);
+  if (pod === undefined || podUid === undefined || removedAt === undefined) return undefined;
+  return {
+    pod,
+    podUid,
+    removedAt,
+    owner: decodeOwner(fieldsOf(spec['owner'])),
+    priorityClassName: keyOf(spec['priorityClassName'], LONGEST.name),
+    priority: integerOf(spec['priority']) ?? 0,
+    node: keyOf(spec['node'], LONGEST.name) ?? '',
+    cause: choiceOf(spec['cause'], CAUSES) ?? 'Unknown',
+    requestedBy: textOf(spec['requestedBy'], LONGEST.word),
+    because: decodeBecause(spec['because']),
+    madeRoomFor: decodePreemptor(fieldsOf(spec['madeRoomFor'])),
+    ranked: listOf(spec['ranked'], MOST_RANKED, decodeRanked),
+  };
+}
+
+function decodeOwner({ kind, name, uid }: Fields): DisruptionSpec['owner'] {
+  const owner = { kind: keyOf(kind, LONGEST.name), name: keyOf(name, LONGEST.name), uid: keyOf(uid, LONGEST.uid) };
+  return isWhole(owner) ? owner : undefined;
+}
+
+function isWhole<T extends object>(value: T): value is { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.values(value).every((each) => each !== undefined);
+}
+
+function decodePreemptor(preemptor: Fields): Preemptor | undefined {
+  const uid = keyOf(preemptor['uid'], LONGEST.uid);
+  const nominatedNode = keyOf(preemptor['nominatedNode'], LONGEST.name);
+  if (uid === undefined || nominatedNode === undefined) return undefined;
+  return {
+    uid,
+    nominatedNode,
+    pod: keyOf(preemptor['pod'], LONGEST.name),
+    priorityClassName: keyOf(preemptor['priorityClassName'], LONGEST.name),
+    priority: integerOf(preemptor['priority']) ?? 0,
+  };
+}
+
+function decodeRanked(entry: Fields): RankedPod {
+  return {
+    pod: keyOf(entry['pod'], LONGEST.name),
+    priority: integerOf(entry['priority']),
+    code: textOf(entry['code'], LONGEST.word) ?? '',
+  };
+}
+
+function decodeOutcome(status: Fields): DisruptionOutcome {
+  const { pod, node } = fieldsOf(status['replacement']);
+  const replacement = { pod: keyOf(pod, LONGEST.name), node: keyOf(node, LONGEST.name) };
+  const { until, hard } = fieldsOf(status['avoid']);
+  const avoidUntil = instantOf(until);
+  return {
+    count: integerOf(status['count']) ?? NO_OUTCOME.count,
+    goneAt: instantOf(status['goneAt']),
+    replacement: isWhole(replacement) ? replacement : undefined,
+    placedOn: keyOf(status['placedOn'], LONGEST.name),
+    avoid: avoidUntil === undefined ? undefined : { isHard: hard === true, until: avoidUntil },
+  };
+}
+
+/** The object as it is created: the outcome is a write of its own. */
+export function encodeDisruption({ namespace, name, spec }: Disruption, labels: object): object {
+  const { podUid, removedAt, owner, because, madeRoomFor, ranked, ...others } = spec;
+  return encodeObject(
+    'Disruption',
+    { namespace, name, labels },
+    {
+      spec: present({
+        ...others,
+        podUID: podUid,
+        removedAt: timeText(removedAt),
+        owner: owner && present({ ...owner }),
+        because,
+        madeRoomFor: madeRoomFor && present({ ...madeRoomFor }),
+        ranked: unlessEmpty(ranked.map((each) => present({ ...each }))),
+      }),
+    },
+  );
+}
+
+/** Its status; `SameNode` says at a glance whether a replacement came back to where its pod was removed. */
+export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 'spec'>): object {
+  const { count, goneAt, replacement, placedOn, avoid } = outcome;
+  return present({
+    count,
+    goneAt: goneAt === undefined ? undefined : timeText(goneAt),
+    replacement: replacement && { ...replacement, sameNode: replacement.node === spec.node },
+    placedOn,
+    avoid: avoid && { hard: avoid.isHard, until: timeText(avoid.until) },
+  });
+}

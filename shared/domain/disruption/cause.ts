@@ -1,0 +1,104 @@
+import { type Because, reason } from '#shared/domain/model/because.ts';
+import type { Verdict } from './disruption.ts';
+
+/** What a removed pod and its node show of the cause. Only what a tenant cannot write is evidence. */
+export interface Evidence {
+  /** The reason of the DisruptionTarget condition: Kubernetes' own components write it, with the right to a pod's status. */
+  readonly disruptionTarget: string | undefined;
+  /** `status.reason` of a pod that has failed. */
+  readonly statusReason: string | undefined;
+  /** Whether it failed because the kernel killed it. */
+  readonly isOomKilled: boolean;
+  /** Whether the pod was seen to terminate or fail; otherwise only its absence was noticed. */
+  readonly isWitnessed: boolean;
+  readonly node: NodeState | undefined;
+  /** What the NodePressure of the pod's own node says of its eviction by that node's agent. */
+  readonly agent: Because | undefined;
+}
+
+export interface NodeState {
+  readonly isCordoned: boolean;
+  /** Whether its kubelet has stopped reporting. */
+  readonly isSilent: boolean;
+}
+
+const KUBELET = 'kubelet';
+const AGENT = 'plimsoll-agent';
+
+const REASONS = {
+  preempted: reason('Preempted', () => 'a scheduler preempted it to make room for a pod of higher priority'),
+  kubeletEvicted: reason('EvictedByKubelet', () => 'the kubelet evicted it because the node ran short of a resource'),
+  criticalPod: reason('CriticalPodAdmitted', () => 'the kubelet ended it so that a critical pod could start'),
+  kubeletEnded: reason(
+    'EndedByKubelet',
+    (f: { readonly statusReason: string }) => `the kubelet ended it: ${f.statusReason}`,
+  ),
+  nodeShutdown: reason('NodeShutdown', () => 'its node shut down'),
+  nodeSilent: reason('NodeSilent', () => 'its node stopped reporting, and the pod was deleted'),
+  nodeGone: reason('NodeGone', () => 'its node no longer exists, and the pod was deleted'),
+  drained: reason('Drained', () => 'the Eviction API removed it from a node that was cordoned'),
+  requested: reason('RequestedThroughApi', () => 'it was removed through the Eviction API; the caller is not known'),
+  tainted: reason('Tainted', () => 'it does not tolerate a NoExecute taint of its node'),
+  oomKilled: reason('OOMKilled', () => 'the kernel killed it because it ran out of memory'),
+  deleted: reason('Deleted', () => 'it was deleted; the caller is not known'),
+  unwitnessed: reason('NotWitnessed', () => 'it was gone when the pods were listed again'),
+  unexplained: reason(
+    'Unexplained',
+    (f: { readonly disruptionTarget: string }) => `its DisruptionTarget condition says ${f.disruptionTarget}`,
+  ),
+};
+
+/**
+ * The cause that the evidence shows: what a component of Kubernetes says of itself, then what only the state of the node
+ * tells apart. `k8s.io/api/core/v1` types.go, PodReason….
+ */
+export function causeOf(evidence: Evidence): Verdict {
+  const { disruptionTarget, node } = evidence;
+  switch (disruptionTarget) {
+    case undefined:
+      return withoutTarget(evidence);
+    case 'PreemptionByScheduler':
+      return verdict('Preemption', REASONS.preempted({}));
+    case 'TerminationByKubelet':
+      return endedByKubelet(evidence);
+    case 'EvictionByEvictionAPI':
+      return evictedThroughApi(evidence);
+    case 'DeletionByTaintManager':
+      return node?.isSilent === false
+        ? verdict('Taint', REASONS.tainted({}))
+        : verdict('NodeLost', REASONS.nodeSilent({}));
+    case 'DeletionByPodGC':
+      return verdict('NodeLost', REASONS.nodeGone({}));
+    default:
+      return verdict('Unknown', REASONS.unexplained({ disruptionTarget }));
+  }
+}
+
+function withoutTarget({ isOomKilled, isWitnessed }: Evidence): Verdict {
+  if (isOomKilled) return verdict('OOMKill', REASONS.oomKilled({}));
+  return isWitnessed ? verdict('Deletion', REASONS.deleted({})) : verdict('Unknown', REASONS.unwitnessed({}));
+}
+
+function evictedThroughApi({ agent, node }: Evidence): Verdict {
+  if (agent !== undefined) return verdict('Eviction', agent, AGENT);
+  return node?.isCordoned === true ? verdict('Drain', REASONS.drained({})) : verdict('Unknown', REASONS.requested({}));
+}
+
+/** `status.reason` tells apart what one DisruptionTarget stands for. `pkg/kubelet` eviction, preemption and nodeshutdown. */
+function endedByKubelet({ statusReason = '' }: Evidence): Verdict {
+  switch (statusReason) {
+    case 'Evicted':
+      return verdict('KubeletEviction', REASONS.kubeletEvicted({}), KUBELET);
+    case 'Preempting':
+      return verdict('KubeletEviction', REASONS.criticalPod({}), KUBELET);
+    case 'Terminated':
+    case 'NodeShutdown':
+      return verdict('NodeLost', REASONS.nodeShutdown({}), KUBELET);
+    default:
+      return verdict('Unknown', REASONS.kubeletEnded({ statusReason }));
+  }
+}
+
+function verdict(cause: Verdict['cause'], because: Because, requestedBy?: string): Verdict {
+  return { cause, because, requestedBy };
+}

@@ -1,0 +1,92 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+
+/*
+ * The record of one removed pod. The cluster forgets why a pod went after an hour, when its Events end; the question is
+ * asked later. Every cause has a word of its own, which no text about another cause uses (S0-1).
+ */
+
+/** What removed a pod. */
+export const CAUSES = [
+  'Preemption',
+  'Eviction',
+  'KubeletEviction',
+  'Drain',
+  'Taint',
+  'Deletion',
+  'OOMKill',
+  'NodeLost',
+  'Unknown',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** One removal, or several of one owner within seconds. */
+export interface Disruption {
+  readonly namespace: string;
+  /** Of the object: the same for the same pod, whichever replica writes it. */
+  readonly name: string;
+  readonly spec: DisruptionSpec;
+  readonly outcome: DisruptionOutcome;
+}
+
+/** What is known when the record is written; it never changes. Times are wall time. */
+export interface DisruptionSpec extends Verdict {
+  readonly pod: string;
+  readonly podUid: string;
+  readonly owner: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
+  readonly priorityClassName: string | undefined;
+  readonly priority: number;
+  readonly node: string;
+  readonly removedAt: Instant;
+  /** Of a preemption only: no other cause makes room for a pending pod (S0-30). */
+  readonly madeRoomFor: Preemptor | undefined;
+  /** Who would have gone next, of an eviction by the agent. */
+  readonly ranked: readonly RankedPod[];
+}
+
+/** Why a pod was removed, and by whom where that is certain. */
+export interface Verdict {
+  readonly cause: Cause;
+  readonly requestedBy: string | undefined;
+  readonly because: Because;
+}
+
+/** The pod that a victim made room for, fixed when the victim was chosen. */
+export interface Preemptor {
+  readonly uid: string;
+  /** Only in the record's own namespace: names of pods in other namespaces are not disclosed. */
+  readonly pod: string | undefined;
+  readonly priorityClassName: string | undefined;
+  readonly priority: number;
+  /** Room on it was set aside for the pod; kube-scheduler may still place it elsewhere. */
+  readonly nominatedNode: string;
+}
+
+/** A candidate of the same decision; `pod` only in the record's own namespace. */
+export interface RankedPod {
+  readonly pod: string | undefined;
+  readonly priority: number | undefined;
+  /** The code of the reason for its place in the ranking. */
+  readonly code: string;
+}
+
+/** What became of it. */
+export interface DisruptionOutcome {
+  /** More than one where the record stands for a whole storm of removals. */
+  readonly count: number;
+  readonly goneAt: Instant | undefined;
+  /** The first pod of the same owner that was placed afterwards. */
+  readonly replacement: { readonly pod: string; readonly node: string } | undefined;
+  /** Where the pod that the victim made room for was placed. */
+  readonly placedOn: string | undefined;
+  /** How long its node is avoided, where the removal added such an entry (S3-28). */
+  readonly avoid: { readonly isHard: boolean; readonly until: Instant } | undefined;
+}
+
+export const NO_OUTCOME: DisruptionOutcome = {
+  count: 1,
+  goneAt: undefined,
+  replacement: undefined,
+  placedOn: undefined,
+  avoid: undefined,
+};

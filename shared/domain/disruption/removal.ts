@@ -1,0 +1,168 @@
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { causeOf, type Evidence } from './cause.ts';
+import {
+  type Disruption,
+  type DisruptionOutcome,
+  type DisruptionSpec,
+  NO_OUTCOME,
+  type Preemptor,
+  type RankedPod,
+} from './disruption.ts';
+
+/** A removed pod that is followed until nothing more is to be learnt of it. Times are wall time. */
+export interface Removal {
+  readonly pod: RemovedPod;
+  readonly evidence: Evidence;
+  readonly madeRoomFor: NominatedPod | undefined;
+  readonly ranked: readonly (RankedPod & { readonly namespace: string })[];
+  readonly outcome: DisruptionOutcome;
+  readonly stage: Stage;
+}
+
+/** What has been written: nothing, the record, the record with its outcome. */
+export type Stage = 'Observed' | 'Recorded' | 'Ended';
+
+/** What a record keeps of the pod. */
+export interface RemovedPod extends Omit<
+  DisruptionSpec,
+  'cause' | 'requestedBy' | 'because' | 'madeRoomFor' | 'ranked'
+> {
+  readonly namespace: string;
+}
+
+/** What a scheduler process knows of a pod that it has just seen go. */
+export interface SeenRemoval {
+  readonly pod: Pod;
+  readonly node: string;
+  readonly evidence: Evidence;
+  readonly at: Instant;
+}
+
+/** Begins to follow a pod. One that has failed takes no more room, so it is gone at once. */
+export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed: boolean): Removal {
+  const controller = controllerOf(pod);
+  const { namespace, name, uid, spec } = pod;
+  return {
+    pod: {
+      namespace,
+      pod: name,
+      podUid: uid,
+      owner: controller && { kind: controller.kind, name: controller.name, uid: controller.uid },
+      priorityClassName: spec.priorityClassName,
+      priority: spec.priority ?? 0,
+      node,
+      removedAt: at,
+    },
+    evidence,
+    madeRoomFor: undefined,
+    ranked: [],
+    outcome: { ...NO_OUTCOME, goneAt: hasFailed ? at : undefined },
+    stage: 'Observed',
+  };
+}
+
+/** How long a record waits for what other components report of the same removal. */
+const SETTLE_MS = 5_000;
+/** How long a replacement, and the pod that room was made for, are waited for once the pod is gone. */
+const FOLLOW_MS = 5 * 60_000;
+/** A pod that does not end is followed no longer. */
+const LONGEST_MS = 60 * 60_000;
+
+/** What is to be written of a removal now; `undefined` for nothing. Each of both is written once. */
+export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' | undefined {
+  switch (removal.stage) {
+    case 'Observed':
+      return isSettled(removal) || now - removal.pod.removedAt >= SETTLE_MS ? 'record' : undefined;
+    case 'Recorded':
+      return isComplete(removal) || now >= followedUntil(removal) ? 'outcome' : undefined;
+    case 'Ended':
+      return undefined;
+  }
+}
+
+/** Whether no other component will say more of the cause. */
+function isSettled({ evidence, madeRoomFor }: Removal): boolean {
+  const { disruptionTarget, agent } = evidence;
+  if (isPreemption({ evidence })) return madeRoomFor !== undefined;
+  return disruptionTarget !== 'EvictionByEvictionAPI' || agent !== undefined;
+}
+
+export function isPreemption({ evidence }: Pick<Removal, 'evidence'>): boolean {
+  return evidence.disruptionTarget === 'PreemptionByScheduler';
+}
+
+function isComplete({ pod, madeRoomFor, outcome }: Removal): boolean {
+  const { goneAt, replacement, placedOn } = outcome;
+  if (goneAt === undefined) return false;
+  return (
+    (pod.owner === undefined || replacement !== undefined) && (madeRoomFor === undefined || placedOn !== undefined)
+  );
+}
+
+/** Until when there is something to learn of it at most. */
+export function followedUntil({ pod, outcome }: Removal): Instant {
+  return outcome.goneAt === undefined ? pod.removedAt + LONGEST_MS : outcome.goneAt + FOLLOW_MS;
+}
+
+/** The pods of one preemption are removed and nominated within seconds of one another, in either order. */
+export const PREEMPTION_MS = 10_000;
+
+/** A pending pod that a scheduler nominated to a node, and when. */
+export interface NominatedPod extends Preemptor {
+  readonly namespace: string;
+  readonly at: Instant;
+}
+
+/**
+ * The pods that a victim may have made room for: those that were nominated to its node about then with a higher priority. A
+ * pod that uses the room later was not nominated then (S0-32).
+ */
+export function possiblePreemptors(
+  { pod }: Pick<Removal, 'pod'>,
+  nominated: readonly NominatedPod[],
+): readonly NominatedPod[] {
+  return nominated.filter(
+    ({ at, priority }) => priority > pod.priority && Math.abs(at - pod.removedAt) <= PREEMPTION_MS,
+  );
+}
+
+const LONGEST_NAME = 240;
+const UID_LENGTH = 8;
+
+/**
+ * The record as it is written. What it says of pods in other namespaces is their priority: their names are not disclosed to
+ * those who may read this one.
+ */
+export function disruptionOf({ pod, evidence, madeRoomFor, ranked, outcome }: Removal): Disruption {
+  const { namespace, ...facts } = pod;
+  return {
+    namespace,
+    name: nameOf(pod),
+    spec: {
+      ...facts,
+      ...causeOf(evidence),
+      madeRoomFor: madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor),
+      ranked: ranked.map(({ priority, code, ...other }) => ({ pod: nameSeenFrom(namespace, other), priority, code })),
+    },
+    outcome,
+  };
+}
+
+/** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */
+function nameOf({ pod, podUid }: RemovedPod): string {
+  return `${pod.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')}.${podUid.slice(0, UID_LENGTH)}`;
+}
+
+function preemptorSeenFrom(own: string, preemptor: NominatedPod): Preemptor {
+  const { uid, priorityClassName, priority, nominatedNode } = preemptor;
+  return { uid, pod: nameSeenFrom(own, preemptor), priorityClassName, priority, nominatedNode };
+}
+
+/** Names of pods in other namespaces are not disclosed. */
+function nameSeenFrom(
+  own: string,
+  { namespace, pod }: { readonly namespace: string; readonly pod: string | undefined },
+): string | undefined {
+  return namespace === own ? pod : undefined;
+}

@@ -1,0 +1,265 @@
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { DisruptionOutcome } from './disruption.ts';
+import {
+  beginRemoval,
+  dueWrite,
+  followedUntil,
+  isPreemption,
+  type NominatedPod,
+  possiblePreemptors,
+  PREEMPTION_MS,
+  type Removal,
+  type SeenRemoval,
+} from './removal.ts';
+
+/** What is to be written of one removal. */
+export interface DueWrite {
+  readonly uid: string;
+  readonly removal: Removal;
+  readonly write: 'record' | 'outcome';
+}
+
+/** A pod that has just been placed on a node. */
+export interface NewlyPlaced {
+  readonly uid: string;
+  readonly name: string;
+  readonly node: string;
+  /** UID of its controller. */
+  readonly owner: string | undefined;
+}
+
+/** What the agent of a node reports of a pod that it evicted. */
+export interface ReportedEviction extends Pick<Removal, 'ranked'> {
+  readonly uid: string;
+  readonly node: string;
+  readonly because: Because;
+}
+
+/** Of more, the oldest are followed no longer. */
+const MOST_FOLLOWED = 20_000;
+const MOST_NOMINATED = 10_000;
+const MOST_REPORTED = 10_000;
+/** More removals of one owner than this within `STORM_MS` are one record with a count. */
+const STORM_FROM = 20;
+const STORM_MS = 10_000;
+const LONGEST_STORM_MS = 60_000;
+/** So that a replica that takes over finds what the one before it has not written. */
+const KEPT_AFTER_MS = 60_000;
+
+/**
+ * The removals that a process has seen and not yet seen the end of. Every replica follows all of them, so that another one
+ * can go on where the leader stopped. In place, because each change concerns one of thousands; nothing here reads a clock.
+ */
+export class Removals {
+  readonly #removals = new Map<string, Removal>();
+  /** Removals that lack a replacement, by the UID of their owner, the oldest first. */
+  readonly #unreplaced = new Map<string, Set<string>>();
+  /** Removals by the UID of the pod that they made room for. */
+  readonly #preemptions = new Map<string, Set<string>>();
+  /** By UID and node. */
+  readonly #nominated = new Map<string, NominatedPod>();
+  /** Where recently nominated pods were placed, by UID: that can be seen before it is known what they were nominated for. */
+  readonly #placed = new Map<string, string>();
+  /** UIDs of preemptors by victim, as Events name them. */
+  readonly #named = new Map<string, string>();
+  /** By victim. A report can come before its pod is seen to terminate, as an Event can. */
+  readonly #reported = new Map<string, ReportedEviction>();
+  readonly #storms = new Storms();
+
+  get size(): number {
+    return this.#removals.size;
+  }
+
+  has(uid: string): boolean {
+    return this.#removals.has(uid);
+  }
+
+  /** A pod has begun to terminate, has failed, or is gone. What was seen before counts. */
+  begin(seen: SeenRemoval, hasFailed = false): void {
+    const removal = beginRemoval(seen, hasFailed);
+    const { podUid, owner } = removal.pod;
+    if (this.#removals.has(podUid)) return;
+    const storm = this.#storms.join(removal);
+    if (storm !== undefined) {
+      this.#update(storm, ({ count }) => ({ count: count + 1, goneAt: undefined }));
+      return;
+    }
+    this.#put(podUid, removal);
+    if (owner !== undefined) addTo(this.#unreplaced, owner.uid, podUid);
+    this.#attribute(podUid, this.#named.get(podUid));
+    this.#adoptReport(podUid);
+  }
+
+  /** Only the agent of the pod's own node is believed. */
+  reportEviction(eviction: ReportedEviction): void {
+    if (this.#reported.has(eviction.uid)) return;
+    putBounded(this.#reported, MOST_REPORTED, [eviction.uid, eviction]);
+    this.#adoptReport(eviction.uid);
+  }
+
+  /** A scheduler has nominated a pending pod to a node. */
+  nominate(pod: NominatedPod): void {
+    putBounded(this.#nominated, MOST_NOMINATED, [`${pod.uid} ${pod.nominatedNode}`, pod]);
+    for (const [victim, named] of this.#named) if (named === pod.uid) this.#attribute(victim, named);
+  }
+
+  /** An Event of a scheduler names the pod that a victim made room for. Others can write such an Event, so it only chooses. */
+  namePreemptor(victim: string, preemptor: string): void {
+    putBounded(this.#named, MOST_REPORTED, [victim, preemptor]);
+    this.#attribute(victim, preemptor);
+  }
+
+  /** The pod object is gone. */
+  gone(uid: string, at: Instant): void {
+    const key = this.#storms.of(uid) ?? uid;
+    this.#update(key, ({ goneAt }) => ({ goneAt: key === uid ? (goneAt ?? at) : at }));
+  }
+
+  /** A pod has been placed: in the place of an older one of its owner, or where room was made for it. */
+  place({ uid, name, node, owner }: NewlyPlaced): void {
+    putBounded(this.#placed, MOST_NOMINATED, [uid, node]);
+    for (const victim of this.#preemptions.get(uid) ?? []) this.#update(victim, () => ({ placedOn: node }));
+    this.#preemptions.delete(uid);
+    const [replaced] = (owner !== undefined && this.#unreplaced.get(owner)) || [];
+    if (replaced === undefined || owner === undefined) return;
+    removeFrom(this.#unreplaced, owner, replaced);
+    this.#update(replaced, () => ({ replacement: { pod: name, node } }));
+  }
+
+  /** What is to be written now, the oldest first. */
+  due(now: Instant, most: number): readonly DueWrite[] {
+    const due: DueWrite[] = [];
+    for (const [uid, removal] of this.#removals) {
+      const write = dueWrite(removal, now);
+      if (write === undefined) continue;
+      if (write === 'record') this.#attributeLast(uid);
+      due.push({ uid, removal: this.#removals.get(uid) ?? removal, write });
+      if (due.length === most) break;
+    }
+    return due;
+  }
+
+  /** Notes what has been written of a removal, by this process or by another one. */
+  written(uid: string, write: DueWrite['write']): void {
+    const removal = this.#removals.get(uid);
+    if (removal === undefined) return;
+    if (write === 'outcome') this.#forget(uid, removal);
+    else if (removal.stage === 'Observed') this.#put(uid, { ...removal, stage: 'Recorded' });
+  }
+
+  /** Forgets what is followed no longer. A replica that does not lead writes nothing and would keep all of it. */
+  prune(now: Instant): void {
+    for (const [uid, removal] of this.#removals) {
+      if (now > followedUntil(removal) + KEPT_AFTER_MS) this.#forget(uid, removal);
+    }
+    for (const [key, { at }] of this.#nominated) {
+      if (now - at <= 2 * PREEMPTION_MS) break;
+      this.#nominated.delete(key);
+    }
+    this.#storms.prune(now);
+  }
+
+  #adoptReport(uid: string): void {
+    const removal = this.#removals.get(uid);
+    const eviction = this.#reported.get(uid);
+    if (removal?.stage !== 'Observed' || eviction?.node !== removal.pod.node) return;
+    const { because, ranked } = eviction;
+    this.#put(uid, { ...removal, evidence: { ...removal.evidence, agent: because }, ranked });
+  }
+
+  #attribute(victim: string, named: string | undefined): void {
+    if (named === undefined) return;
+    this.#settle(victim, (possible) => possible.find(({ uid }) => uid === named));
+  }
+
+  /** Without such an Event it is certain only where there was no other. */
+  #attributeLast(victim: string): void {
+    this.#settle(victim, (possible) => (possible.length === 1 ? possible[0] : undefined));
+  }
+
+  #settle(victim: string, choose: (possible: readonly NominatedPod[]) => NominatedPod | undefined): void {
+    const removal = this.#removals.get(victim);
+    if (removal?.stage !== 'Observed' || removal.madeRoomFor !== undefined || !isPreemption(removal)) return;
+    const onNode = [...this.#nominated.values()].filter(({ nominatedNode }) => nominatedNode === removal.pod.node);
+    const madeRoomFor = choose(possiblePreemptors(removal, onNode));
+    if (madeRoomFor === undefined) return;
+    const placedOn = this.#placed.get(madeRoomFor.uid);
+    this.#put(victim, { ...removal, madeRoomFor, outcome: { ...removal.outcome, placedOn } });
+    if (placedOn === undefined) addTo(this.#preemptions, madeRoomFor.uid, victim);
+  }
+
+  #update(uid: string, change: (outcome: DisruptionOutcome) => Partial<DisruptionOutcome>): void {
+    const removal = this.#removals.get(uid);
+    if (removal === undefined) return;
+    this.#put(uid, { ...removal, outcome: { ...removal.outcome, ...change(removal.outcome) } });
+  }
+
+  /** A changed removal keeps its place: the oldest come first. */
+  #put(uid: string, removal: Removal): void {
+    this.#removals.set(uid, removal);
+    if (this.#removals.size <= MOST_FOLLOWED) return;
+    const [oldest] = this.#removals;
+    if (oldest !== undefined) this.#forget(...oldest);
+  }
+
+  #forget(uid: string, { pod, madeRoomFor }: Removal): void {
+    this.#removals.delete(uid);
+    this.#named.delete(uid);
+    this.#reported.delete(uid);
+    if (pod.owner !== undefined) removeFrom(this.#unreplaced, pod.owner.uid, uid);
+    if (madeRoomFor !== undefined) removeFrom(this.#preemptions, madeRoomFor.uid, uid);
+  }
+}
+
+/** Owners of which very many pods are removed at once. */
+class Storms {
+  readonly #recent = new Map<string, readonly Instant[]>();
+  readonly #storms = new Map<string, { readonly uid: string; readonly at: Instant }>();
+  readonly #members = new Map<string, string>();
+
+  /** The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. */
+  join({ pod }: Pick<Removal, 'pod'>): string | undefined {
+    const { owner, podUid, removedAt: at } = pod;
+    if (owner === undefined) return undefined;
+    const recent = [...(this.#recent.get(owner.uid) ?? []), at]
+      .filter((each) => at - each < STORM_MS)
+      .slice(-STORM_FROM - 1);
+    this.#recent.set(owner.uid, recent);
+    if (recent.length <= STORM_FROM) return undefined;
+    return this.#joinStorm(owner.uid, { uid: podUid, at });
+  }
+
+  /** The removal of which the pod is a part. */
+  of(uid: string): string | undefined {
+    return this.#members.get(uid);
+  }
+
+  prune(now: Instant): void {
+    for (const [owner, times] of this.#recent) if (now - (times.at(-1) ?? 0) >= STORM_MS) this.#recent.delete(owner);
+    for (const [owner, { at }] of this.#storms) if (now - at >= LONGEST_STORM_MS) this.#storms.delete(owner);
+  }
+
+  #joinStorm(owner: string, member: { readonly uid: string; readonly at: Instant }): string | undefined {
+    const storm = this.#storms.get(owner);
+    if (storm === undefined || member.at - storm.at >= LONGEST_STORM_MS) {
+      this.#storms.set(owner, member);
+      return undefined;
+    }
+    putBounded(this.#members, MOST_FOLLOWED, [member.uid, storm.uid]);
+    return storm.uid;
+  }
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([value]));
+  else set.add(value);
+}
+
+function removeFrom(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key);
+  set?.delete(value);
+  if (set?.size === 0) sets.delete(key);
+}
