@@ -20,6 +20,7 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/node-controller': '.Values.nodeController.enabled',
   'overlays/without-agent': 'not .Values.agent.enabled',
   'overlays/dashboard': '.Values.dashboard.enabled',
+  'overlays/disruption-record': '.Values.disruptions.enabled',
 };
 
 /** The same for components that add objects and change none. */

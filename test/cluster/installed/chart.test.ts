@@ -22,6 +22,7 @@ const OVERLAYS: Readonly<Record<string, readonly string[]>> = {
   'overlays/second-scheduler': ['scheduler.enabled=true', 'scheduler.kubeSchedulerImage=kube-scheduler'],
   'overlays/node-controller': ['nodeController.enabled=true'],
   'overlays/dashboard': ['dashboard.enabled=true'],
+  'overlays/disruption-record': ['disruptions.enabled=true'],
   'overlays/without-agent': ['agent.enabled=false'],
   'overlays/high-availability': [],
   'overlays/monitoring': ['podMonitors.enabled=true', 'alerts.enabled=true', 'dashboards.enabled=true'],

@@ -1,0 +1,290 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Evidence } from '#shared/domain/disruption/cause.ts';
+import { disruptionOf, type NominatedPod } from '#shared/domain/disruption/removal.ts';
+import { type DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
+import { buildPod, type PodFields } from '#test/build/cluster.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const MANY = 100_000;
+const PREEMPTED: Evidence = {
+  disruptionTarget: 'PreemptionByScheduler',
+  statusReason: undefined,
+  isOomKilled: false,
+  isWitnessed: true,
+  node: { isCordoned: false, isSilent: false },
+  agent: undefined,
+};
+const EVICTED = { ...PREEMPTED, disruptionTarget: 'EvictionByEvictionAPI' };
+const DELETED = { ...PREEMPTED, disruptionTarget: undefined };
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', isController: true };
+const BECAUSE = { code: 'HardThresholdMet', text: 'memory.available is 90Mi', facts: {} };
+
+function seen(fields: PodFields & { readonly owned?: boolean }, evidence: Evidence, at: number) {
+  const pod = { ...buildPod(fields), owners: fields.owned === true ? [OWNER] : [] };
+  return { pod, node: 'node-1', evidence, at };
+}
+
+function nominated(name: string, at: number, more: Partial<NominatedPod> = {}): NominatedPod {
+  return {
+    uid: `uid-${name}`,
+    pod: name,
+    namespace: 'default',
+    priorityClassName: 'high',
+    priority: 1_000,
+    nominatedNode: 'node-1',
+    at,
+    ...more,
+  };
+}
+
+function due(removals: Removals, now: number) {
+  return removals.due(now, MANY).map(({ uid, write }) => `${write} ${uid}`);
+}
+
+/** Writes everything that is due, as the leader does. */
+function writeAll(removals: Removals, now: number): readonly DueWrite[] {
+  const writes = removals.due(now, MANY);
+  for (const { uid, write } of writes) removals.written(uid, write);
+  return writes;
+}
+
+function recordOf(removals: Removals, now: number) {
+  const [first] = removals.due(now, MANY);
+  return first && disruptionOf(first.removal);
+}
+
+describe('the record of a preemption', () => {
+  test('names the only pod that was nominated to the node about then, once no other can follow (S0-24)', () => {
+    const removals = new Removals();
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 0));
+    removals.nominate(nominated('waiting', 20));
+    expect(due(removals, 4 * SECOND)).toEqual([]);
+    expect(recordOf(removals, 5 * SECOND)?.spec).toMatchObject({
+      cause: 'Preemption',
+      removedAt: 0,
+      madeRoomFor: { pod: 'waiting', nominatedNode: 'node-1' },
+    });
+  });
+
+  test.each<readonly [string, readonly NominatedPod[], string | undefined]>([
+    ['one of lower priority', [nominated('low', 0, { priority: 0 })], undefined],
+    ['one on another node', [nominated('elsewhere', 0, { nominatedNode: 'node-2' })], undefined],
+    ['one that uses the room later (S0-32)', [nominated('first', 0), nominated('later', 11 * SECOND)], 'first'],
+    ['one that was nominated long before', [nominated('old', -11 * SECOND), nominated('new', 0)], 'new'],
+    ['two about then, so it is not certain', [nominated('one', 0), nominated('two', 100)], undefined],
+  ])('of several pods: %s', (_, pods, expected) => {
+    const removals = new Removals();
+    for (const pod of pods.filter(({ at }) => at <= 0)) removals.nominate(pod);
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 0));
+    for (const pod of pods.filter(({ at }) => at > 0)) removals.nominate(pod);
+    expect(recordOf(removals, 12 * SECOND)?.spec.madeRoomFor?.pod).toBe(expected);
+  });
+
+  test.each(['before', 'after'])('an Event of the scheduler that comes %s tells apart two pods', (when) => {
+    const removals = new Removals();
+    removals.nominate(nominated('one', 0));
+    removals.nominate(nominated('two', 10));
+    if (when === 'before') removals.namePreemptor('uid-victim', 'uid-one');
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 20));
+    if (when === 'after') removals.namePreemptor('uid-victim', 'uid-one');
+    expect(recordOf(removals, 20)?.spec.madeRoomFor?.pod).toBe('one');
+  });
+
+  test('a forged Event names no pod that was not nominated there', () => {
+    const removals = new Removals();
+    removals.nominate(nominated('one', 0));
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 0));
+    removals.namePreemptor('uid-victim', 'uid-of-a-stranger');
+    expect(due(removals, 0)).toEqual([]);
+    expect(recordOf(removals, 5 * SECOND)?.spec.madeRoomFor?.pod).toBe('one');
+  });
+
+  test('shows the nominated node, and where the pod was placed in the end (S0-28)', () => {
+    const removals = new Removals();
+    removals.nominate(nominated('waiting', 0));
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 0));
+    writeAll(removals, 5 * SECOND);
+    removals.gone('uid-victim', 6 * SECOND);
+    expect(due(removals, 7 * SECOND)).toEqual([]);
+    removals.place({ uid: 'uid-waiting', name: 'waiting', node: 'node-2', owner: undefined });
+    const [ended] = writeAll(removals, 7 * SECOND);
+    expect(ended?.write).toBe('outcome');
+    expect(ended && disruptionOf(ended.removal)).toMatchObject({
+      spec: { madeRoomFor: { nominatedNode: 'node-1' } },
+      outcome: { placedOn: 'node-2', goneAt: 6 * SECOND },
+    });
+  });
+
+  test('knows a pod that was placed before it was known what it was nominated for', () => {
+    const removals = new Removals();
+    removals.nominate(nominated('waiting', 0));
+    removals.begin(seen({ name: 'victim', priority: 0 }, PREEMPTED, 0));
+    removals.place({ uid: 'uid-waiting', name: 'waiting', node: 'node-1', owner: undefined });
+    expect(recordOf(removals, 5 * SECOND)?.outcome.placedOn).toBe('node-1');
+  });
+});
+
+describe('the record of an eviction by an agent', () => {
+  const report = { uid: 'uid-hog', node: 'node-1', because: BECAUSE, ranked: [] };
+
+  test.each(['before', 'after'])('has its reason, whichever is seen first: the report %s the pod', (when) => {
+    const removals = new Removals();
+    if (when === 'before') removals.reportEviction(report);
+    removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+    if (when === 'after') removals.reportEviction(report);
+    expect(recordOf(removals, 0)?.spec).toMatchObject({ cause: 'Eviction', because: BECAUSE });
+  });
+
+  test('believes the agent of its own node only', () => {
+    const removals = new Removals();
+    removals.reportEviction({ ...report, node: 'node-2' });
+    removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+    expect(due(removals, 4 * SECOND)).toEqual([]);
+    expect(recordOf(removals, 5 * SECOND)?.spec).toMatchObject({ cause: 'Unknown', requestedBy: undefined });
+  });
+
+  test('makes room for nobody, whoever is nominated to the node (S0-30)', () => {
+    const removals = new Removals();
+    removals.nominate(nominated('waiting', 0));
+    removals.namePreemptor('uid-hog', 'uid-waiting');
+    removals.reportEviction(report);
+    removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+    expect(recordOf(removals, 5 * SECOND)?.spec.madeRoomFor).toBeUndefined();
+  });
+});
+
+describe('what becomes of a removal', () => {
+  test('the first pod of its owner that is placed afterwards replaces it, each pod one', () => {
+    const removals = new Removals();
+    for (const name of ['a', 'b']) removals.begin(seen({ name, owned: true }, DELETED, 0));
+    writeAll(removals, 0);
+    for (const uid of ['uid-a', 'uid-b']) removals.gone(uid, SECOND);
+    removals.place({ uid: 'uid-c', name: 'c', node: 'node-2', owner: 'uid-web' });
+    removals.place({ uid: 'uid-x', name: 'x', node: 'node-2', owner: 'uid-other' });
+    const [ended, ...others] = writeAll(removals, SECOND);
+    expect(others).toEqual([]);
+    expect(ended?.removal).toMatchObject({ pod: { pod: 'a' }, outcome: { replacement: { pod: 'c', node: 'node-2' } } });
+  });
+
+  test('without a replacement it ends five minutes after the pod is gone, and an hour after it began where it never goes', () => {
+    const removals = new Removals();
+    removals.begin(seen({ name: 'gone', owned: true }, DELETED, 0));
+    removals.begin(seen({ name: 'stuck' }, DELETED, 0));
+    writeAll(removals, 0);
+    removals.gone('uid-gone', MINUTE);
+    expect(due(removals, 6 * MINUTE - 1)).toEqual([]);
+    expect(writeAll(removals, 6 * MINUTE).map(({ uid }) => uid)).toEqual(['uid-gone']);
+    expect(due(removals, 60 * MINUTE)).toEqual(['outcome uid-stuck']);
+  });
+
+  test('a pod that failed is gone at once, and is not begun again when its object is deleted', () => {
+    const removals = new Removals();
+    removals.begin(seen({ name: 'failed' }, { ...DELETED, isOomKilled: true }, 0), true);
+    expect(recordOf(removals, 0)).toMatchObject({ spec: { cause: 'OOMKill' }, outcome: { goneAt: 0 } });
+    removals.begin(seen({ name: 'failed' }, DELETED, SECOND));
+    expect(recordOf(removals, SECOND)?.spec.cause).toBe('OOMKill');
+  });
+
+  test('the twenty-first removal of an owner within ten seconds and those after it are one record with a count', () => {
+    const removals = new Removals();
+    for (let at = 0; at < 100; at += 1) removals.begin(seen({ name: `web-${at}`, owned: true }, DELETED, at));
+    const records = writeAll(removals, 100);
+    expect(records.map(({ uid }) => uid)).toEqual(Array.from({ length: 21 }, (_, at) => `uid-web-${at}`));
+    expect(records.at(-1)?.removal.outcome.count).toBe(80);
+  });
+
+  test('a replica that writes nothing forgets, but not what a new leader still has to write', () => {
+    const removals = new Removals();
+    removals.begin(seen({ name: 'a' }, DELETED, 0));
+    removals.gone('uid-a', 0);
+    removals.prune(6 * MINUTE);
+    expect(due(removals, 6 * MINUTE)).toEqual(['record uid-a']);
+    removals.prune(6 * MINUTE + 1);
+    expect(removals.size).toBe(0);
+  });
+
+  test('at most 20,000 removals are followed, the latest', () => {
+    const removals = new Removals();
+    for (let at = 0; at < 20_010; at += 1) removals.begin(seen({ name: `p${at}` }, DELETED, at));
+    expect([removals.size, removals.has('uid-p9'), removals.has('uid-p10')]).toEqual([20_000, false, true]);
+  });
+});
+
+type Happening =
+  'PREEMPTED' | 'EVICTED' | 'DELETED' | 'gone' | 'report' | 'nominate' | 'name' | 'place' | 'write' | 'prune';
+
+/** What can happen to a pod of six, at a time; `write` gives what was written. */
+function happen(removals: Removals, kind: Happening, pod: number, now: number): readonly string[] {
+  const [name, uid] = [`p${pod}`, `uid-p${pod}`];
+  const begin = (evidence: Evidence) => removals.begin(seen({ name, owned: true }, evidence, now));
+  const actions: Readonly<Record<Happening, () => unknown>> = {
+    PREEMPTED: () => begin(PREEMPTED),
+    EVICTED: () => begin(EVICTED),
+    DELETED: () => begin(DELETED),
+    gone: () => removals.gone(uid, now),
+    report: () => removals.reportEviction({ uid, node: 'node-1', because: BECAUSE, ranked: [] }),
+    nominate: () => removals.nominate(nominated('n', now)),
+    name: () => removals.namePreemptor(uid, 'uid-n'),
+    place: () => removals.place({ uid: 'uid-n', name: 'n', node: 'node-2', owner: 'uid-web' }),
+    prune: () => removals.prune(now),
+    write: () => writeAll(removals, now).map((each) => `${each.uid} ${each.write}`),
+  };
+  const done = actions[kind]();
+  return Array.isArray(done) ? (done as readonly string[]) : [];
+}
+
+test('whatever happens in whichever order, each begin is followed by one record, then one outcome', () => {
+  const kinds: readonly Happening[] = [
+    'PREEMPTED',
+    'EVICTED',
+    'DELETED',
+    'gone',
+    'report',
+    'nominate',
+    'name',
+    'place',
+    'write',
+    'prune',
+  ];
+  const event = fc.tuple(fc.constantFrom(...kinds), fc.nat(5), fc.nat(20 * SECOND));
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      const removals = new Removals();
+      const written: string[] = [];
+      let now = 0;
+      for (const [kind, pod, after] of events) written.push(...happen(removals, kind, pod, (now += after)));
+      for (const [uid, ofPod] of Map.groupBy(written, (each) => each.split(' ')[0])) {
+        const turns = ofPod.map((_, at) => `${uid} ${at % 2 === 0 ? 'record' : 'outcome'}`);
+        expect(ofPod).toEqual(turns);
+      }
+    }),
+    { seed: 20_261_126 },
+  );
+});
+
+test('a record names no pod of another namespace', () => {
+  const name = fc.stringMatching(/^[a-z]{4,12}$/);
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(name, { minLength: 4, maxLength: 4 }),
+      fc.boolean(),
+      ([own = '', other = '', a = '', b = ''], isOwn) => {
+        const removals = new Removals();
+        const namespace = isOwn ? own : other;
+        removals.reportEviction({
+          uid: `uid-${a}`,
+          node: 'node-1',
+          because: BECAUSE,
+          ranked: [{ namespace, pod: b, priority: 1, code: 'Ranked' }],
+        });
+        removals.nominate(nominated(b, 0, { namespace, uid: 'uid-of-preemptor' }));
+        removals.begin(seen({ name: a, namespace: own, priority: 0 }, PREEMPTED, 0));
+        const text = JSON.stringify(recordOf(removals, 5 * SECOND));
+        expect([text.includes(`"${b}"`), text.includes(`"${other}"`)]).toEqual([isOwn, false]);
+      },
+    ),
+    { seed: 20_261_126 },
+  );
+});
