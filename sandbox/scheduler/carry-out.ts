@@ -77,15 +77,7 @@ async function removeVictim(ports: SchedulerPorts, victim: Pod, pod: Pod, node: 
   const deleted = await client.request({ method: 'DELETE', path: resourcePath(PODS, { namespace, name }), body });
   if (deleted.kind === 'ok') {
     const note = `Preempted by pod ${pod.uid} on node ${node}`;
-    const related = podReference(pod);
-    events.record({
-      regarding: podReference(victim),
-      related,
-      type: 'Normal',
-      reason: 'Preempted',
-      note,
-      action: 'Preempting',
-    });
+    events.record({ regarding: podReference(victim), type: 'Normal', reason: 'Preempted', note, action: 'Preempting' });
   }
   return deleted;
 }

@@ -156,8 +156,12 @@ export function followPreemptedEvents(removals: Removals, options: ClientContext
   return listWatch;
 }
 
+/** `pkg/scheduler/framework/preemption/executor.go`; the Event has no `related`. */
+const PREEMPTED_BY = /^Preempted by pod (?<uid>\S+) on node /;
+
 function namePreemptor(removals: Removals, raw: KubeObject): void {
   const victim = fieldOf(raw['regarding'], 'uid');
-  const preemptor = fieldOf(raw['related'], 'uid');
-  if (typeof victim === 'string' && typeof preemptor === 'string') removals.namePreemptor(victim, preemptor);
+  const note = raw['note'];
+  const preemptor = typeof note === 'string' ? PREEMPTED_BY.exec(note)?.groups?.['uid'] : undefined;
+  if (typeof victim === 'string' && preemptor !== undefined) removals.namePreemptor(victim, preemptor);
 }
