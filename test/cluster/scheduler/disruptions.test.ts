@@ -1,0 +1,292 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { at, pod, textAt } from '#test/contract/harness.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
+import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
+
+const CRDS = fileURLToPath(new URL('../../../deploy/crds', import.meta.url));
+const RECORDS = '/apis/plimsoll.dev/v1alpha1';
+const PATIENCE_MS = 30_000;
+/** Of the 8 that a node has. */
+const [HALF, WHOLE] = ['4', '8'];
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
+const why = whyNoOwnCluster(process.env);
+
+/** Kubernetes itself removes the pods: its scheduler, its taint manager, its Eviction API. */
+describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () => {
+  const own = ownCluster();
+  const ended = new AbortController();
+  let replicas: readonly SchedulerProcess[] = [];
+  let ending: Promise<void>;
+
+  beforeAll(async () => {
+    const { admin, cluster } = own();
+    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', CRDS]);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    for (const name of ['plimsoll-system', 'other']) await send('POST', '/api/v1/namespaces', { metadata: { name } });
+    for (const [name, value] of [
+      ['low', 10],
+      ['high', 1_000],
+      ['highest', 2_000],
+    ] as const)
+      await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
+    await makeFakeNodes(admin, 'node', 6);
+    await eventually(async () => expect(await countReadyNodes(admin)).toBe(6), PATIENCE_MS);
+    replicas = await Promise.all(
+      (await freePorts(2)).map((port) => startSchedulerProcess(cluster.kubeconfig, port, FLAGS)),
+    );
+    await eventually(
+      () => expect(replicas.some((each) => each.log().includes('Lease acquired'))).toBe(true),
+      PATIENCE_MS,
+    );
+    ending = endTerminatedPods(admin, ended.signal);
+  }, 120_000);
+  afterAll(async () => {
+    ended.abort();
+    await ending;
+    await Promise.all(replicas.map((each) => each.stop()));
+  });
+
+  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
+    const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+    const outcome = await own().admin.request({ method, path, contentType, ...(body && { body }) });
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    return at(outcome, 'object');
+  }
+
+  /** On the node where one is named; otherwise kube-scheduler looks for one among those of the selector. */
+  async function create(
+    name: string,
+    spec: object,
+    more: { readonly namespace?: string; readonly metadata?: object } = {},
+  ) {
+    const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: HALF } } }];
+    const body = pod(name, { containers, schedulerName: 'default-scheduler', ...spec }, more.metadata);
+    const path = podPath(more.namespace);
+    return eventually(async () => textAt(await send('POST', path, body), 'metadata.uid'), PATIENCE_MS);
+  }
+
+  function podPath(namespace = 'default', name?: string): string {
+    return `/api/v1/namespaces/${namespace}/pods${name === undefined ? '' : `/${name}`}`;
+  }
+
+  function asking(cpu: string): object {
+    return { containers: [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu } } }] };
+  }
+
+  function onlyOn(...names: readonly string[]): object {
+    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: names }];
+    const required = { nodeSelectorTerms: [{ matchExpressions }] };
+    return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
+  }
+
+  async function records(namespace = 'default'): Promise<readonly object[]> {
+    const list = await send('GET', `${RECORDS}/namespaces/${namespace}/disruptions`);
+    return at(list, 'items') as readonly object[];
+  }
+
+  async function recordOf(name: string, namespace = 'default'): Promise<object> {
+    const found = (await records(namespace)).filter((each) => at(each, 'spec.pod') === name);
+    expect(found).toHaveLength(1);
+    return found[0] ?? {};
+  }
+
+  /** By name, whichever of them this is about; the scheduler's own Event says which pod it was. */
+  async function preemptorInEvent(victim: string): Promise<string> {
+    const events = await send('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
+    const found = (at(events, 'items') as readonly object[]).find(
+      (each) => at(each, 'reason') === 'Preempted' && at(each, 'regarding.name') === victim,
+    );
+    return /^Preempted by pod (?<uid>\S+) on node/.exec(textAt(found, 'note'))?.groups?.['uid'] ?? '';
+  }
+
+  const cause = (name: string, expected: string) =>
+    eventually(async () => expect(await recordOf(name)).toMatchObject({ spec: { cause: expected } }), PATIENCE_MS);
+
+  test('a preempted pod is recorded with the pod that it made room for, and where that was placed (S0-24, S1-26)', async () => {
+    await create('victim', { ...asking(WHOLE), nodeName: 'node-0', priorityClassName: 'low' });
+    const uid = await create('preemptor', { ...asking(WHOLE), ...onlyOn('node-0'), priorityClassName: 'high' });
+    await eventually(async () => {
+      expect(await recordOf('victim')).toMatchObject({
+        spec: {
+          ...{ cause: 'Preemption', node: 'node-0', priorityClassName: 'low', priority: 10 },
+          madeRoomFor: { uid, pod: 'preemptor', priorityClassName: 'high', priority: 1_000, nominatedNode: 'node-0' },
+        },
+        status: { placedOn: 'node-0' },
+      });
+    }, PATIENCE_MS);
+    expect(at(await recordOf('victim'), 'status.goneAt')).toEqual(expect.any(String));
+  }, 60_000);
+
+  test('the pods of two preemptions on one node within a second are each told by the Event of the scheduler (S0-32)', async () => {
+    for (const name of ['left', 'right']) await create(name, { nodeName: 'node-1', priorityClassName: 'low' });
+    for (const name of ['one', 'two']) await create(name, { ...onlyOn('node-1'), priorityClassName: 'high' });
+    for (const victim of ['left', 'right']) {
+      await eventually(async () => {
+        const record = await recordOf(victim);
+        expect(at(record, 'spec.madeRoomFor.uid')).toBe(await preemptorInEvent(victim));
+      }, PATIENCE_MS);
+    }
+    const named = await Promise.all(
+      ['left', 'right'].map(async (each) => at(await recordOf(each), 'spec.madeRoomFor.pod')),
+    );
+    expect(named.toSorted()).toEqual(['one', 'two']);
+  }, 60_000);
+
+  test('a pod that is placed on another node in the end shows both nodes (S0-28)', async () => {
+    await create('slow', {
+      ...asking(WHOLE),
+      nodeName: 'node-2',
+      priorityClassName: 'low',
+      terminationGracePeriodSeconds: 6,
+    });
+    await create('busy', { ...asking(WHOLE), nodeName: 'node-3', priorityClassName: 'highest' });
+    await create('mover', { ...asking(WHOLE), ...onlyOn('node-2', 'node-3'), priorityClassName: 'high' });
+    await eventually(async () => {
+      expect(await send('GET', podPath('default', 'mover'))).toMatchObject({ status: { nominatedNodeName: 'node-2' } });
+    }, PATIENCE_MS);
+    await send('DELETE', podPath('default', 'busy'));
+    await eventually(async () => {
+      expect(await recordOf('slow')).toMatchObject({
+        spec: { madeRoomFor: { pod: 'mover', nominatedNode: 'node-2' } },
+        status: { placedOn: 'node-3' },
+      });
+    }, PATIENCE_MS);
+  }, 60_000);
+
+  test('a victim in another namespace learns the class of the pod, not its name', async () => {
+    await create('tenant', { ...asking(WHOLE), nodeName: 'node-4', priorityClassName: 'low' }, { namespace: 'other' });
+    const uid = await create('secret', { ...asking(WHOLE), ...onlyOn('node-4'), priorityClassName: 'high' });
+    const record = await eventually(() => recordOf('tenant', 'other'), PATIENCE_MS);
+    expect(at(record, 'spec.madeRoomFor')).toEqual({
+      ...{ uid, priorityClassName: 'high', priority: 1_000, nominatedNode: 'node-4' },
+    });
+    expect(JSON.stringify(record)).not.toContain('secret');
+  }, 60_000);
+
+  test('Kubernetes removes a pod in six ways, and each has its cause', async () => {
+    const names = ['deleted', 'asked', 'drained', 'tainted', 'short', 'killed'] as const;
+    const requests = asking('100m');
+    const node = (name: string) => (['drained', 'tainted'].includes(name) ? 'node-5' : 'node-0');
+    // node-0 is full, but a pod that names its node is not asked.
+    for (const name of names) await create(name, { ...requests, nodeName: node(name) });
+    await eventually(
+      () => expect(replicas.some((each) => each.log().includes('Lease acquired'))).toBe(true),
+      PATIENCE_MS,
+    );
+    const evict = (name: string) =>
+      send('POST', `${podPath('default', name)}/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name },
+      });
+    const fail = (name: string, status: object) =>
+      send('PATCH', `${podPath('default', name)}/status`, { status: { phase: 'Failed', ...status } });
+    await send('DELETE', podPath('default', 'deleted'));
+    await evict('asked');
+    const target = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
+    await fail('short', { reason: 'Evicted', conditions: [target] });
+    const terminated = { exitCode: 137, reason: 'OOMKilled', startedAt: null, finishedAt: null };
+    await fail('killed', {
+      containerStatuses: [
+        { name: 'main', image: 'x', imageID: 'x', ready: false, restartCount: 0, state: { terminated } },
+      ],
+    });
+    await send('PATCH', '/api/v1/nodes/node-5', { spec: { unschedulable: true } });
+    await eventually(async () =>
+      expect(await send('GET', '/api/v1/nodes/node-5')).toMatchObject({ spec: { unschedulable: true } }),
+    );
+    await evict('drained');
+    const taints = [{ key: 'test.plimsoll.dev/gone', effect: 'NoExecute' }];
+    await send('PATCH', '/api/v1/nodes/node-5', { spec: { taints } });
+    for (const [name, expected] of Object.entries({
+      ...{ deleted: 'Deletion', asked: 'Unknown', drained: 'Drain', tainted: 'Taint' },
+      ...{ short: 'KubeletEviction', killed: 'OOMKill' },
+    }))
+      await cause(name, expected);
+  }, 60_000);
+
+  test("an agent's eviction has the agent's reason, and the report of another node's agent counts nothing", async () => {
+    const because = { code: 'HardThresholdMet', text: 'memory.available is 90Mi, below the hard threshold of 100Mi' };
+    const uids = {
+      hog: await create('hog', { ...asking('1m'), nodeName: 'node-0' }),
+      far: await create('far', { ...asking('1m'), nodeName: 'node-1' }),
+    };
+    const now = new Date().toISOString();
+    const evictions = Object.entries(uids).map(([name, uid]) => ({
+      ...{ pod: `default/${name}`, uid, signal: 'memory.available', outcome: 'evicted', requestedAt: now, because },
+    }));
+    await send('POST', `${RECORDS}/nodepressures`, {
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'NodePressure',
+      metadata: { name: 'node-0' },
+    });
+    const conditions: readonly object[] = [];
+    const status = { observedAt: now, mode: 'Enforce', conditions, signals: [], next: [], evictions };
+    for (const name of ['hog', 'far'])
+      await send('POST', `${podPath('default', name)}/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name },
+      });
+    const patched = await own().admin.request({
+      ...{
+        method: 'PATCH',
+        path: `${RECORDS}/nodepressures/node-0/status`,
+        contentType: 'application/merge-patch+json',
+        body: { status },
+      },
+    });
+    expect(patched).toMatchObject({ kind: 'ok' });
+    await eventually(async () => {
+      expect(await recordOf('hog')).toMatchObject({
+        spec: { cause: 'Eviction', requestedBy: 'plimsoll-agent', because },
+      });
+      expect(await recordOf('far')).toMatchObject({ spec: { cause: 'Unknown' } });
+    }, PATIENCE_MS);
+  }, 60_000);
+
+  test('when the leader is killed, the other replica records what it left, once each; a storm is one record', async () => {
+    const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'many', uid: 'a-replica-set', controller: true };
+    const names = Array.from({ length: 40 }, (_, index) => `many-${index}`);
+    const single = Array.from({ length: 10 }, (_, index) => `single-${index}`);
+    for (const name of names)
+      await create(
+        name,
+        { ...asking('1m'), nodeName: 'node-0' },
+        { metadata: { ownerReferences: [owner], finalizers: ['test.plimsoll.dev/hold'] } },
+      );
+    for (const name of single) await create(name, { ...asking('1m'), nodeName: 'node-0' });
+    const [leader] = replicas.filter((each) => each.log().includes('Lease acquired'));
+    const removing = [...single, ...names].map((name) => send('DELETE', podPath('default', name)));
+    await leader?.stop();
+    await Promise.all(removing);
+    await eventually(async () => {
+      const all = await records();
+      const found = single.map((name) => all.filter((each) => at(each, 'spec.pod') === name).length);
+      expect(found).toEqual(single.map(() => 1));
+      expect(all.filter((each) => at(each, 'spec.owner.name') === 'many')).toHaveLength(21);
+    }, 60_000);
+  }, 120_000);
+
+  test('a record cannot be changed, also not by an administrator', async () => {
+    const record = await recordOf('victim');
+    const path = `${RECORDS}/namespaces/default/disruptions/${textAt(record, 'metadata.name')}`;
+    const body = { spec: { cause: 'Deletion' } };
+    const refused = await own().admin.request({
+      method: 'PATCH',
+      path,
+      contentType: 'application/merge-patch+json',
+      body,
+    });
+    expect(refused).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('is a record and cannot be changed') as string,
+    });
+  });
+});
