@@ -47,6 +47,7 @@ const LONGEST = {
 } as const;
 
 const MODES = ['DryRun', 'Enforce'] as const;
+const HOLDERS = ['Node', 'Policy'] as const;
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 const STATES = ['Far', 'Near', 'Soft', 'Hard'] as const;
 const FIGURES = ['Reclaimable', 'Kubelet'] as const;
@@ -227,5 +228,6 @@ function decodeRule(entry: Fields): RuleEntry | undefined {
     policy: textOf(entry['policy'], LONGEST.name),
     generation: integerOf(entry['generation']),
     mode: choiceOf(entry['mode'], MODES),
+    heldBy: choiceOf(entry['heldBy'], HOLDERS),
   };
 }

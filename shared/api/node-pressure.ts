@@ -80,6 +80,9 @@ export interface EvictionEntry extends PastEviction {
   readonly because: Because;
 }
 
+/** `Node`: the node itself met the threshold and has not been relieved since. `Policy`: other nodes did. */
+export type HeldBy = 'Node' | 'Policy';
+
 /** A threshold or pressure rule in force, and whether it may act. */
 export interface RuleEntry {
   readonly rule: string;
@@ -88,6 +91,8 @@ export interface RuleEntry {
   readonly generation: number | undefined;
   /** In which mode it acts once it is confirmed. */
   readonly mode: 'DryRun' | 'Enforce' | undefined;
+  /** Why a threshold waits: this node met it, or other nodes did, as the status of the policy says. */
+  readonly heldBy: HeldBy | undefined;
 }
 
 /**

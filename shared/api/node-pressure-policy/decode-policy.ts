@@ -23,6 +23,7 @@ import { encodeObject, encodeSelector, present } from '#shared/api/encode-fields
 import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-order.ts';
 import type { AgentPolicy, Mode } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
+import { decodeThresholdRecords } from './threshold-records.ts';
 import type {
   NodePressurePolicySpec,
   BySignal,
@@ -79,12 +80,16 @@ function decodeSpec<T>(raw: KubeObject, read: (spec: WireObject) => T): Decoded<
   return decodeObject({ ...raw, spec: raw['spec'] ?? {} }, (object) => readObject(object, 'spec', read) as T);
 }
 
-function identityOf({ metadata }: KubeObject): Pick<AgentPolicy, 'name' | 'generation' | 'confirmedGeneration'> {
+type Identity = Pick<AgentPolicy, 'name' | 'generation' | 'confirmedGeneration' | 'thresholdRecords'>;
+
+function identityOf(raw: KubeObject): Identity {
+  const { metadata } = raw;
   const confirmed = metadata.annotations?.[ANNOTATION_CONFIRMED_GENERATION] ?? '';
   return {
     name: metadata.name ?? '',
     generation: metadata.generation ?? 0,
     confirmedGeneration: /^\d{1,15}$/.test(confirmed) ? Number(confirmed) : undefined,
+    thresholdRecords: decodeThresholdRecords(raw),
   };
 }
 

@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/protection.ts';
 import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
+import type { ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshold.ts';
@@ -69,6 +70,8 @@ export interface AgentPolicy {
   readonly generation: number;
   /** The generation that an operator has confirmed by an annotation. */
   readonly confirmedGeneration: number | undefined;
+  /** What all nodes of the policy say about its thresholds, as its status records it. */
+  readonly thresholdRecords: readonly ThresholdRecord[];
   readonly mode: Mode;
   readonly thresholds: readonly Threshold[];
   /** The memory figure that thresholds are compared with. */
@@ -145,6 +148,7 @@ export const DEFAULT_POLICY: AgentPolicy = {
   name: 'default',
   generation: 0,
   confirmedGeneration: undefined,
+  thresholdRecords: [],
   mode: 'DryRun',
   thresholds: defaultThresholds(),
   memoryFigure: 'Reclaimable',
