@@ -16,20 +16,8 @@ export const REASONS = {
     (f: MetStallRule) =>
       `${f.signal} (${f.share}) was ${percent(f.short)} over ${f.shortSeconds} s and ${percent(f.long)} over ${f.longSeconds} s while ${f.evidence} was ${percent(f.left)}`,
   ),
-  metOnArrival: reason(
-    'MetOnArrival',
-    (f: {
-      readonly rule: string;
-      readonly policy: string;
-      readonly generation: number;
-      readonly waiting: number;
-      /** For how long the rule must be unmet. */
-      readonly seconds: number;
-      /** The threshold that is in force instead. */
-      readonly kept: string | undefined;
-    }) =>
-      `${f.rule}${f.waiting === 1 ? '' : ` (and ${f.waiting - 1} more)`} was already met when policy ${f.policy} introduced it; it is reported but not enforced until it has not been met for ${f.seconds} s, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"${f.kept === undefined ? '' : `; until then ${f.kept} is in force`}`,
-  ),
+  metOnArrival: reason('MetOnArrival', (f: WaitingRule) => waits(f, 'on this node')),
+  metElsewhere: reason('MetElsewhere', (f: WaitingRule & { readonly node: string }) => waits(f, `on node ${f.node}`)),
 
   // Why no pod is evicted now
   warmingUp: reason(
@@ -241,6 +229,24 @@ export const LOG = {
   policyChanged: 'Policy in force changed',
   unexpected: 'Unexpected error, continuing',
 } as const;
+
+/** A threshold or pressure rule that is not enforced yet. */
+interface WaitingRule {
+  readonly rule: string;
+  readonly policy: string;
+  readonly generation: number;
+  readonly waiting: number;
+  /** For how long the rule must be unmet. */
+  readonly seconds: number;
+  /** The threshold that is in force instead. */
+  readonly kept: string | undefined;
+}
+
+function waits(f: WaitingRule, where: string): string {
+  const more = f.waiting === 1 ? '' : ` (and ${f.waiting - 1} more)`;
+  const kept = f.kept === undefined ? '' : `; until then ${f.kept} is in force`;
+  return `${f.rule}${more} was already met ${where} when policy ${f.policy} introduced it; it is reported but not enforced until it has not been met there for ${f.seconds} s, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"${kept}`;
+}
 
 interface Seconds {
   readonly seconds: number;

@@ -121,12 +121,13 @@ const MOST_RULES = 32;
  * yet. Not written before they are known, so that the entries of a previous process stay.
  */
 function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] | undefined {
-  const entries = Array.from(state.activations ?? [], ([rule, { isConfirmed, policy, generation, mode }]) => ({
+  const entries = Array.from(state.activations ?? [], ([rule, { isConfirmed, policy, generation, mode, heldBy }]) => ({
     rule,
     confirmed: isConfirmed,
     policy,
     generation,
     mode,
+    heldBy: isConfirmed ? undefined : heldBy,
   }));
   return state.activations && entries.slice(0, MOST_RULES);
 }

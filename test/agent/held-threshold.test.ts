@@ -68,6 +68,37 @@ describe('a threshold that a healthy node meets when it arrives (decision 0057)'
     await hogGoesAt(100);
   });
 
+  test('is held on a new, empty node while another node holds it (decision 0039)', async () => {
+    const rule = 'memory.available < 900Mi for 0 s reclaim nothing';
+    const record = { rule, state: 'Held', generation: 1, since: '2026-01-01T00:00:00Z', nodes: ['n7'] };
+    Object.assign(node, { availableMiB: 950, usageMiB: { hog: 600 } });
+    await start({ pods, policy: TOO_HIGH, recorded: { thresholds: [record] } });
+    const held = { status: 'False', reason: 'MetElsewhere', message: expect.stringContaining('on node n7') as string };
+    await eventually(() => expect(condition('RulesConfirmed')).toMatchObject(held), WITHIN);
+    expect(status()?.['rules']).toContainEqual(expect.objectContaining({ rule, confirmed: false, heldBy: 'Policy' }));
+    await nobodyGoesAt(500);
+    await eventually(() => expect(condition('RulesConfirmed')).toMatchObject(HELD), WITHIN);
+    await hogGoesAt(200);
+  });
+
+  test('is taken back on an empty node that confirmed it before another node was heard', async () => {
+    const rule = 'memory.available < 900Mi for 0 s reclaim nothing';
+    const record = { rule, state: 'Held', generation: 2, since: '2026-01-01T00:00:00Z', nodes: ['n7'] };
+    Object.assign(node, { availableMiB: 950, usageMiB: { hog: 600 } });
+    await start({ pods, policy: enforce('150Mi') });
+    const confirms = (id: string): Promise<void> => {
+      const entry = expect.objectContaining({ rule: id, confirmed: true }) as object;
+      return eventually(() => expect(status()?.['rules']).toContainEqual(entry), WITHIN);
+    };
+    await confirms('memory.available < 150Mi for 0 s reclaim nothing');
+    setPolicy(TOO_HIGH, { generation: 2 });
+    await confirms(rule);
+    setPolicy(TOO_HIGH, { generation: 2 }, { thresholds: [record] });
+    await eventually(() => expect(condition('RulesConfirmed')).toMatchObject({ reason: 'MetElsewhere' }), WITHIN);
+    await nobodyGoesAt(200);
+    await hogGoesAt(100);
+  });
+
   test('is enforced once a person has confirmed it', async () => {
     Object.assign(node, { availableMiB: 500, usageMiB: { hog: 600 } });
     await start({ pods, policy: TOO_HIGH });

@@ -20,6 +20,8 @@ export interface SummaryNodeStart {
   readonly pods: readonly StoredObject[];
   readonly policy: object;
   readonly metadata?: object;
+  /** Of the policy. */
+  readonly recorded?: object;
   /** The status that a previous process wrote. */
   readonly status?: object | undefined;
   readonly flags?: readonly string[];
@@ -51,10 +53,18 @@ export function summaryNode() {
     kubelet.close();
   });
 
-  async function start({ pods, policy, metadata, status, flags = [], bootID }: SummaryNodeStart): Promise<void> {
+  async function start({
+    pods,
+    policy,
+    metadata,
+    recorded,
+    status,
+    flags = [],
+    bootID,
+  }: SummaryNodeStart): Promise<void> {
     const { port } = kubelet.address() as AddressInfo;
     const stored: [string, StoredObject][] = [
-      [POLICIES, { metadata: { name: 'batch', generation: 1, ...metadata }, spec: policy }],
+      [POLICIES, { metadata: { name: 'batch', generation: 1, ...metadata }, spec: policy, status: recorded }],
     ];
     if (bootID !== undefined)
       stored.push([NODES, { metadata: { name: 'n1', uid: 'uid-n1' }, status: { nodeInfo: { bootID } } }]);
@@ -69,8 +79,8 @@ export function summaryNode() {
     isRunning = false;
   }
 
-  function setPolicy(policy: object, metadata: object): void {
-    node.agent.api.put(POLICIES, { metadata: { name: 'batch', ...metadata }, spec: policy });
+  function setPolicy(policy: object, metadata: object, recorded?: object): void {
+    node.agent.api.put(POLICIES, { metadata: { name: 'batch', ...metadata }, spec: policy, status: recorded });
   }
 
   /** Names of the pods that the agent asked to evict, without dry runs. */

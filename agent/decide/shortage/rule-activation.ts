@@ -1,16 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import {
-  amountOf,
-  amountToRelieve,
-  isBelow,
-  isHard,
-  type Threshold,
-  thresholdOfId,
-} from '#shared/domain/pressure/threshold.ts';
+import { isBelow, type Threshold, thresholdOfId } from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/observation.ts';
-import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
+import { holdingRecord, REVOCABLE_MS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import {
   type Mode,
   type AgentPolicy,
@@ -19,7 +12,9 @@ import {
   thresholdMode,
   stallKey,
 } from '#shared/api/node-pressure-policy/policy.ts';
+import type { HeldBy } from '#shared/api/node-pressure.ts';
 import type { MetStalls } from './advance-stalls.ts';
+import { asksForAsMuch, isShortByDefault, isSuccessor } from './compare-thresholds.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
@@ -33,6 +28,10 @@ export interface RuleActivation {
   readonly mode?: Mode | undefined;
   /** Of an unconfirmed rule: since when it has not been met. */
   readonly unmetSince?: Instant | undefined;
+  /** Of an unconfirmed rule: whether this node met it and has not been relieved since, or only other nodes did. */
+  readonly heldBy?: HeldBy | undefined;
+  /** When this process confirmed a threshold only because it was not met; while it is new, a record can hold it. */
+  readonly unmetOnArrivalAt?: Instant | undefined;
 }
 
 /** By threshold id or stall rule key; `undefined` before anything is known, when all rules may act. */
@@ -45,6 +44,8 @@ interface Rule {
   readonly isShortAnyway: boolean;
   /** Whether a confirmed threshold asked for as much, so that the rule evicts no pod that would have stayed. */
   readonly asksForLess: boolean;
+  /** Other nodes hold it: the status of the policy says so. */
+  readonly record?: ThresholdRecord | undefined;
   readonly mode: Mode;
 }
 
@@ -68,6 +69,7 @@ function rulesOf(policy: AgentPolicy, previous: RuleActivations, { observations,
       isMet: isBelow(threshold, observations),
       isShortAnyway: isShortByDefault(threshold, observations),
       asksForLess: enforced.some((each) => asksForAsMuch(each, threshold, observations)),
+      record: holdingRecord(policy.thresholdRecords, threshold.id, policy),
       mode: thresholdMode(threshold, policy),
     })),
     ...policy.stallRules.map((rule) => {
@@ -77,36 +79,23 @@ function rulesOf(policy: AgentPolicy, previous: RuleActivations, { observations,
   ];
 }
 
-/** Whether the node is short by a default threshold too; where the signal has none, nothing says that it is healthy. */
-function isShortByDefault({ signal }: Threshold, observations: Observations): boolean {
-  const defaults = DEFAULT_POLICY.thresholds.filter((each) => each.signal === signal);
-  return defaults.length === 0 || defaults.some((each) => isBelow(each, observations));
-}
-
-/** Whether of two thresholds of one kind the first evicts wherever the second does. */
-function asksForAsMuch(first: Threshold, second: Threshold, observations: Observations): boolean {
-  const observed = observations.get(second.signal);
-  if (observed === undefined || !isSuccessor(second, first)) return false;
-  const isAsMuch = compareQuantities(amountToRelieve(first, observed), amountToRelieve(second, observed)) >= 0;
-  const isAsHigh = compareQuantities(amountOf(first.value, observed), amountOf(second.value, observed)) >= 0;
-  return isAsMuch && isAsHigh && first.gracePeriodSeconds <= second.gracePeriodSeconds;
-}
-
 /**
  * The activations after one more pass in which the agent may act. A rule that is already met when it comes into force
  * would evict on every selected node at once, because of a configuration and not of a shortage: it is only reported
  * until it has not been met for the policy's transition period, or until an operator confirms it by changing the policy
  * again or by the annotation `plimsoll.dev/confirmed-generation`. On a node without a recorded history this holds for
- * thresholds that a healthy node already meets. While a restarted agent reads policies and history, no rule comes into
- * force.
+ * thresholds that a healthy node already meets. What other nodes hold waits here too (docs/decisions/0039). While a
+ * restarted agent reads policies and history, no rule comes into force.
  */
 export function advanceActivations(previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivations {
   const kept = [...(previous ?? [])].filter(([key]) => policy.thresholds.some(({ id }) => id === key));
   const unseen = kept.map(([key, each]) => [key, each.isConfirmed ? each : waiting(each)] as const);
-  const inForce = keptThresholds(policy, previous, seen.observations).flatMap(({ id }) => {
-    const before = previous?.get(id);
-    return before === undefined ? [] : [[id, before] as const];
-  });
+  const inForce = predecessors(policy, previous, (each) => isWaiting(each) || isRevocable(each, seen.now)).flatMap(
+    ({ id }) => {
+      const before = previous?.get(id);
+      return before === undefined ? [] : [[id, before] as const];
+    },
+  );
   const current = rulesOf(policy, previous, seen).map(
     (rule) => [rule.key, activationOf(rule, previous, policy, seen)] as const,
   );
@@ -120,20 +109,65 @@ function waiting(activation: RuleActivation): RuleActivation {
 
 function activationOf(rule: Rule, previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivation {
   const before = previous?.get(rule.key);
-  if (before?.isConfirmed === true) return inMode(before, rule.mode);
+  const isHeldElsewhere = isHeld(rule, before, policy, seen);
+  if (before?.isConfirmed === true && !isHeldElsewhere) return inMode(before, rule.mode);
   const introduced = { policy: policy.name, generation: policy.generation, mode: rule.mode };
-  const unmetSince = rule.isMet ? undefined : (before?.unmetSince ?? seen.now);
-  const mayAct = before === undefined ? mayBegin(rule, previous) : isRelieved(unmetSince, policy, seen);
-  if (mayAct || isApproved(before, policy)) return { ...introduced, isConfirmed: true };
-  return { ...introduced, ...before, isConfirmed: false, unmetSince };
+  if (isApproved(before, policy)) return { ...introduced, isConfirmed: true };
+  const unmetSince = unmetSinceOf(rule, before, seen);
+  const isHeldByNode = isHeldHere(rule, previous, { ...seen, unmetSince, policy });
+  if (isHeldByNode || isHeldElsewhere) {
+    const held = { isConfirmed: false, unmetSince, heldBy: isHeldByNode ? 'Node' : 'Policy' } as const;
+    return { ...introduced, ...before, ...held, unmetOnArrivalAt: undefined };
+  }
+  return { ...introduced, isConfirmed: true, unmetOnArrivalAt: unmetOnArrivalAt(rule, before, seen) };
+}
+
+function unmetSinceOf({ isMet }: Rule, before: RuleActivation | undefined, { now }: SeenRules): Instant | undefined {
+  return isMet ? undefined : (before?.unmetSince ?? now);
+}
+
+/** A threshold that asks for less than the one before it needs no proof, so nothing takes it back. */
+function unmetOnArrivalAt(
+  { isMet, asksForLess }: Rule,
+  before: RuleActivation | undefined,
+  { now }: SeenRules,
+): Instant | undefined {
+  return before === undefined && !isMet && !asksForLess ? now : undefined;
+}
+
+/** Whether other nodes keep the rule from being enforced. They keep nothing that has been in force here for long. */
+function isHeld(
+  { record, asksForLess }: Rule,
+  before: RuleActivation | undefined,
+  { name }: AgentPolicy,
+  { now }: SeenRules,
+): boolean {
+  if (record === undefined || (before === undefined && asksForLess)) return false;
+  if (before?.isConfirmed !== true) return true;
+  return before.policy === name && before.generation === record.generation && isRevocable(before, now);
+}
+
+/** Whether a threshold was confirmed a short while ago only because its node did not meet it, as an empty node does. */
+function isRevocable(activation: RuleActivation | undefined, now: Instant): boolean {
+  const at = activation?.unmetOnArrivalAt;
+  return activation?.isConfirmed === true && at !== undefined && now - at <= REVOCABLE_MS;
+}
+
+/** Whether the node itself met the rule and has not been relieved since. */
+function isHeldHere(
+  rule: Rule,
+  previous: RuleActivations,
+  { unmetSince, policy, now }: SeenRules & { readonly unmetSince: Instant | undefined; readonly policy: AgentPolicy },
+): boolean {
+  const before = previous?.get(rule.key);
+  if (before === undefined) return rule.isMet && (rule.record !== undefined || !mayBegin(rule, previous));
+  if (rule.isMet) return true;
+  const wasHeldHere = !before.isConfirmed && before.heldBy !== 'Policy';
+  return wasHeldHere && (unmetSince === undefined || now - unmetSince < policy.transitionPeriodMs);
 }
 
 function inMode(activation: RuleActivation, mode: Mode): RuleActivation {
   return { ...activation, mode: activation.mode === 'Enforce' ? 'Enforce' : mode };
-}
-
-function isRelieved(since: Instant | undefined, { transitionPeriodMs }: AgentPolicy, { now }: SeenRules): boolean {
-  return since !== undefined && now - since >= transitionPeriodMs;
 }
 
 /** Whether a rule acts from its first pass on. */
@@ -151,28 +185,45 @@ export function keptThresholds(
   observations: Observations,
 ): readonly Threshold[] {
   if (activations === undefined) return [];
-  const held = policy.thresholds.filter(({ id }) => activations.get(id)?.isConfirmed !== true);
-  if (held.length === 0) return [];
   const own = new Set(policy.thresholds.map(({ id }) => id));
-  const before = enforcedThresholds(activations).filter(({ id }) => !own.has(id));
+  const held = policy.thresholds.filter(({ id }) => isWaiting(activations.get(id)));
   return held.flatMap((threshold) => {
-    const isPredecessor = (each: Threshold): boolean => isSuccessor(threshold, each) && !own.has(each.id);
-    const predecessors = before.filter(isPredecessor);
-    if (predecessors.length > 0) return predecessors;
+    const before = predecessorsOf(threshold, own, activations);
+    if (before.length > 0) return before;
     return DEFAULT_POLICY.thresholds.filter(
-      (each) => isPredecessor(each) && asksForAsMuch(threshold, each, observations),
+      (each) => isSuccessor(threshold, each) && !own.has(each.id) && asksForAsMuch(threshold, each, observations),
     );
   });
+}
+
+function isWaiting(activation: RuleActivation | undefined): boolean {
+  return activation?.isConfirmed !== true;
+}
+
+/** The enforced thresholds before those of the policy that `concerns` chooses. */
+function predecessors(
+  policy: AgentPolicy,
+  activations: RuleActivations,
+  concerns: (activation: RuleActivation | undefined) => boolean,
+): readonly Threshold[] {
+  if (activations === undefined) return [];
+  const own = new Set(policy.thresholds.map(({ id }) => id));
+  const successors = policy.thresholds.filter(({ id }) => concerns(activations.get(id)));
+  return successors.flatMap((threshold) => predecessorsOf(threshold, own, activations));
+}
+
+function predecessorsOf(
+  threshold: Threshold,
+  own: ReadonlySet<string>,
+  activations: RuleActivations,
+): readonly Threshold[] {
+  return enforcedThresholds(activations).filter((each) => isSuccessor(threshold, each) && !own.has(each.id));
 }
 
 /** Thresholds that were confirmed and acted; what was a dry run under its policy is not enforced later. */
 function enforcedThresholds(activations: RuleActivations): readonly Threshold[] {
   const confirmed = [...(activations ?? [])].filter(([, each]) => each.isConfirmed && each.mode === 'Enforce');
   return confirmed.flatMap(([key]) => thresholdOfId(key) ?? []);
-}
-
-function isSuccessor(threshold: Threshold, before: Threshold): boolean {
-  return threshold.signal === before.signal && isHard(threshold) === isHard(before);
 }
 
 /** The rules, and what was measured last. */
@@ -227,11 +278,15 @@ export function unconfirmedRules(
   inForce: AgentPolicy,
 ): Because | undefined {
   const waiting = [...(activations ?? [])].filter(([, { isConfirmed }]) => !isConfirmed);
-  const [first] = waiting;
+  const first = waiting.find(([, { heldBy }]) => heldBy !== 'Policy') ?? waiting[0];
   if (first === undefined) return undefined;
-  const [rule, { policy, generation }] = first;
+  const [rule, { policy, generation, heldBy }] = first;
   const [kept] = keptThresholds(inForce, activations, pressure.observations);
   const seconds = inForce.transitionPeriodMs / 1000;
   const facts = { rule, policy, generation, waiting: waiting.length, seconds };
-  return REASONS.metOnArrival({ ...facts, kept: kept?.id }, { ...facts, ...(kept && { kept: kept.id }) });
+  const texts = { ...facts, kept: kept?.id };
+  const known = { ...facts, ...(kept && { kept: kept.id }) };
+  if (heldBy !== 'Policy') return REASONS.metOnArrival(texts, known);
+  const node = holdingRecord(inForce.thresholdRecords, rule, inForce)?.nodes[0] ?? '';
+  return REASONS.metElsewhere({ ...texts, node }, { ...known, node });
 }

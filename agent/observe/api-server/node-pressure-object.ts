@@ -53,8 +53,8 @@ function previousStatus({ conditions, signals, evictions, rules }: NodePressureS
   return { conditions, signals, evictions: evictions.map(evictionRecord), rules: rules?.map(previousRule) };
 }
 
-function previousRule({ rule, confirmed, policy = '', generation = 0, mode }: RuleEntry): PreviousRule {
-  return { rule, isConfirmed: confirmed, policy, generation, mode };
+function previousRule({ rule, confirmed, policy = '', generation = 0, mode, heldBy }: RuleEntry): PreviousRule {
+  return { rule, isConfirmed: confirmed, policy, generation, mode, heldBy };
 }
 
 function evictionRecord({ pod, uid, ...entry }: EvictionEntry): EvictionRecord {

@@ -8,7 +8,7 @@ import {
   DEFAULT_STALL_RULES,
 } from '#shared/api/node-pressure-policy/policy.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { because, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
+import { because, memoryReadings, MIB, type NodePod, policy } from '#test/agent/node-scene.ts';
 import { type Moment, runEpisode } from '#test/agent/decide/episode.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -168,6 +168,18 @@ describe('a node without a previous status', () => {
   test('does not enforce a threshold that it meets while it is healthy', () => {
     expect(whoWent([starting, at(10, 500), at(20, 240)])).toEqual([[], ['hog (dry run)'], ['hog']]);
     expect(restoreActivations(undefined)).toBeUndefined();
+  });
+
+  test.each([
+    ['does not enforce a threshold of a signal without a default that it meets while it is healthy', 700, true],
+    ['enforces it if less than a tenth is left', 950, false],
+  ])('%s', (_, running, isHeld) => {
+    const parsed = parseThresholds({ evictionHard: { 'pid.available': '40%' } });
+    const forker: NodePod = { name: 'forker', usageMiB: 10, processCount: 600 };
+    const readings = { ...memoryReadings(500, 1000, 0), processes: { at: 0, maximum: 1000, running } };
+    const rules = policy({ thresholds: parsed.ok ? parsed.thresholds : [] });
+    const { steps } = runEpisode([{ now: 0, pods: [forker], snapshot: { readings } }], rules);
+    expect(steps[0]?.evicted).toEqual([isHeld ? 'forker (dry run)' : 'forker']);
   });
 
   test('enforces all thresholds if it meets a default one too', () => {
