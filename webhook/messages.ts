@@ -54,8 +54,20 @@ export const CONDITIONS = {
     `The API server still enforces previously compiled rules${problem === undefined ? '' : `: ${problem}`}`,
   notInstalled: (missing: readonly string[]) => `Not installed: ${missing.join(', ')}`,
   enforced: (verb: 'warns about' | 'refuses') => `The API server ${verb} violations, even while the webhook is down`,
+  thresholdsConfirmed: () => 'No node keeps a threshold from being enforced',
+  thresholdHeld: (v: {
+    readonly rule: string;
+    readonly nodes: readonly string[];
+    readonly generation: number;
+    readonly seconds: number;
+  }) =>
+    `${v.rule} was already met on ${nodesText(v.nodes)} when generation ${v.generation} introduced it; no other node begins to enforce it until it has not been met there for ${v.seconds} s, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${v.generation}"`,
   compiled: (policies: number) => `Compiled from ${policies} PriorityPolicies`,
 } as const;
+
+function nodesText([first = '', ...others]: readonly string[]): string {
+  return others.length === 0 ? `node ${first}` : `node ${first} and ${others.length} more`;
+}
 
 /** Why rules of policies are not enforced by the API server: reason and text of the condition. */
 export const RULE_LIMITS: Readonly<Record<RuleLimit, readonly [reason: string, text: string]>> = {
@@ -91,6 +103,8 @@ export const LOG = {
   entriesWidened: 'Webhook asked about every pod',
   entriesFailed: 'Update of the webhook entries for pods failed',
   conditionsFailed: 'Condition update failed',
+  thresholdHeld: 'Threshold held on all nodes',
+  thresholdsFailed: 'Threshold update failed',
   podWatchFailed: 'Pod watch failed',
   podWatchInterrupted: 'Pod watch interrupted',
   podListFailed: 'Pod list failed',

@@ -3,6 +3,7 @@ import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { unsyncedCaches } from './cluster-state/cached-state.ts';
 import { eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
+import { createThresholdRecorder } from './conditions/threshold-recorder.ts';
 import { createConditionWriter } from './conditions/condition-writer.ts';
 import { createLeadership } from './leadership.ts';
 import { createPodEntries } from './registration/pod-entries.ts';
@@ -55,7 +56,7 @@ function createDuties(parts: WebhookParts, hasAvoidLists: () => boolean) {
     },
   });
   const isRegistering = configuration.registration.mode !== 'None';
-  const duties = [rules.duty, conditions, ...(isRegistering ? [podEntries] : [])];
+  const duties = [rules.duty, conditions, createThresholdRecorder(parts), ...(isRegistering ? [podEntries] : [])];
   const leadership = createLeadership({ ...parts, lease: configuration.leaderElection, duties });
   shutdown.onRelease('leadership', () => leadership.close());
   return [rules, leadership];

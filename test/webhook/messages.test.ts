@@ -125,6 +125,10 @@ const CONDITION_TEXTS: Samples<typeof CONDITIONS> = {
   earlierRules: ['connection refused'],
   notInstalled: [['ValidatingAdmissionPolicy plimsoll-pods']],
   enforced: ['refuses'],
+  thresholdsConfirmed: [],
+  thresholdHeld: [
+    { rule: 'memory.available < 900Mi for 0 s reclaim nothing', nodes: ['n7', 'n8'], generation: 4, seconds: 300 },
+  ],
   compiled: [3],
 };
 
