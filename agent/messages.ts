@@ -54,8 +54,8 @@ export const REASONS = {
   awaitingRelief: reason('AwaitingRelief', () => 'waiting to measure the relief from the last eviction'),
   stuck: reason(
     'Stuck',
-    (f: { readonly count: number; readonly isKubeletSilent: boolean }) =>
-      `${f.count} evicted pods have not terminated within their grace period; ${f.isKubeletSilent ? 'the kubelet has stopped posting node status as well' : 'is the kubelet running?'}`,
+    (f: { readonly count: number; readonly isKubeletSilent: boolean; readonly isKubeletReady?: boolean }) =>
+      `${f.count} evicted pods have not terminated within their grace period; ${kubeletText(f)}`,
   ),
   noEligiblePod: reason(
     'NobodyMayGo',
@@ -286,6 +286,11 @@ interface Opinion {
 
 function gap({ signal, kubeletAvailable, reclaimable }: FigureGap): string {
   return `${signal}: the kubelet reports ${kubeletAvailable}, but ${reclaimable} can be reclaimed`;
+}
+
+function kubeletText(f: { readonly isKubeletSilent: boolean; readonly isKubeletReady?: boolean }): string {
+  if (f.isKubeletSilent) return 'the kubelet has stopped posting node status as well';
+  return f.isKubeletReady === true ? 'the kubelet is ready; do containers or volumes hang?' : 'is the kubelet running?';
 }
 
 function percent(ratio: number): string {

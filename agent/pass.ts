@@ -38,6 +38,7 @@ export interface PassPorts extends AttemptPorts {
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly doubtfulPods: () => NodeSnapshot['doubtfulPods'];
   readonly isKubeletSilent: () => boolean;
+  readonly isKubeletReady: () => boolean;
   readonly closedGates: () => readonly Because[];
   readonly periods: Periods & { readonly podsMs: number; readonly slowMs: number };
 }
@@ -112,6 +113,7 @@ function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): Nod
     doubts: ports.doubts(),
     doubtfulPods: ports.doubtfulPods(),
     isKubeletSilent: ports.isKubeletSilent(),
+    isKubeletReady: ports.isKubeletReady(),
     closedGates: ports.closedGates(),
   };
 }

@@ -38,6 +38,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
     doubts: parts.crossCheck.doubts,
     doubtfulPods: parts.crossCheck.doubtfulPods,
     isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
+    isKubeletReady: () => [...parts.ownNode.values()][0]?.isKubeletReady ?? false,
     closedGates,
     readFresh: readFresh(client),
     attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },

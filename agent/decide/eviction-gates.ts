@@ -142,14 +142,15 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
 
 /**
  * With this many evicted pods that do not terminate, the agent stops: something is wrong with the node. In the severe
- * stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway. The
- * bound, which no urgency lifts, is the default number of evictions in ten minutes (docs/decisions/0058).
+ * stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway. While
+ * the kubelet is ready there is no bound, as the kubelet itself has none (docs/decisions/0043); otherwise it is the
+ * default number of evictions in ten minutes (docs/decisions/0058).
  */
 const MOST_STUCK: Readonly<Record<Stage, number>> = { mild: 2, severe: 4 };
 /** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */
 const MOST_STUCK_IN_SILENCE = 1;
 
-type KubeletContact = Pick<NodeSnapshot, 'isKubeletSilent'>;
+type KubeletContact = Pick<NodeSnapshot, 'isKubeletSilent' | 'isKubeletReady'>;
 
 type Evictions = Pick<EvictionState, 'inflight'>;
 
@@ -169,8 +170,9 @@ export function stuckEvictions(
 ): Because | undefined {
   const count = stuckCount(evictions);
   if (count === 0) return undefined;
-  const { isKubeletSilent } = contact;
-  return REASONS.stuck({ count, isKubeletSilent }, { count, most: mostStuck(contact, stage) });
+  const { isKubeletSilent, isKubeletReady } = contact;
+  const most = mostStuck(contact, stage);
+  return REASONS.stuck({ count, isKubeletSilent, isKubeletReady }, { count, ...(most < Infinity && { most }) });
 }
 
 /** The reason as a gate: `undefined` while further evictions are allowed. */
@@ -178,8 +180,9 @@ function stuckGate(evictions: Evictions, contact: KubeletContact, stage: Stage):
   return stuckCount(evictions) < mostStuck(contact, stage) ? undefined : stuckEvictions(evictions, contact, stage);
 }
 
-function mostStuck({ isKubeletSilent }: KubeletContact, stage: Stage): number {
-  return isKubeletSilent ? MOST_STUCK_IN_SILENCE : MOST_STUCK[stage];
+function mostStuck({ isKubeletSilent, isKubeletReady }: KubeletContact, stage: Stage): number {
+  if (isKubeletSilent) return MOST_STUCK_IN_SILENCE;
+  return isKubeletReady && stage === 'severe' ? Infinity : MOST_STUCK[stage];
 }
 
 const HOUR_MS = 3_600_000;

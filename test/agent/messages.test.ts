@@ -132,6 +132,7 @@ const VARIANTS: Readonly<Record<string, string>> = {
     .text,
   'one rule met on arrival': REASONS.metOnArrival({ ...SAMPLES.metOnArrival, waiting: 1, kept: undefined }).text,
   'stuck pods, a kubelet that reports': REASONS.stuck({ ...SAMPLES.stuck, isKubeletSilent: false }).text,
+  'stuck pods, a kubelet that is ready': REASONS.stuck({ count: 2, isKubeletSilent: false, isKubeletReady: true }).text,
   'no policy': CONDITIONS.policiesRead(0),
   'one unreadable pod': CONDITIONS.podsUnread('cannot read pod "web"', 0),
 };

@@ -121,6 +121,7 @@ export function snapshot(scene: Scene): NodeSnapshot {
     doubts: new Map(),
     doubtfulPods: new Map(),
     isKubeletSilent: false,
+    isKubeletReady: false,
     closedGates: [],
     ...scene.snapshot,
   };

@@ -8,6 +8,7 @@ export const QUIET_PORTS = {
   doubts: () => new Map(),
   doubtfulPods: () => new Map(),
   isKubeletSilent: () => false,
+  isKubeletReady: () => true,
   closedGates: () => [],
   requested: () => undefined,
   answered: () => undefined,

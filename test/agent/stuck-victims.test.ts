@@ -5,6 +5,7 @@ import { wirePod } from './wire-node.ts';
 
 const WITHIN = 60_000;
 const PODS = '/api/v1/pods';
+const NODES = '/api/v1/nodes';
 const NAMES = ['a', 'b', 'c'];
 
 describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, () => {
@@ -28,5 +29,27 @@ describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, 
       WITHIN,
     );
     expect(node.asked()).not.toContain('within');
+  });
+
+  test.each([
+    ['six of them keep only themselves while the kubelet reports that it is ready (decision 0043)', 'True', 7],
+    ['four of them stop the agent if the kubelet reports that it is not', 'False', 4],
+  ])('%s', async (_, ready, most) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    Object.assign(node, { availableMiB: 50, usageMiB: Object.fromEntries(names.map((name) => [name, 100])) });
+    const limits = { perMinute: 20, perTenMinutes: 20, perNamespacePerTenMinutes: 20 };
+    const pods = names.map((name) => wirePod({ name, requestMiB: 10 }));
+    await node.start({ pods, policy: { mode: 'Enforce', limits } });
+    const { api } = node.agent;
+    api.put(NODES, { metadata: { name: 'n1' }, status: { conditions: [{ type: 'Ready', status: ready }] } });
+    api.onEvicted = (_, name) => {
+      const pod = wirePod({ name, requestMiB: 10 });
+      const deletion = { deletionTimestamp: new Date().toISOString(), deletionGracePeriodSeconds: 1 };
+      api.put(PODS, { ...pod, metadata: { ...pod.metadata, ...deletion } });
+    };
+    await eventually(() => expect(new Set(node.asked()).size).toBe(most), WITHIN);
+    const held = most < names.length ? 'Stuck' : 'NoCandidate';
+    await eventually(() => expect(node.condition('Memory')).toMatchObject({ reason: held }), WITHIN);
+    expect(new Set(node.asked()).size).toBe(most);
   });
 });

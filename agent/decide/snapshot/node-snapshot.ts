@@ -55,6 +55,8 @@ export interface NodeSnapshot extends NodeView {
   readonly doubtfulPods: DoubtfulPods;
   /** Whether the kubelet, which carries out evictions, has stopped posting node status. */
   readonly isKubeletSilent: boolean;
+  /** Whether it posts node status and reports that it can run pods. */
+  readonly isKubeletReady: boolean;
   /** Gates of the whole agent that are closed: warming up, no contact with the API server. */
   readonly closedGates: readonly Because[];
 }

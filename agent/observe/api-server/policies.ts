@@ -102,6 +102,8 @@ export interface OwnNode {
   readonly bootId: string | undefined;
   /** Whether the kubelet has stopped posting node status: the condition Ready is Unknown. */
   readonly isKubeletSilent: boolean;
+  /** Whether the kubelet reports that it can run pods: the condition Ready is True. */
+  readonly isKubeletReady: boolean;
 }
 
 type NodeOptions = Omit<ReflectorOptions<OwnNode>, 'resource' | 'fieldSelector' | 'slim'>;
@@ -120,15 +122,17 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
   const { conditions, nodeInfo } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
-  const isSilent = Array.isArray(conditions) && conditions.some((each) => isRecord(each) && isReadyUnknown(each));
+  const ready = readyStatus(conditions);
   return {
     uid: metadata.uid,
     labels: new Map(Object.entries(metadata.labels ?? {})),
     bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
-    isKubeletSilent: isSilent,
+    isKubeletSilent: ready === 'Unknown',
+    isKubeletReady: ready === 'True',
   };
 }
 
-function isReadyUnknown({ type, status }: Readonly<Record<string, unknown>>): boolean {
-  return type === 'Ready' && status === 'Unknown';
+function readyStatus(conditions: unknown): unknown {
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return all.filter(isRecord).find(({ type }) => type === 'Ready')?.['status'];
 }

@@ -72,8 +72,9 @@ function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly L
   ];
 }
 
-/** Two of them stop it, in the severe stage four (decision 0058). */
-function isStuck({ state: { evictions } }: Decision, { stage }: Evicted): boolean {
+/** Two of them stop it, in the severe stage four (decision 0058), or none if the kubelet is ready (decision 0043). */
+function isStuck({ state: { evictions } }: Decision, { stage }: Evicted, { isKubeletReady }: NodeSnapshot): boolean {
+  if (stage === 'severe' && isKubeletReady) return false;
   return evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length >= (stage === 'severe' ? 4 : 2);
 }
 
@@ -107,7 +108,7 @@ function lawsOfAll({ state, seen, policy, decision }: Case): readonly Law[] {
     [!places.includes(false), 'no more outstanding than allowed'],
     [!isBlind || memory.length === 0, 'nothing happens blind'],
     [seen.closedGates.length === 0 || decision.evictions.length === 0, 'nothing happens while the agent holds still'],
-    [!decision.evictions.some((each) => isNew(each) && isStuck(decision, each)), 'stuck pods stop the agent'],
+    [!decision.evictions.some((each) => isNew(each) && isStuck(decision, each, seen)), 'stuck pods stop the agent'],
   ];
 }
 

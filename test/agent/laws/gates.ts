@@ -18,7 +18,8 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   NodeLimit: (node) => areWindowsUsed(node),
   Backoff: (node) => isRecent(node.refusedAtMs, node) || node.pods.some((pod) => isUnconfirmed(pod, node)),
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
-  Stuck: (node) => leaving(node).some((pod) => pod.usedMiB > 0),
+  // The kubelet of these nodes is ready: only the mild stage stops.
+  Stuck: (node, { facts }) => facts['most'] === 2 && leaving(node).some((pod) => pod.usedMiB > 0),
   AwaitingAnswer: (node) => node.pending.size > 0,
   NoCandidate: (node) =>
     node.pending.size > 0 ||

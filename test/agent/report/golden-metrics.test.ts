@@ -52,6 +52,7 @@ function pictureOf(name: NodeCase, source: NodeSource): PassResult {
     doubts: new Map(),
     doubtfulPods: new Map(),
     isKubeletSilent: false,
+    isKubeletReady: true,
     closedGates: [],
   };
   return { snapshot, policy: DEFAULT_POLICY, decision: decide(FIRST_STATE, snapshot, DEFAULT_POLICY) };
