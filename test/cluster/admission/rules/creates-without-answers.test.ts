@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
+import { contractHarness } from '#test/contract/harness.ts';
+import { ADMISSION } from '#test/contract/webhook-registrar.ts';
+import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
+import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { type ListedPod, listedPods } from './listed-pods.ts';
+import { pausing } from './pausing.ts';
+
+/** In each state of the webhook; `PLIMSOLL_CREATES=10000` for the full number. */
+const CREATES = Number(process.env['PLIMSOLL_CREATES'] ?? 1_000);
+const AT_ONCE = 16;
+const TIMEOUT_MS = 60_000 + 100 * CREATES;
+const PATIENCE_MS = 30_000;
+/** As much of the time as a process has that shares its processor with twenty others. */
+const STARVED = { stoppedMs: 950, runningMs: 50 };
+
+/** What pods get is written down by hand in listed-pods.ts; it does not depend on what the webhook does. */
+describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
+  'nothing forbidden gets in and nothing is without its default',
+  () => {
+    const api = contractHarness(clusterTarget());
+    const webhooks = registeredWebhooks(api, { policies: [...rulePolicies(), ...defaultPolicy()] });
+    const pods = listedPods(api, clusterObjects(api));
+
+    beforeAll(async () => {
+      await eventually(async () => {
+        for (const each of [...pods.resolved(), ...pods.asked()])
+          expect(await pods.create(each)).toEqual(each.expected);
+        expect(await areEntriesNarrow()).toBe(true);
+      }, PATIENCE_MS);
+    }, 90_000);
+
+    /** Both entries leave out what the API server has done, as the leader sees to (decision 67). */
+    async function areEntriesNarrow(): Promise<boolean> {
+      const kinds = ['mutating', 'validating'].map((kind) => `${ADMISSION}/${kind}webhookconfigurations/plimsoll`);
+      const texts = await Promise.all(kinds.map(async (path) => (await api.get(path)).text));
+      return texts.every((text) => text.includes('"left-to-webhook"'));
+    }
+
+    /** Creates pods of all kinds in turn, and meanwhile those that wait for the webhook; `midway` happens in the middle. */
+    async function createAll(midway: () => void | Promise<void> = () => undefined): Promise<void> {
+      const unlike = new Map<string, unknown>();
+      const create = async (kind: ListedPod): Promise<void> => {
+        const outcome = await pods.create(kind);
+        if (!isLike(outcome, kind)) unlike.set(kind.what, outcome);
+      };
+      const asked = Promise.all(pods.asked().map(create));
+      await inFlight(AT_ONCE, inTurn(pods.resolved(), CREATES).entries(), async ([turn, kind]) => {
+        if (turn === Math.floor(CREATES / 2)) await midway();
+        await create(kind);
+      });
+      await asked;
+      expect([...unlike]).toEqual([]);
+    }
+
+    const webhook = pausing(() => webhooks.processes[0]?.component.pid());
+
+    test('while the webhook hangs, which is late by more than any timeout', { timeout: TIMEOUT_MS }, async () => {
+      webhook.stop();
+      await createAll().finally(() => webhook.resume());
+    });
+
+    test('while the webhook is starved of processor time', { timeout: TIMEOUT_MS }, async () => {
+      await webhook.whileStarved(STARVED, () => createAll());
+    });
+
+    test('while the webhook is killed', { timeout: TIMEOUT_MS }, async () => {
+      await createAll(() => webhooks.kill());
+    });
+
+    test('while there is no webhook', { timeout: TIMEOUT_MS }, async () => {
+      await createAll();
+    });
+  },
+);
+
+function inTurn<T>(kinds: readonly T[], count: number): readonly T[] {
+  return Array.from({ length: Math.ceil(count / kinds.length) }, () => kinds)
+    .flat()
+    .slice(0, count);
+}
+
+function isLike(outcome: unknown, { expected }: ListedPod): boolean {
+  try {
+    expect(outcome).toEqual(expected);
+    return true;
+  } catch {
+    return false;
+  }
+}
