@@ -64,6 +64,8 @@ export const PRIORITY_RULES_NAMES = {
 } as const;
 /** The MutatingAdmissionPolicy that gives pods their class in the API server, and its binding. */
 export const DEFAULT_POLICY = 'defaults.plimsoll.dev';
+/** The one that gives groups of pods theirs. */
+export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';

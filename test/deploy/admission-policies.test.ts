@@ -3,11 +3,15 @@ import { format, resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
 
 const MANIFESTS = [
   ['base/webhook/admission-policies.yaml', 'admission-policies.ts', rulePolicies()],
-  ['components/api-server-defaults/mutating-policy.yaml', 'default-policy.ts', defaultPolicy()],
+  [
+    'components/api-server-defaults/mutating-policy.yaml',
+    'default-policy.ts',
+    [...defaultPolicy(), ...groupDefaultPolicy()],
+  ],
 ] as const;
 
 test.each(MANIFESTS)('deploy/%s is what the builder of %s gives', async (manifest, builder, objects) => {

@@ -1,16 +1,24 @@
 /*
  * How the API server itself gives pods the class and the scheduler of their policies, from Kubernetes 1.36 on: the same
  * choice as the webhook makes (shared/domain/admission/decide-mutation.ts), from the PriorityRules object
- * `plimsoll-defaults`. Avoided nodes are left to the webhook (docs/decisions/0062-defaults-in-the-api-server.md).
+ * `plimsoll-defaults`. Avoided nodes are left to the webhook (docs/decisions/0062-defaults-in-the-api-server.md). Groups
+ * of pods get the class of their pods (docs/decisions/0047-defaults-for-groups-of-pods.md).
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { API_VERSION, DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
+import { API_VERSION, DEFAULT_POLICY, GROUP_DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
-import { celVariable, type CelVariable, condition, NOT_A_NODE, NOT_OURSELVES } from './cel-expressions.ts';
+import {
+  celVariable,
+  type CelVariable,
+  condition,
+  type MatchCondition,
+  NOT_A_NODE,
+  NOT_OURSELVES,
+} from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
-import { heldRules } from './rule-expressions.ts';
-import { CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
+import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [
@@ -19,22 +27,28 @@ export const MAY_GET_SCHEDULER = [
 ].join(' && ');
 
 /** The API server patches a pod, and asks all plugins again, wherever these are true: so only where there is something to give. */
+const RECEIVES_CLASS = [
+  `${CLASS_OF_POD} == ''`,
+  `${CLASS_OF_POD} == params.spec.globalDefault`,
+  `${CLASS_OF_POD} in params.spec.receivers.priorityClassNames`,
+];
 const RECEIVES = condition(
   'may-receive',
-  [
-    `${CLASS_OF_POD} == ''`,
-    `${CLASS_OF_POD} == params.spec.globalDefault`,
-    `${CLASS_OF_POD} in params.spec.receivers.priorityClassNames`,
-    `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`,
-  ].join(' || '),
+  [...RECEIVES_CLASS, `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`].join(' || '),
 );
+
+function givenClass(account: string): readonly CelVariable[] {
+  return [
+    ...heldRules(account),
+    ...NAMED_CLASS,
+    ...chosenClass('given', { withoutPersonal: false }),
+    celVariable('isGiven', 'variables.given != variables.className && variables.given in params.spec.classes'),
+  ];
+}
 
 /** What is written, as variables. */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
-  ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
-  ...NAMED_CLASS,
-  ...chosenClass('given', { withoutPersonal: false }),
-  celVariable('isGiven', 'variables.given != variables.className && variables.given in params.spec.classes'),
+  ...givenClass("object.spec.?serviceAccountName.orValue('default')"),
   celVariable(
     'scheduling',
     `!(${MAY_GET_SCHEDULER}) ? [] : variables.held`,
@@ -48,22 +62,61 @@ export const DEFAULT_VARIABLES: readonly CelVariable[] = [
 ];
 
 /** `add` also replaces. */
+const CLASS_AND_NUMBER = [
+  "  JSONPatch{op: 'add', path: '/spec/priorityClassName', value: variables.given},",
+  "  JSONPatch{op: 'add', path: '/spec/priority', value: params.spec.classes[variables.given].value}",
+].join('\n');
 const PATCH = [
   '(!variables.isGiven ? [] : [',
-  "  JSONPatch{op: 'add', path: '/spec/priorityClassName', value: variables.given},",
-  "  JSONPatch{op: 'add', path: '/spec/priority', value: params.spec.classes[variables.given].value},",
+  `${CLASS_AND_NUMBER},`,
   "  JSONPatch{op: 'add', path: '/spec/preemptionPolicy', value: params.spec.classes[variables.given].preemptionPolicy}",
   `]) + (variables.schedulerName == '${DEFAULT_SCHEDULER}' ? [] : [`,
   "  JSONPatch{op: 'add', path: '/spec/schedulerName', value: variables.schedulerName}",
   '])',
 ].join('\n');
 
-/**
- * The MutatingAdmissionPolicy and its binding. `Ignore`: a pod whose default was skipped is refused by the
- * ValidatingAdmissionPolicy, and a missing CRD or object refuses no pod.
- */
+interface Giving {
+  readonly name: string;
+  readonly created: object;
+  readonly matchConditions: readonly MatchCondition[];
+  readonly variables: readonly CelVariable[];
+  readonly patch: string;
+}
+
+/** The MutatingAdmissionPolicy for pods and its binding. */
 export function defaultPolicy(): readonly KubeObject[] {
-  const metadata = { name: DEFAULT_POLICY, labels: POLICY_LABELS };
+  return givingPolicy({
+    name: DEFAULT_POLICY,
+    created: CREATED_PODS,
+    matchConditions: [NOT_A_NODE, NOT_OURSELVES, RECEIVES],
+    variables: DEFAULT_VARIABLES,
+    patch: PATCH,
+  });
+}
+
+/**
+ * Kubernetes gives every group a number, unless the feature is off by which groups have classes: then it takes a class
+ * out again.
+ */
+const HAS_NUMBER = condition('has-a-number', 'has(object.spec.priority)');
+
+/** The same for groups of pods (`PodGroup`), which have neither a preemption policy nor a scheduler. */
+export function groupDefaultPolicy(): readonly KubeObject[] {
+  return givingPolicy({
+    name: GROUP_DEFAULT_POLICY,
+    created: CREATED_POD_GROUPS,
+    matchConditions: [NOT_OURSELVES, HAS_NUMBER, condition(RECEIVES.name, RECEIVES_CLASS.join(' || '))],
+    variables: givenClass(NO_ACCOUNT),
+    patch: ['!variables.isGiven ? [] : [', CLASS_AND_NUMBER, ']'].join('\n'),
+  });
+}
+
+/**
+ * `Ignore`: a pod whose default was skipped is refused by the ValidatingAdmissionPolicy, and a missing CRD or object
+ * refuses no pod.
+ */
+function givingPolicy({ name, created, matchConditions, variables, patch }: Giving): readonly KubeObject[] {
+  const metadata = { name, labels: POLICY_LABELS };
   return [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
@@ -75,12 +128,12 @@ export function defaultPolicy(): readonly KubeObject[] {
         paramKind: { apiVersion: API_VERSION, kind: 'PriorityRules' },
         matchConstraints: {
           namespaceSelector: judgedNamespaces(),
-          resourceRules: [CREATED_PODS],
+          resourceRules: [created],
           matchPolicy: 'Equivalent',
         },
-        matchConditions: [NOT_A_NODE, NOT_OURSELVES, RECEIVES],
-        variables: DEFAULT_VARIABLES,
-        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: PATCH } }],
+        matchConditions,
+        variables,
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patch } }],
       },
     },
     {
@@ -88,7 +141,7 @@ export function defaultPolicy(): readonly KubeObject[] {
       kind: 'MutatingAdmissionPolicyBinding',
       metadata,
       spec: {
-        policyName: DEFAULT_POLICY,
+        policyName: name,
         paramRef: { name: PRIORITY_RULES_NAMES.giving, parameterNotFoundAction: 'Allow' },
       },
     },

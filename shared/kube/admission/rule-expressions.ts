@@ -198,7 +198,7 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
 ];
 
 /** Rules for service accounts judge pods by the account that they run as, which a group does not name. */
-const NO_ACCOUNT = "''";
+export const NO_ACCOUNT = "''";
 
 /** For a group of pods that the scheduler places together (`PodGroup`), whose number is final. */
 export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [

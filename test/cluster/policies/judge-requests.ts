@@ -1,5 +1,5 @@
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { ADMISSION_POLICIES } from '#shared/kube/resource.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { mutatedRequest } from './mutated-requests.ts';
@@ -22,7 +22,7 @@ export interface Judged {
 }
 
 const POLICIES = rulePolicies().filter(({ kind }) => kind === ADMISSION_POLICIES.kind);
-const MUTATING = defaultPolicy().slice(0, 1);
+const MUTATING = [defaultPolicy(), groupDefaultPolicy()].flatMap((objects) => objects.slice(0, 1));
 const SHOWN_CHARACTERS = 200;
 
 /** Has the code of the API server judge the requests by our policies under these rules. */
@@ -34,7 +34,7 @@ export function judgeRequests(
   return judgeBy(program, { policies: POLICIES, params }, requests);
 }
 
-/** Has the same code give pods their defaults. */
+/** Has the same code give pods and groups of pods their defaults. */
 export function mutateRequests(
   program: string,
   { giving }: RuleWorld,

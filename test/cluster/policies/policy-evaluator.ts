@@ -27,7 +27,7 @@ export interface PolicyOutcome {
   readonly matches: boolean;
   readonly denied?: readonly string[];
   readonly errors?: readonly string[];
-  /** Whether a patch changed the class or the scheduler. */
+  /** Whether a patch changed the object. */
   readonly mutated?: boolean;
   readonly cost: number;
   readonly messageCost: number;

@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { clusterObjects, onlyIn, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { rulesAlone } from '#test/cluster/admission/support/rules-alone.ts';
 import { untilPolicyInForce } from '#test/cluster/admission/support/rules-in-force.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -13,6 +16,7 @@ const apiServerFlags = [
 ];
 const PERSON = 'jane';
 const BASIC = { schedulingPolicy: { basic: {} } };
+const PATIENCE_MS = 30_000;
 const why = whyNoOwnCluster(process.env);
 
 /** Alpha in Kubernetes 1.36: the shared control plane does not serve these kinds. */
@@ -22,7 +26,10 @@ describe.skipIf(why !== undefined)(`groups of pods, by the API server itself${wh
   const objects = clusterObjects(api);
   const names = { high: '', low: '' };
   let asPerson: AsUser;
-  rulesAlone(api, { kubeconfigOf: () => own().cluster.kubeconfig });
+  rulesAlone(api, {
+    policies: [...rulePolicies(), ...groupDefaultPolicy()],
+    kubeconfigOf: () => own().cluster.kubeconfig,
+  });
 
   beforeAll(async () => {
     names.high = await objects.priorityClass('high', 1_000);
@@ -36,14 +43,13 @@ describe.skipIf(why !== undefined)(`groups of pods, by the API server itself${wh
   });
 
   async function create(plural: string, kind: string, spec: object, user = asUser(own().connection)) {
-    const path = `/apis/${GROUP}/namespaces/${api.namespace}/${plural}?dryRun=All`;
-    const { status, body } = await user('POST', path, {
-      apiVersion: GROUP,
-      kind,
-      metadata: { name: uniqueName('group') },
-      spec,
-    });
+    const { status, body } = await post(plural, kind, spec, user);
     return [status, at(body, 'message')];
+  }
+
+  function post(plural: string, kind: string, spec: object, user = asUser(own().connection)) {
+    const path = `/apis/${GROUP}/namespaces/${api.namespace}/${plural}?dryRun=All`;
+    return user('POST', path, { apiVersion: GROUP, kind, metadata: { name: uniqueName('group') }, spec });
   }
 
   const podGroup = (priorityClassName: string, user?: AsUser) =>
@@ -71,5 +77,46 @@ describe.skipIf(why !== undefined)(`groups of pods, by the API server itself${wh
     expect(await workload([names.low, names.high], asPerson)).toEqual(refusedBy('workloads.plimsoll.dev', 100));
     expect(await workload([names.low, names.low], asPerson)).toEqual([201, undefined]);
     expect(await workload([names.high])).toEqual([201, undefined]);
+  });
+
+  /** Class and number as stored, or why the group is refused. */
+  async function given(spec: object): Promise<unknown> {
+    const { status, body } = await post('podgroups', 'PodGroup', { ...BASIC, ...spec });
+    return status === 201 ? [at(body, 'spec.priorityClassName') ?? '', at(body, 'spec.priority')] : at(body, 'message');
+  }
+
+  test('a PodGroup gets the default and the substitutes of the policies, as its pods do', async () => {
+    expect(await given({})).toEqual(['', 0]);
+    const never = await objects.priorityClass('never', -5, { preemptionPolicy: 'Never' });
+    await objects.policy('giving', {
+      namespaceSelector: onlyIn(api),
+      defaultPriorityClassName: names.low,
+      preemption: 'Never',
+      substitutePriorityClassNames: { [names.high]: never },
+    });
+    await eventually(async () => expect(await given({})).toEqual([names.low, 10]), PATIENCE_MS);
+    expect(await given({ priorityClassName: never })).toEqual([never, -5]);
+    expect(await given({ priorityClassName: names.high })).toEqual([never, -5]);
+    expect(await given({ priority: 7 })).toContain('priority set in the pod group (7) must match');
+  });
+
+  test('the default of the policy where the cluster has a global default, which a PodGroup may still name', async () => {
+    const everywhere = await objects.priorityClass('everywhere', 7, { globalDefault: true });
+    await eventually(async () => {
+      expect(await given({ priorityClassName: everywhere })).toEqual([everywhere, 7]);
+      expect(await given({})).toEqual([names.low, 10]);
+    }, PATIENCE_MS);
+    await api.remove(`${PRIORITY_CLASSES}/${everywhere}`);
+    await eventually(async () => expect(await given({})).toEqual([names.low, 10]), PATIENCE_MS);
+  });
+
+  test('the templates of a Workload stay as they are, and a PodGroup that is made from one gets the default', async () => {
+    const templates = [{ name: 'workers', ...BASIC }];
+    const workload = { apiVersion: GROUP, kind: 'Workload', metadata: { name: 'training' } };
+    const path = `/apis/${GROUP}/namespaces/${api.namespace}/workloads`;
+    const { status, body } = await api.post(path, { ...workload, spec: { podGroupTemplates: templates } });
+    expect([status, at(body, 'spec.podGroupTemplates.0.priorityClassName')]).toEqual([201, undefined]);
+    const podGroupTemplateRef = { workload: { workloadName: 'training', podGroupTemplateName: 'workers' } };
+    expect(await given({ podGroupTemplateRef })).toEqual([names.low, 10]);
   });
 });

@@ -5,6 +5,8 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1alpha2 "k8s.io/api/scheduling/v1alpha2"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,8 +44,10 @@ func compileMutating(policy admissionv1.MutatingAdmissionPolicy) (*mutator, erro
 	}
 	ignore := admissionv1.Ignore
 	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return nil, err
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, schedulingv1alpha2.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
 	}
 	out := &mutator{
 		policy:     policy,
@@ -94,7 +98,7 @@ func (m *mutator) evaluate(
 	return out
 }
 
-// apply tells whether the pod is another one afterwards.
+// apply tells whether the object is another one afterwards.
 func (m *mutator) apply(
 	ctx context.Context, evaluator cel.MutatingEvaluator, attributes *admission.VersionedAttributes,
 	bindings cel.OptionalVariableBindings, namespace *corev1.Namespace, out *outcome,
@@ -110,6 +114,5 @@ func (m *mutator) apply(
 		out.Errors = append(out.Errors, "patch: "+err.Error())
 		return false
 	}
-	before, after := attributes.VersionedObject.(*corev1.Pod).Spec, patched.(*corev1.Pod).Spec
-	return before.PriorityClassName != after.PriorityClassName || before.SchedulerName != after.SchedulerName
+	return !apiequality.Semantic.DeepEqual(attributes.VersionedObject, patched)
 }
