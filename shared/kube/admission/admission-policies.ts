@@ -1,5 +1,6 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
+  celVariable,
   type CelVariable,
   type MatchCondition,
   NOT_A_CONTROLLER,
@@ -31,7 +32,7 @@ interface Validation {
 interface Policy {
   readonly name: string;
   readonly rules: readonly object[];
-  readonly matchConditions: readonly MatchCondition[];
+  readonly matchConditions?: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
   readonly validations: readonly Validation[];
 }
@@ -59,15 +60,19 @@ export function rulePolicies(): readonly KubeObject[] {
   ]);
 }
 
+/** Whose pods nobody judges. For match conditions the API server would convert each pod once more (decision 51). */
+const EXEMPT = [NOT_A_NODE, NOT_OURSELVES].map(({ expression }) => `!(${expression})`).join(' || ');
+
+const FAULT_OF_POD = celVariable('fault', "variables.qosFault != '' ? variables.qosFault : variables.violation");
+
 function podPolicy(): Policy {
   return {
     name: WEBHOOK_ENTRIES.priority,
     rules: [CREATED_PODS],
-    matchConditions: [NOT_A_NODE, NOT_OURSELVES],
-    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES],
+    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES, FAULT_OF_POD],
+    // One: each would have its message evaluated for every pod, also for those that it lets in.
     validations: [
-      sentenceOrNothing('qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
-      sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this pod'),
+      unless(EXEMPT, sentenceOrNothing('fault', 'a PriorityPolicy forbids the priority class of this pod')),
     ],
   };
 }
@@ -105,8 +110,11 @@ function workloadPolicy(): Policy {
 
 /** A group without a class is none that anybody chose. */
 function ofNamedClass(message: string): Validation {
-  const { expression, ...said } = sentenceOrNothing('violation', message);
-  return { expression: `variables.className == '' || ${expression}`, ...said };
+  return unless("variables.className == ''", sentenceOrNothing('violation', message));
+}
+
+function unless(exception: string, { expression, ...said }: Validation): Validation {
+  return { expression: `${exception} || ${expression}`, ...said };
 }
 
 /** A variable that says what is wrong, and is empty where nothing is; `message` stands in for one that is too long. */
@@ -127,7 +135,7 @@ function rulePolicy({ name, rules, matchConditions, variables, validations }: Po
         resourceRules: rules,
         matchPolicy: 'Equivalent',
       },
-      matchConditions,
+      ...(matchConditions !== undefined && { matchConditions }),
       variables,
       validations: validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
     },
