@@ -3,7 +3,8 @@
  * the in-tree ResourceQuota, our mutating entry, with our validating one, and with a PriorityQuota; all but the first and
  * the ResourceQuota with those rules. One client for latency, 16 for throughput; and what the rules of 0, 100 and 400
  * PriorityPolicies add. With the argument `rules` the last alone; with `both` what admission adds in the modes Both and
- * InProcess, with 100 policies. JSON on stdout.
+ * InProcess, with 100 policies; with `namespaces` what InProcess adds where 1, 10, 100 and 1,000 policies each select a
+ * namespace by its name. JSON on stdout.
  */
 import { loadavg } from 'node:os';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
@@ -13,8 +14,9 @@ import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { apiServerCalls, shareWithin5Ms, webhookCalls } from './admission/calls.ts';
 import { countsSince } from './admission/counts.ts';
-import { addPolicies, prepare, switchToBoth } from './admission/prepare.ts';
+import { addPolicies, byName, prepare, switchToBoth } from './admission/prepare.ts';
 import { report } from './admission/report.ts';
+import { serverCpu } from './admission/server-cpu.ts';
 import { type Rounds, runRounds } from './admission/run-rounds.ts';
 import { chargesOf, untilSliced } from './admission/slices.ts';
 import { BOTH_VARIANTS, type Variant, WEBHOOK_VARIANTS } from './admission/variants.ts';
@@ -25,6 +27,11 @@ const SIXTEEN_CLIENTS = { clients: 16, rounds: 4, first: 64, creates: 320 } as c
 const WITH_POLICIES = { clients: 1, rounds: 20, first: 10, creates: 100 } as const;
 const POLICIES = [0, 100, 400];
 const POLICIES_IN_BOTH = 100;
+const GOVERNED = [1, 10, 100, 1_000];
+const IN_NAMESPACES = { clients: 1, rounds: 10, first: 10, creates: 60 } as const;
+const IN_PROCESS_VARIANTS = BOTH_VARIANTS.filter(({ name }) =>
+  ['nothing', 'resourceQuota', 'inProcess'].includes(name),
+);
 const RULES_VARIANTS = WEBHOOK_VARIANTS.filter(({ name }) => ['nothing', 'rules'].includes(name));
 const TARGETS = {
   p50: 'mutate, and what mutateAndValidate adds to it, at most resourceQuota; mutateValidateAndQuota at most twice that',
@@ -42,9 +49,25 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   await prepare(client);
   await untilSliced(client, webhook);
   const loadBefore = loadavg();
-  const figures = part === 'both' ? await measuredInBoth() : await measuredInWebhook();
+  const figures = await measuredParts();
   client.close();
   return { ...figures, targets: TARGETS, loadBefore, loadAfter: loadavg() };
+
+  function measuredParts(): Promise<object> {
+    if (part === 'namespaces') return measuredInNamespaces();
+    return part === 'both' ? measuredInBoth() : measuredInWebhook();
+  }
+
+  async function measuredInNamespaces(): Promise<object> {
+    const results: [number, object][] = [];
+    const inNamespaces = { ...IN_NAMESPACES, variants: IN_PROCESS_VARIANTS, serverCpu: serverCpu(connection.server) };
+    for (const [index, count] of GOVERNED.entries()) {
+      await addPolicies(client, GOVERNED[index - 1] ?? 0, count, byName);
+      if (index === 0) await switchToBoth(client);
+      results.push([count, report(await runRounds(newClient, inNamespaces))]);
+    }
+    return { governedNamespaces: Object.fromEntries(results) };
+  }
 
   async function measuredInBoth(): Promise<object> {
     await addPolicies(client, 0, POLICIES_IN_BOTH);
@@ -73,7 +96,9 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
 
   async function measured({ variants: ways, ...size }: Rounds): Promise<object> {
     const before = await counted();
-    const variants = report(await runRounds(newClient, { ...size, variants: ways }));
+    const variants = report(
+      await runRounds(newClient, { ...size, variants: ways, serverCpu: serverCpu(connection.server) }),
+    );
     const after = await counted();
     return {
       ...size,

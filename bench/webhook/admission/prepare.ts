@@ -68,12 +68,20 @@ async function limit(client: KubeClient, configuration: string, requirement: obj
   await ask(client, 'PATCH', configuration, operations, 'application/json-patch+json');
 }
 
-/** Adds policies from one number up to another, each for a team's namespaces, and waits until all are compiled. */
-export async function addPolicies(client: KubeClient, from: number, to: number): Promise<void> {
+/** The labels by which the policy with a number selects its namespaces: those of a team, or one by its name. */
+type Selecting = (number: number) => Readonly<Record<string, string>>;
+const byTeam: Selecting = (number) => ({ team: `team-${number}` });
+/** The first of them is that of the variants for the mode InProcess. */
+export const byName: Selecting = (number) => ({
+  'kubernetes.io/metadata.name': number === 0 ? 'rules-only' : `team-${number}`,
+});
+
+/** Adds policies from one number up to another, each for namespaces of its own, and waits until all are compiled. */
+export async function addPolicies(client: KubeClient, from: number, to: number, selecting = byTeam): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index);
   await inFlight(POLICIES_AT_ONCE, numbers, (number) => {
-    const namespaceSelector = { matchLabels: { team: `team-${number}` } };
-    return makeOwn(client, 'PriorityPolicy', { namespaceSelector, maxPriority: number }, `team-${number}`);
+    const namespaceSelector = { matchLabels: selecting(number) };
+    return makeOwn(client, 'PriorityPolicy', { namespaceSelector, maxPriority: 2_000 + number }, `team-${number}`);
   });
   await eventually(async () => {
     const { spec } = (await ask(client, 'GET', RULES_PATH)) as { readonly spec: { readonly rules: readonly object[] } };

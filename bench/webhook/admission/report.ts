@@ -14,6 +14,7 @@ interface Latency {
 /** What each variant took, what it took more than `nothing`, its throughput, and what its blocks began with. */
 export function report(blocks: Blocks): object {
   const base = latency(blocks.get('nothing') ?? []);
+  const baseCpuMs = meanCpuMs(blocks.get('nothing') ?? []);
   const variants = Array.from(blocks, ([name, own]) => {
     const took = latency(own);
     const perSecond = own.map((block) => block.perSecond);
@@ -26,6 +27,7 @@ export function report(blocks: Blocks): object {
       creates,
       ...took,
       added,
+      addedCpuMs: rounded(meanCpuMs(own) - baseCpuMs),
       perSecond: rounded(quantile(perSecond, 0.5)),
       repeats,
     };
@@ -35,6 +37,10 @@ export function report(blocks: Blocks): object {
     ] as const;
   });
   return Object.fromEntries(variants);
+}
+
+function meanCpuMs(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / Math.max(1, blocks.length);
 }
 
 function at(latenciesMs: readonly number[], share: number): number {

@@ -9,24 +9,31 @@ export interface Block {
   readonly latenciesMs: readonly number[];
   readonly repeats: number;
   readonly perSecond: number;
+  /** Processor time of the API server for each create, its removal included; 0 where nobody reads it. */
+  readonly cpuMs: number;
 }
 
 /** How many creates a block has, and how many come before what is measured. */
 export interface BlockSize {
   readonly first: number;
   readonly creates: number;
+  /** Reads the processor time of the API server. */
+  readonly serverCpu?: () => number;
 }
 
 /** Creates pods, one after the other in each client, and removes them outside of what is measured. */
 export async function runBlock(clients: readonly KubeClient[], variant: Variant, size: BlockSize): Promise<Block> {
   const first = await createAll(clients, variant, namesOf('first', size.first));
+  const { serverCpu = () => 0 } = size;
+  const cpuBefore = serverCpu();
   const begin = performance.now();
   const created = await createAll(clients, variant, namesOf('pod', size.creates));
   const perSecond = (size.creates * 1_000) / (performance.now() - begin);
   const [client] = clients;
   await client?.request({ method: 'DELETE', path: podsPath(variant), query: { gracePeriodSeconds: 0 } });
+  const cpuMs = (serverCpu() - cpuBefore) / size.creates;
   const repeats = created.reduce((sum, each) => sum + each.repeats, 0);
-  return { firstLatenciesMs: latenciesOf(first), latenciesMs: latenciesOf(created), repeats, perSecond };
+  return { firstLatenciesMs: latenciesOf(first), latenciesMs: latenciesOf(created), repeats, perSecond, cpuMs };
 }
 
 async function createAll(
