@@ -10,6 +10,7 @@ import { ADMISSION, webhookRegistrar } from '#test/contract/webhook-registrar.ts
 import { clusterObjects, onlyIn, POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks, slowPod } from '#test/cluster/admission/support/registered-webhooks.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { printed, printedCases } from './printed-in-process.ts';
 
 const PATIENCE_MS = 30_000;
 /** After a change of a class, the rules are compiled and known to the API server. */
@@ -93,6 +94,11 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
         `policy \`${policies.default}\` allows a priority of at most 1000 here`,
       );
       expect(await tripleOf({ priority: 5 })).toContain('the integer value of priority (5) must not be provided');
+    });
+
+    test('what kubectl prints for refusals is what the golden file says', async () => {
+      const cases = printedCases(names.high, names.low, names.lowNever);
+      await expect(await printed(api, objects, cases)).toMatchFileSnapshot('golden/in-process.txt');
     });
 
     /** The API server gives no default while `use` runs, as where an expression fails. */
