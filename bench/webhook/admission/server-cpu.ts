@@ -6,8 +6,8 @@ const TICKS_PER_SECOND = 100;
 const [USER, SYSTEM] = [11, 12];
 
 /**
- * Reads how many milliseconds of processor time the API server at this address has used. Other work on the machine
- * lengthens what a client waits, but hardly this. Throws where no process of this machine listens there.
+ * Reads how many milliseconds of processor time the API server at this address has used, garbage collection included.
+ * Throws where no process of this machine listens there.
  */
 export function serverCpu(server: string): () => number {
   const flag = `--secure-port=${new URL(server).port}`;
