@@ -1,6 +1,5 @@
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
-  celVariable,
   type CelVariable,
   type MatchCondition,
   NOT_A_CONTROLLER,
@@ -32,7 +31,7 @@ interface Validation {
 interface Policy {
   readonly name: string;
   readonly rules: readonly object[];
-  readonly matchConditions?: readonly MatchCondition[];
+  readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
   readonly validations: readonly Validation[];
 }
@@ -60,19 +59,15 @@ export function rulePolicies(): readonly KubeObject[] {
   ]);
 }
 
-/** Whose pods nobody judges. For match conditions the API server would convert each pod once more (decision 51). */
-const EXEMPT = [NOT_A_NODE, NOT_OURSELVES].map(({ expression }) => `!(${expression})`).join(' || ');
-
-const FAULT_OF_POD = celVariable('fault', "variables.qosFault != '' ? variables.qosFault : variables.violation");
-
 function podPolicy(): Policy {
   return {
     name: WEBHOOK_ENTRIES.priority,
     rules: [CREATED_PODS],
-    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES, FAULT_OF_POD],
-    // One: each would have its message evaluated for every pod, also for those that it lets in.
+    matchConditions: [NOT_A_NODE, NOT_OURSELVES],
+    variables: [...POD_RULE_VARIABLES, ...QOS_VARIABLES],
     validations: [
-      unless(EXEMPT, sentenceOrNothing('fault', 'a PriorityPolicy forbids the priority class of this pod')),
+      sentenceOrNothing('qosFault', "status.qosClass must be what follows from the pod's requests and limits"),
+      sentenceOrNothing('violation', 'a PriorityPolicy forbids the priority class of this pod'),
     ],
   };
 }
@@ -110,11 +105,8 @@ function workloadPolicy(): Policy {
 
 /** A group without a class is none that anybody chose. */
 function ofNamedClass(message: string): Validation {
-  return unless("variables.className == ''", sentenceOrNothing('violation', message));
-}
-
-function unless(exception: string, { expression, ...said }: Validation): Validation {
-  return { expression: `${exception} || ${expression}`, ...said };
+  const { expression, ...said } = sentenceOrNothing('violation', message);
+  return { expression: `variables.className == '' || ${expression}`, ...said };
 }
 
 /** A variable that says what is wrong, and is empty where nothing is; `message` stands in for one that is too long. */
@@ -135,7 +127,7 @@ function rulePolicy({ name, rules, matchConditions, variables, validations }: Po
         resourceRules: rules,
         matchPolicy: 'Equivalent',
       },
-      ...(matchConditions !== undefined && { matchConditions }),
+      matchConditions,
       variables,
       validations: validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
     },
