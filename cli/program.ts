@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { buildInfo } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
+import { disruptionsCommand } from './disruptions-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
@@ -36,6 +37,7 @@ export function createProgram(name: string, io: ProcessIo): Command {
 const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   checkCommand,
   completionCommand,
+  disruptionsCommand,
   explainCommand,
   modeCommand,
   reviewCommand,

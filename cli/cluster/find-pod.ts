@@ -8,17 +8,32 @@ import { readFiles } from '#cli/manifests/read-files.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
 
 /** The pod that is called `name` or `namespace/name`. Throws an InputError where there is none. */
-export function findPod({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
-  const { namespace, name } = splitName(wanted, fallback);
-  const found = pods.find((pod) => pod.namespace === namespace && pod.name === name);
+export function findPod(model: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
+  const found = podNamed(model, wanted, fallback);
   if (found !== undefined) return found;
-  throw new InputError(`pod ${namespace}/${name} not found${inOtherNamespaces(pods, name)}`);
+  throw new InputError(podNotFound(model, splitName(wanted, 'pod', fallback)));
 }
 
-/** `namespace/name`, `pod/name` or `name`. */
-function splitName(text: string, fallback: string): { readonly namespace: string; readonly name: string } {
+/** The same; `undefined` where there is none. */
+export function podNamed({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod | undefined {
+  const { namespace, name } = splitName(wanted, 'pod', fallback);
+  return pods.find((pod) => pod.namespace === namespace && pod.name === name);
+}
+
+/** That a pod does not exist, and where one of its name does. */
+export function podNotFound({ pods }: Pick<ClusterModel, 'pods'>, { namespace, name }: NamespacedName): string {
+  return `pod ${namespace}/${name} not found${inOtherNamespaces(pods, name)}`;
+}
+
+export interface NamespacedName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The name in `namespace/name`, `TYPE/name` or `name`. */
+export function splitName(text: string, type: ObjectType, fallback: string): NamespacedName {
   const [first = '', second] = text.split('/', 2);
-  if (second === undefined || isType(first, 'pod')) return { namespace: fallback, name: second ?? first };
+  if (second === undefined || isType(first, type)) return { namespace: fallback, name: second ?? first };
   return { namespace: first, name: second };
 }
 
@@ -55,6 +70,7 @@ const TYPES = {
     ...['quota', 'priorityquota', 'priorityquotas', 'prquota'],
     ...['priorityquota.plimsoll.dev', 'priorityquotas.plimsoll.dev'],
   ],
+  disruption: ['disruption', 'disruptions', 'disr', 'disruption.plimsoll.dev', 'disruptions.plimsoll.dev'],
 } as const;
 
 export type ObjectType = keyof typeof TYPES;

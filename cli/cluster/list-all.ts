@@ -15,6 +15,8 @@ export interface ListedParts {
   readonly slim?: (raw: Raw) => Raw;
   /** Only objects with these labels, as kubectl takes it. */
   readonly labelSelector?: string;
+  /** Only objects of this namespace, for which the right in that namespace is enough. */
+  readonly namespace?: string | undefined;
 }
 
 /**
@@ -24,13 +26,17 @@ export interface ListedParts {
 export async function listAll(
   client: KubeClient,
   resource: Resource,
-  { slim = (raw) => raw, labelSelector = '' }: ListedParts = {},
+  { slim = (raw) => raw, labelSelector = '', namespace }: ListedParts = {},
 ): Promise<readonly Manifest[]> {
   const query = { limit: PAGE, ...(labelSelector && { labelSelector }) };
   const found: Raw[] = [];
   let continueToken: string | undefined;
   do {
-    const page = await listObjects(client, { resource }, { ...query, ...(continueToken && { continueToken }) });
+    const page = await listObjects(
+      client,
+      { resource, namespace },
+      { ...query, ...(continueToken && { continueToken }) },
+    );
     // Where Plimsoll is not installed there are no objects of its kinds.
     if (page.kind === 'notFound') return [];
     if (page.kind !== 'ok') throw cannotList(resource, page);

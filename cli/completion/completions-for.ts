@@ -22,8 +22,12 @@ function walk(program: Command, words: readonly string[]): Place {
   return words.reduce<Place>(({ command, awaiting }, word) => {
     if (awaiting !== undefined) return { command, awaiting: undefined };
     if (word.startsWith('-')) return { command, awaiting: optionOf(command, word) };
-    return { command: subcommandsOf(command).find((each) => each.name() === word) ?? command, awaiting: undefined };
+    return { command: subcommandsOf(command).find((each) => isCalled(each, word)) ?? command, awaiting: undefined };
   }, start);
+}
+
+function isCalled(command: Command, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
 }
 
 function subcommandsOf(command: Command): readonly Command[] {

@@ -1,4 +1,5 @@
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 
 const GAP = '   ';
@@ -35,6 +36,11 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
   });
+}
+
+/** A time as kubectl prints it: RFC 3339, to the second. */
+export function timeText(at: Instant): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 const MOST_NODES_NAMED = 5;

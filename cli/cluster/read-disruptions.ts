@@ -1,0 +1,77 @@
+import { decodeDisruption } from '#shared/api/disruption.ts';
+import type { Disruption } from '#shared/domain/disruption/disruption.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { listObjects } from '#shared/kube/client/objects.ts';
+import { apiVersionOf, DISRUPTIONS } from '#shared/kube/resource.ts';
+import { type Manifest, typeOf } from '#cli/manifests/parse-manifests.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { withNamespace } from './cluster-model.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+import { type ClusterManifests, readManifests } from './read-manifests.ts';
+
+/** Which Disruptions are read, and from where. */
+export interface DisruptionSource extends ClusterOptions {
+  /** Absent: that of the context. */
+  readonly namespace?: string | undefined;
+  readonly allNamespaces?: boolean;
+}
+
+export interface ReadDisruptions {
+  /** The newest first. */
+  readonly disruptions: readonly Disruption[];
+  readonly now: Instant;
+  /** `undefined` for all namespaces. */
+  readonly namespace: string | undefined;
+  /** Whether the API server knows the kind; files do not tell, so of them it is true. */
+  readonly isServed: boolean;
+}
+
+/**
+ * Reads the Disruptions of one namespace or of all. Of a cluster it needs the right to list them there and no other one.
+ * Rejects with an InputError for what cannot be read.
+ */
+export async function readDisruptions(
+  source: DisruptionSource,
+  io: Pick<ProcessIo, 'standardInput' | 'now'>,
+): Promise<ReadDisruptions> {
+  if (source.filename === undefined) return readLive(source, io.now());
+  return disruptionsIn(source, await readManifests(source, [DISRUPTIONS], io));
+}
+
+/** The Disruptions among objects that have been read from files. */
+export function disruptionsIn(source: DisruptionSource, read: ClusterManifests): ReadDisruptions {
+  const namespace = source.allNamespaces === true ? undefined : (source.namespace ?? read.namespace);
+  const own = read.manifests.filter((each) => typeOf(each) === TYPE);
+  const disruptions = decodeAll(own.map((each) => withNamespace(each, read.namespace))).filter(
+    (each) => namespace === undefined || each.namespace === namespace,
+  );
+  return { disruptions, now: read.now, namespace, isServed: true };
+}
+
+const TYPE = typeOf({ apiVersion: apiVersionOf(DISRUPTIONS), kind: DISRUPTIONS.kind });
+
+/** The client is loaded only where a cluster is asked. */
+async function readLive(source: DisruptionSource, now: Instant): Promise<ReadDisruptions> {
+  const [{ withCluster }, { listAll }] = await Promise.all([import('./open-cluster.ts'), import('./list-all.ts')]);
+  return withCluster(source, async ({ client, namespace: ofContext = 'default' }) => {
+    const namespace = source.allNamespaces === true ? undefined : (source.namespace ?? ofContext);
+    const disruptions = decodeAll(await listAll(client, DISRUPTIONS, { namespace }));
+    const isServed = disruptions.length > 0 || (await isKindServed(client, namespace));
+    return { disruptions, now, namespace, isServed };
+  });
+}
+
+async function isKindServed(client: KubeClient, namespace: string | undefined): Promise<boolean> {
+  const { kind } = await listObjects(client, { resource: DISRUPTIONS, namespace }, { limit: 1 });
+  return kind !== 'notFound';
+}
+
+/** The newest first; of equal times by name, so that the order is always the same. */
+function decodeAll(manifests: readonly Manifest[]): readonly Disruption[] {
+  return manifests
+    .map(({ raw }) => decodeDisruption(raw))
+    .filter((each) => each !== undefined)
+    .toSorted((a, b) => b.spec.removedAt - a.spec.removedAt || compareTexts(a.name, b.name));
+}

@@ -1,0 +1,55 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Cause, CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { addClusterOptions } from './cluster/cluster-options.ts';
+import type { DisruptionsOptions } from './disruptions/run-disruptions.ts';
+import { listOutputOption } from './output/output-option.ts';
+import { type ProcessIo, rootName } from './process-io.ts';
+
+function help(program: string): string {
+  return `
+Shows which pods were removed, when, by what and why, as plimsoll-scheduler
+recorded it in Disruptions; the newest first. Disruptions are kept for seven
+days unless the SchedulerConfiguration says otherwise.
+
+Examples:
+  # What was removed from this namespace?
+  ${program} disruptions -n team-a
+
+  # What made room for pods of higher priority, in all namespaces?
+  ${program} disruptions -A --cause Preemption -o wide
+
+  # The whole story of one of them
+  ${program} explain pod team-a/web-0
+`;
+}
+
+/** `plimsoll disruptions`: who was removed, when, by what and why. */
+export function disruptionsCommand(io: ProcessIo): Command {
+  const command = new Command('disruptions');
+  command
+    .alias('evictions')
+    .summary('list removed pods: when, by what and why')
+    .description('List pods that were removed: when, by what and why.')
+    .option('-n, --namespace <namespace>', 'removed pods of this namespace')
+    .option('-A, --all-namespaces', 'removed pods of all namespaces', false)
+    .addOption(causeOption())
+    .addOption(listOutputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', () => help(rootName(command)))
+    .action(async (options: DisruptionsOptions) => {
+      const { runDisruptions } = await import('./disruptions/run-disruptions.ts');
+      await runDisruptions(options, io);
+    });
+}
+
+/** The choices are for help and completion; any case is understood. */
+function causeOption(): Option {
+  const option = new Option('--cause <cause>', 'only this cause; repeatable').choices(CAUSES);
+  return option.argParser((text: string, causes: readonly Cause[] = []) => [...causes, parseCause(text)]);
+}
+
+function parseCause(text: string): Cause {
+  const found = CAUSES.find((cause) => cause.toLowerCase() === text.toLowerCase());
+  if (found === undefined) throw new InvalidArgumentError(`Allowed choices are ${CAUSES.join(', ')}.`);
+  return found;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { createObject, patchObject } from '#shared/kube/client/objects.ts';
+import { DISRUPTIONS, NAMESPACES } from '#shared/kube/resource.ts';
+import { takenList } from '#test/cli/node-pressures.ts';
+import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
+import { EVICTED, EXAMPLE_DISRUPTIONS } from './example-disruptions.ts';
+
+const disruptions = (...args: readonly string[]) =>
+  runPlimsoll(['disruptions', '-f', '-', ...args], takenList(EXAMPLE_DISRUPTIONS));
+
+describe('plimsoll disruptions', () => {
+  test('of all namespaces: when, what, by which cause and why, the newest first', async () => {
+    expect(await disruptions('-A')).toEqual({
+      code: 0,
+      stdout: [
+        'TIME                   NAMESPACE   POD         CAUSE        CLASS   NODE     REQUESTED BY     REASON',
+        '2026-01-01T11:59:00Z   reports     nightly-2   Taint        batch   node-1   <none>           it does not tolerate a NoExecute taint of its node',
+        '2026-01-01T11:50:00Z   reports     nightly-7   Eviction     batch   node-1   plimsoll-agent   uses 2Gi memory, over its request of 1Gi, priority -10',
+        '2025-12-25T12:00:00Z   payments    invoice-0   Preemption   batch   node-1   <none>           a scheduler preempted it to make room for a pod of higher priority',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  test('-o wide adds what became of it, and names the record', async () => {
+    const lines = (await disruptions('-n', 'payments', '-o', 'wide')).stdout.split('\n');
+    expect(lines.map((line) => line.split(/ {3,}/).slice(5, -1))).toEqual([
+      ['REQUESTED BY', 'NAME', 'AGE', 'COUNT', 'SET ASIDE ON', 'PLACED ON', 'REPLACED ON'],
+      ['<none>', 'invoice-0.0a1b2c3d', '7d', '1', 'node-1', 'node-2', 'node-1'],
+      [],
+    ]);
+  });
+
+  test.each([
+    [['-A', '--cause', 'Preemption', '--cause', 'taint'], 'nightly-2.0a1b2c3d invoice-0.0a1b2c3d'],
+    [['-n', 'reports'], 'nightly-2.0a1b2c3d nightly-7.0a1b2c3d'],
+  ])('%j shows %s', async (args, names) => {
+    const { stdout } = await disruptions(...args, '-o', 'name');
+    expect(stdout.replaceAll('disruption.plimsoll.dev/', '').trim().split('\n').join(' ')).toBe(names);
+  });
+
+  test('programs read the fields of the object', async () => {
+    const { metadata, spec, status } = EVICTED;
+    const items = itemsIn((await disruptions('-A', '--cause=Eviction', '-o', 'json')).stdout);
+    expect(items).toMatchObject([{ metadata, spec: { cause: spec.cause, pod: spec.pod }, status: { count: 1 } }]);
+    expect(items).toMatchObject([{ status: { replacement: { ...(status as { replacement: object }).replacement } } }]);
+  });
+
+  test.each([
+    [['-n', 'shop'], /^no Disruption found in namespace shop: .*disruptions\.record/],
+    [['-A', '--cause', 'Drain'], /^no Disruption with cause Drain found in any namespace\n$/],
+  ])('%j finds none, and says why', async (args, message) => {
+    expect(await disruptions(...args)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringMatching(message) as string,
+    });
+  });
+
+  test('a cause that does not exist', async () => {
+    const { code, stderr } = await disruptions('--cause', 'Bug');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Allowed choices are Preemption, Eviction, ')]);
+  });
+});
+
+describe('plimsoll disruptions of a cluster', () => {
+  const bare = sandboxCluster(() => Promise.resolve());
+  const { kubeconfig } = sandboxCluster(async (client) => {
+    await installPlimsoll(client);
+    await createObject(client, { resource: NAMESPACES }, { metadata: { name: 'reports' } });
+    const address = { resource: DISRUPTIONS, namespace: 'reports', name: EVICTED.metadata.name };
+    expect(await createObject(client, address, EVICTED)).toMatchObject({ kind: 'ok' });
+    const status = { status: EVICTED.status };
+    await patchObject(client, { ...address, subresource: 'status' }, status, { type: 'merge' });
+  });
+
+  test('the kind is served: the record of the namespace, by the command and its other name', async () => {
+    const [own, other] = await Promise.all(
+      ['disruptions', 'evictions'].map((name) =>
+        runPlimsoll([name, '-n', 'reports', '--kubeconfig', kubeconfig, '-o', 'jsonpath={.items[*].status.goneAt}']),
+      ),
+    );
+    expect(own).toEqual({ code: 0, stdout: '2026-01-01T11:50:12.000Z', stderr: '' });
+    expect(other).toEqual(own);
+  });
+
+  test('the namespace of the context has none', async () => {
+    const { code, stderr } = await runPlimsoll(['disruptions', '--kubeconfig', kubeconfig]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^no Disruption found in namespace payments: /)]);
+  });
+
+  test('the kind is not served', async () => {
+    expect(await runPlimsoll(['disruptions', '-A', '--kubeconfig', bare.kubeconfig])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: the API server does not know Disruptions: apply deploy/crds, and set disruptions.record: On in the ' +
+        'SchedulerConfiguration of plimsoll-scheduler\n',
+    });
+  });
+});
