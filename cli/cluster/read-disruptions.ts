@@ -1,11 +1,13 @@
-import { decodeDisruption } from '#shared/api/disruption.ts';
+import { decodeDisruption, encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import { apiVersionOf, DISRUPTIONS } from '#shared/kube/resource.ts';
 import { type Manifest, typeOf } from '#cli/manifests/parse-manifests.ts';
+import type { Metadata } from '#cli/output/answer.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { withNamespace } from './cluster-model.ts';
 import type { ClusterOptions } from './cluster-options.ts';
@@ -74,4 +76,17 @@ function decodeAll(manifests: readonly Manifest[]): readonly Disruption[] {
     .map(({ raw }) => decodeDisruption(raw))
     .filter((each) => each !== undefined)
     .toSorted((a, b) => b.spec.removedAt - a.spec.removedAt || compareTexts(a.name, b.name));
+}
+
+/** A Disruption for programs, with the fields of the object. */
+export interface DisruptionFields {
+  readonly metadata: Metadata;
+  readonly spec: unknown;
+  readonly status: unknown;
+}
+
+export function disruptionFields(disruption: Disruption): DisruptionFields {
+  const { namespace, name } = disruption;
+  const spec = fieldOf(encodeDisruption(disruption, {}), 'spec');
+  return { metadata: { namespace, name }, spec, status: encodeOutcome(disruption) };
 }

@@ -1,12 +1,10 @@
-import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
 import { ageText } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { type ReadDisruptions, readDisruptions } from '#cli/cluster/read-disruptions.ts';
-import { formatAnswer, listDocument, type Metadata } from '#cli/output/answer.ts';
+import { disruptionFields, type ReadDisruptions, readDisruptions } from '#cli/cluster/read-disruptions.ts';
+import { formatAnswer, listDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { formatSection, timeText } from '#cli/output/table.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -36,19 +34,6 @@ export async function runDisruptions(options: DisruptionsOptions, io: ProcessIo)
 
 function whyNone({ disruptions, namespace }: ReadDisruptions, causes: readonly Cause[] = []): string {
   return disruptions.length === 0 ? noDisruption(namespace) : noneOfCause(namespace, causes);
-}
-
-/** A Disruption for programs, with the fields of the object. */
-export interface DisruptionFields {
-  readonly metadata: Metadata;
-  readonly spec: unknown;
-  readonly status: unknown;
-}
-
-export function disruptionFields(disruption: Disruption): DisruptionFields {
-  const { namespace, name } = disruption;
-  const spec = fieldOf(encodeDisruption(disruption, {}), 'spec');
-  return { metadata: { namespace, name }, spec, status: encodeOutcome(disruption) };
 }
 
 interface TableOptions {

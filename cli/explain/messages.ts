@@ -35,5 +35,5 @@ export function noQuota(name: string, known: readonly string[]): string {
 }
 
 export function expectedObject(words: readonly (string | undefined)[]): string {
-  return `expected pod NAME, quota NAME or TYPE/NAME, got ${words.filter((word) => word !== undefined).join(' ')}`;
+  return `expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got ${words.filter((word) => word !== undefined).join(' ')}`;
 }

@@ -35,6 +35,7 @@ import {
   policy,
   policyUnreadable,
 } from './messages.ts';
+import { ownerLosses, type RecordsOfNamespace } from './owner-losses.ts';
 
 /** What decisions make of one pod. */
 export interface PodFacts {
@@ -57,10 +58,18 @@ export interface PodFacts {
   readonly room: readonly string[];
   /** Nodes that its owner should stay away from for a while. */
   readonly avoidedNodes: readonly string[];
+  /** What its owner lost in the last days, as Disruptions record it. */
+  readonly removals: string;
+}
+
+/** What is known beside the model of a cluster. */
+export interface BesideModel {
+  readonly now: Instant;
+  readonly records: RecordsOfNamespace;
 }
 
 /** Collects what is known of a pod at `now`. */
-export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts {
+export function podFacts(model: ClusterModel, pod: Pod, { now, records }: BesideModel): PodFacts {
   const { spec } = pod;
   return {
     metadata: { namespace: pod.namespace, name: pod.name },
@@ -77,6 +86,7 @@ export function podFacts(model: ClusterModel, pod: Pod, now: Instant): PodFacts 
     disruptionBudgets: budgetsOf(model, pod),
     room: roomTexts(model, pod, now),
     avoidedNodes: avoidedNodes(model, pod, now),
+    removals: ownerLosses(records, pod, now),
   };
 }
 

@@ -1,14 +1,16 @@
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, decodeCountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { findPod, nameOfType, objectType } from '#cli/cluster/find-pod.ts';
+import { nameOfType, objectType, type ObjectType, podNamed, splitName } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
+import { explainDisruption, explainGonePod } from './explain-disruption.ts';
 import { expectedObject, noQuota } from './messages.ts';
+import { recordsBeside } from './owner-losses.ts';
 import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 export interface ExplainOptions extends ClusterOptions {
@@ -19,24 +21,39 @@ export interface ExplainOptions extends ClusterOptions {
 /** Carries out `plimsoll explain TYPE NAME` and `plimsoll explain TYPE/NAME`. Rejects with an InputError. */
 export async function runExplain(words: readonly string[], options: ExplainOptions, io: ProcessIo): Promise<void> {
   const { type, name } = readObject(words);
-  await (type === 'pod' ? explainPod(name, options, io) : explainQuota(name, options, io));
+  await EXPLAINERS[type](name, options, io);
 }
 
-/** `TYPE NAME` or `TYPE/NAME`; a pod's name may begin with its namespace. */
-function readObject([first = '', second]: readonly string[]): {
-  readonly type: 'pod' | 'quota';
-  readonly name: string;
-} {
+type Explained = 'pod' | 'quota' | 'disruption';
+
+const EXPLAINERS: Readonly<Record<Explained, (name: string, options: ExplainOptions, io: ProcessIo) => Promise<void>>> =
+  { pod: explainPod, quota: explainQuota, disruption: explainDisruption };
+
+/** `TYPE NAME` or `TYPE/NAME`; the name of a pod or a Disruption may begin with its namespace. */
+function readObject([first = '', second]: readonly string[]): { readonly type: Explained; readonly name: string } {
   const [word = '', name = ''] = second === undefined ? first.split('/', 2) : [first, second];
   const type = objectType(word);
-  if ((type !== 'pod' && type !== 'quota') || name === '') throw new InputError(expectedObject([first, second]));
+  if (!isExplained(type) || name === '') throw new InputError(expectedObject([first, second]));
   return { type, name };
 }
 
+function isExplained(type: ObjectType | undefined): type is Explained {
+  return type !== undefined && type in EXPLAINERS;
+}
+
+/** Of a pod that does not exist any more its Disruptions say what they know. */
 async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
-  const facts = podFacts(model, findPod(model, wanted, options.namespace ?? read.namespace), read.now);
+  const fallback = options.namespace ?? read.namespace;
+  const pod = podNamed(model, wanted, fallback);
+  const name = splitName(wanted, 'pod', fallback);
+  const records = await recordsBeside(read, { ...options, namespace: name.namespace }, io);
+  if (pod === undefined) await explainGonePod({ model, name, records, now: read.now }, options, io);
+  else await explainPresentPod(podFacts(model, pod, { now: read.now, records }), options, io);
+}
+
+async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const answer = { document: objectDocument('PodExplanation', facts), table: () => printPod(facts) };
   io.print(await formatAnswer(answer, options.output));
 }
@@ -66,6 +83,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['disruptionBudgets', 'Disruption budgets'],
   ['room', 'Room'],
   ['avoidedNodes', 'Avoided nodes'],
+  ['removals', 'Removed pods of its owner'],
 ];
 
 /** One line a field, as `kubectl describe` prints it. */

@@ -63,6 +63,7 @@ describe('plimsoll explain pod', () => {
         'Disruption budgets:        <none>',
         'Room:                      <none>',
         'Avoided nodes:             node-1 until 2026-01-01T12:10:00.000Z: evicted for memory.available',
+        'Removed pods of its owner: <none>',
         '',
       ].join('\n'),
       stderr: '',

@@ -33,8 +33,11 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
     "error: option '-o, --output <format>' argument 'jsonpath={.items[}' is invalid. " +
       'cannot read the path ".items["\n',
   ],
-  [['explain', 'deploy/web', '-f', '-'], 'error: expected pod NAME, quota NAME or TYPE/NAME, got deploy/web\n'],
-  [['explain', 'pod'], 'error: expected pod NAME, quota NAME or TYPE/NAME, got pod\n'],
+  [
+    ['explain', 'deploy/web', '-f', '-'],
+    'error: expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got deploy/web\n',
+  ],
+  [['explain', 'pod'], 'error: expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got pod\n'],
   [['simulate', 'preempts'], "error: unknown command 'preempts'\n(Did you mean preempt?)\n"],
   [
     ['review', '-f', 'x', '-o', 'xml'],
@@ -46,6 +49,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
 const COMMANDS = [
   'check',
   'completion',
+  'disruptions',
   'explain',
   'mode',
   'review',

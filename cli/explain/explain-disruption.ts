@@ -1,0 +1,145 @@
+import type { Disruption, RankedPod } from '#shared/domain/disruption/disruption.ts';
+import { ageText, durationText } from '#shared/domain/model/texts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { NOT_SERVED } from '#cli/disruptions/messages.ts';
+import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { type NamespacedName, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
+import { disruptionFields, type DisruptionFields, readDisruptions } from '#cli/cluster/read-disruptions.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import type { OutputFormat } from '#cli/output/output-option.ts';
+import { formatSection, joinParts, printLine, timeText } from '#cli/output/table.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
+import {
+  avoidEntry,
+  gone,
+  HAS_NO_REPLACEMENT,
+  headline,
+  KIND_NOT_SERVED,
+  madeRoom,
+  NO_RECORD,
+  noDisruption,
+  NOT_FOLLOWED,
+  NOT_FOLLOWED_YET,
+  NOT_KNOWN,
+  NOT_REPLACED,
+  NOT_SEEN_GONE,
+  OTHER_NAMESPACE,
+  podIsGone,
+  reasonLine,
+  replaced,
+  requested,
+  standing,
+  storm,
+} from './disruption-messages.ts';
+import type { RecordsOfNamespace } from './owner-losses.ts';
+
+interface Options extends ClusterOptions {
+  readonly namespace?: string;
+  readonly output: OutputFormat;
+}
+
+/** What a record says of a removed pod, in its fields and in sentences. */
+export interface DisruptionExplanation extends DisruptionFields {
+  readonly sentences: readonly string[];
+}
+
+/** Carries out `plimsoll explain disruption`: from the record alone, so it needs no other right and no pod. */
+export async function explainDisruption(wanted: string, options: Options, io: ProcessIo): Promise<void> {
+  const given = splitName(wanted, 'disruption', options.namespace ?? '');
+  const namespace = given.namespace === '' ? undefined : given.namespace;
+  const read = await readDisruptions({ ...options, namespace }, io);
+  if (!read.isServed) throw new InputError(NOT_SERVED);
+  const found = read.disruptions.find(({ name }) => name === given.name);
+  if (found === undefined) throw new InputError(noDisruption(read.namespace ?? '', given.name));
+  const document = objectDocument('DisruptionExplanation', explanationOf(found, read.now));
+  io.print(await formatAnswer({ document, table: () => printDisruption(found, read.now) }, options.output));
+}
+
+/** A pod that no longer exists, and the Disruptions of its namespace. */
+export interface GonePod {
+  readonly model: ClusterModel;
+  readonly name: NamespacedName;
+  readonly records: RecordsOfNamespace;
+  readonly now: Instant;
+}
+
+/** Says what the records say of every pod of that name. Throws an InputError where there is none. */
+export async function explainGonePod({ model, name: pod, records, now }: GonePod, options: Options, io: ProcessIo) {
+  const own = records.disruptions.filter(({ spec }) => spec.pod === pod.name);
+  if (own.length === 0) throw new InputError(`${podNotFound(model, pod)}${whyNoRecord(records)}`);
+  const answer = {
+    document: objectDocument('RemovedPodExplanation', {
+      metadata: { namespace: pod.namespace, name: pod.name },
+      removals: own.map((each) => explanationOf(each, now)),
+    }),
+    table: () =>
+      joinParts([
+        printLine(podIsGone(`${pod.namespace}/${pod.name}`, own.length)),
+        ...own.map((each) => printDisruption(each, now)),
+      ]),
+  };
+  io.print(await formatAnswer(answer, options.output));
+}
+
+function whyNoRecord({ isServed, problem }: RecordsOfNamespace): string {
+  if (problem !== undefined) return `; ${problem}`;
+  return isServed ? NO_RECORD : KIND_NOT_SERVED;
+}
+
+function explanationOf(disruption: Disruption, now: Instant): DisruptionExplanation {
+  return { ...disruptionFields(disruption), sentences: sentencesOf(disruption, now) };
+}
+
+function printDisruption(disruption: Disruption, now: Instant): string {
+  const [first = '', ...others] = sentencesOf(disruption, now);
+  return joinParts([
+    `${printLine(first)}${others.map((each) => printLine(`  ${each}`)).join('')}`,
+    formatSection(['NEXT IN THE RANKING', 'PRIORITY', 'REASON'], disruption.spec.ranked.map(rankedCells)),
+  ]);
+}
+
+function rankedCells({ pod = OTHER_NAMESPACE, priority, code }: RankedPod): readonly string[] {
+  return [pod, priority === undefined ? NOT_KNOWN : String(priority), code];
+}
+
+/** All that a record says, in the order in which it is asked: what, when, where; who and why; for whom; what became of it. */
+export function sentencesOf({ namespace, spec, outcome }: Disruption, now: Instant): readonly string[] {
+  const { pod, node, cause, removedAt } = spec;
+  const [at, age] = [timeText(removedAt), ageText(removedAt, now)];
+  return [
+    headline({ pod: `${namespace}/${pod}`, node, cause, at, age }),
+    standing(spec),
+    ...(outcome.count > 1 ? [storm(outcome.count)] : []),
+    requested(spec.requestedBy),
+    reasonLine(spec.because),
+    ...(spec.madeRoomFor === undefined ? [] : [madeRoom(spec.madeRoomFor, outcome.placedOn)]),
+    ...outcomeSentences({ spec, outcome }, now),
+  ];
+}
+
+/** For so long a removal is followed at most (`shared/domain/disruption/removal.ts`), and a little longer. */
+const FOLLOWED_MS = 70 * 60_000;
+
+/** The outcome is written as a whole, when nothing more is expected. */
+function outcomeSentences({ spec, outcome }: Pick<Disruption, 'spec' | 'outcome'>, now: Instant): readonly string[] {
+  const { goneAt, replacement, placedOn, avoid } = outcome;
+  if ([goneAt, replacement, placedOn, avoid].every((each) => each === undefined))
+    return [now - spec.removedAt < FOLLOWED_MS ? NOT_FOLLOWED_YET : NOT_FOLLOWED];
+  return [
+    goneSentence({ spec, outcome }),
+    replacementSentence({ spec, outcome }),
+    ...(avoid === undefined ? [] : [avoidEntry({ ...avoid, node: spec.node, until: timeText(avoid.until) })]),
+  ];
+}
+
+function goneSentence({ spec, outcome: { goneAt, count } }: Pick<Disruption, 'spec' | 'outcome'>): string {
+  if (goneAt === undefined) return NOT_SEEN_GONE;
+  const after = durationText(Math.max(0, Math.floor((goneAt - spec.removedAt) / 1_000)));
+  return gone(timeText(goneAt), after, count > 1);
+}
+
+function replacementSentence({ spec, outcome: { replacement } }: Pick<Disruption, 'spec' | 'outcome'>): string {
+  if (replacement !== undefined) return replaced({ ...replacement, isSameNode: replacement.node === spec.node });
+  return spec.owner === undefined ? HAS_NO_REPLACEMENT : NOT_REPLACED;
+}

@@ -1,0 +1,50 @@
+import type { Disruption } from '#shared/domain/disruption/disruption.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
+import { isSameOwner, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionSource, ReadDisruptions } from '#cli/cluster/read-disruptions.ts';
+import { disruptionsIn, readDisruptions } from '#cli/cluster/read-disruptions.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import type { ProcessIo } from '#cli/process-io.ts';
+import { lossesNotKnown, oneLoss, ownerLost } from './disruption-messages.ts';
+
+/** The Disruptions of a pod's namespace, or why they could not be read. */
+export type RecordsOfNamespace = Pick<ReadDisruptions, 'disruptions' | 'isServed'> & {
+  readonly problem?: string | undefined;
+};
+
+/** Reads them beside a cluster that has been read; who may not list them is told so, and gets all other answers. */
+export async function recordsBeside(
+  read: ClusterManifests,
+  source: DisruptionSource,
+  io: Pick<ProcessIo, 'standardInput' | 'now'>,
+): Promise<RecordsOfNamespace> {
+  if (source.filename !== undefined) return disruptionsIn(source, read);
+  const { ListForbidden } = await import('#cli/cluster/list-all.ts');
+  return readDisruptions(source, io).catch((error: unknown) => {
+    if (!(error instanceof ListForbidden)) throw error;
+    return { disruptions: [], isServed: true, problem: error.message };
+  });
+}
+
+const DAYS = 7;
+const PERIOD_MS = DAYS * 86_400_000;
+const MOST_SHOWN = 3;
+
+/** The pods that the owner of a pod lost within days, the last few by name; empty for none. */
+export function ownerLosses({ disruptions, problem }: RecordsOfNamespace, pod: Pod, now: Instant): string {
+  if (problem !== undefined) return lossesNotKnown(problem);
+  const own = disruptions.filter((each) => now - each.spec.removedAt < PERIOD_MS && isOfOwner(each, pod));
+  if (own.length === 0) return '';
+  return ownerLost({
+    count: own.reduce((sum, { outcome }) => sum + outcome.count, 0),
+    days: DAYS,
+    latest: own.slice(0, MOST_SHOWN).map(({ spec }) => oneLoss(spec.pod, spec.cause, ageText(spec.removedAt, now))),
+    namespace: pod.namespace,
+  });
+}
+
+function isOfOwner({ namespace, spec }: Disruption, pod: Pod): boolean {
+  const owner = ownerKeyOf(pod);
+  return owner !== undefined && spec.owner !== undefined && isSameOwner(owner, { ...spec.owner, namespace });
+}
