@@ -3,6 +3,7 @@ import { buildInfo } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
 import { disruptionsCommand } from './disruptions-command.ts';
+import { evictCommand } from './evict-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
@@ -38,6 +39,7 @@ const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   checkCommand,
   completionCommand,
   disruptionsCommand,
+  evictCommand,
   explainCommand,
   modeCommand,
   reviewCommand,

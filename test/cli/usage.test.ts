@@ -50,6 +50,7 @@ const COMMANDS = [
   'check',
   'completion',
   'disruptions',
+  'evict',
   'explain',
   'mode',
   'review',

@@ -37,6 +37,8 @@ export type EvictionOutcome =
       readonly cause: 'budget' | 'throttled' | LimitScope;
       readonly message: string;
       readonly retryAfterSeconds: number | undefined;
+      /** What the API server says of the budget: its name, and why it does not allow the eviction. */
+      readonly budget?: string;
     }
   | {
       readonly kind:
@@ -92,7 +94,7 @@ function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
   const { kind, message, retryAfterSeconds } = outcome;
   switch (kind) {
     case 'tooManyRequests':
-      return { kind, cause: throttleCause(outcome), message, retryAfterSeconds };
+      return { kind, cause: throttleCause(outcome), message, retryAfterSeconds, ...budgetIn(outcome) };
     // The only precondition sent is the UID; conflicts of the server's own making come back as 429.
     case 'conflict':
     case 'alreadyExists':
@@ -119,9 +121,16 @@ function isUnjudged({ status, message }: Failure): boolean {
 
 const SCOPES = Object.keys(LIMIT_CAUSES) as readonly LimitScope[];
 
+const BUDGET = 'DisruptionBudget';
+
+function budgetIn({ details }: Failure): { readonly budget?: string } {
+  const cause = details?.causes.find(({ reason }) => reason === BUDGET);
+  return cause === undefined ? {} : { budget: cause.message };
+}
+
 function throttleCause({ details }: Failure): 'budget' | 'throttled' | LimitScope {
   const reasons = details?.causes.map(({ reason }) => reason) ?? [];
-  if (reasons.includes('DisruptionBudget')) return 'budget';
+  if (reasons.includes(BUDGET)) return 'budget';
   return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? 'throttled';
 }
 

@@ -65,7 +65,7 @@ describe('evictPod', () => {
     [
       'a spent budget',
       failureOf(429, BUDGET),
-      { kind: 'tooManyRequests', cause: 'budget', message: 'spent', retryAfterSeconds: undefined },
+      { kind: 'tooManyRequests', cause: 'budget', message: 'spent', retryAfterSeconds: undefined, budget: 'x' },
     ],
     [
       'a busy server',

@@ -1,0 +1,55 @@
+import type { DryRunStrategy } from '#cli/process-io.ts';
+
+/*
+ * Every sentence of `plimsoll evict`, to be read from top to bottom.
+ */
+
+/** As `kubectl drain` prints it. */
+export function evicted(pod: string, strategy: DryRunStrategy): string {
+  return `pod/${pod} evicted${DRY_RUN[strategy]}`;
+}
+
+const DRY_RUN: Readonly<Record<DryRunStrategy, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};
+
+export const NOTHING_SENT = 'nothing was sent: --dry-run=server asks the API server whether budgets allow the eviction';
+
+export function podNotFound(pod: string): string {
+  return `pod ${pod} not found`;
+}
+
+export function cannotRead(pod: string, cause: string): string {
+  return `cannot read pod ${pod}: ${cause}`;
+}
+
+export function cannotEvict(pod: string, cause: string): string {
+  return `error: cannot evict pod ${pod}: ${cause}`;
+}
+
+/** `detail` is the API server's, such as `The disruption budget web needs 2 healthy pods and has 2 currently`. */
+export function budgetForbids(detail: string): string {
+  const [, name, why] = /^The disruption budget (\S+) (.+)$/s.exec(detail) ?? [];
+  return name === undefined || why === undefined ? detail : `PodDisruptionBudget ${name} ${why.replace(/\.$/, '')}`;
+}
+
+export const SEVERAL_BUDGETS =
+  'more than one PodDisruptionBudget selects it, which the Eviction API does not support; ' +
+  'change their selectors so that one is left';
+
+export function anotherPod(pod: string): string {
+  return `another pod is now called ${pod}; look at it, and run the command again`;
+}
+
+export const GONE = 'it is gone already';
+
+export function mayHaveWorked(cause: string, pod: string): string {
+  return `${cause}; it may have been evicted all the same: see kubectl get pod ${pod}`;
+}
+
+/** After what the API server refused for now. */
+export function tryAgain(seconds: number | undefined): string {
+  return seconds === undefined ? '; try again later' : `; try again in ${seconds} s`;
+}
