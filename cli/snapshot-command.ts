@@ -5,9 +5,10 @@ import type { SnapshotOptions } from './snapshot/run-snapshot.ts';
 function help(program: string): string {
   return `
 Writes nodes, namespaces, priority classes, disruption budgets, pods,
-NodePressurePolicies and NodePressures as one List, reduced to what decisions
-read: no environment, images, commands or other annotations. The other commands
-read it with -f. It needs the right to list these kinds.
+NodePressurePolicies, NodePressures and Disruptions as one List, reduced to what
+decisions and explanations read: no environment, images, commands or other
+annotations. The other commands read it with -f. It needs the right to list
+these kinds.
 
 --redact replaces the names of namespaces, pods, containers, owners and budgets
 and the values of labels: the same name gets the same replacement within one

@@ -29,7 +29,7 @@ import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeLedger } from '#shared/api/quota-ledger.ts';
 import type { ClusterManifests } from './read-manifests.ts';
 
-/** The kinds that a snapshot holds, and that commands about a cluster read. */
+/** The kinds that commands about a cluster read. */
 export const CLUSTER_RESOURCES: readonly Resource[] = [
   ...[NODES, NAMESPACES, PRIORITY_CLASSES, PDBS, NODE_PRESSURE_POLICIES, NODE_PRESSURES, PODS],
 ];

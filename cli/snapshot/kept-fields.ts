@@ -1,5 +1,6 @@
 import { isRecord } from '#shared/kube/kube-object.ts';
 import {
+  DISRUPTIONS,
   NAMESPACES,
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
@@ -114,6 +115,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ],
   [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],
   [NODE_PRESSURES.kind, { metadata: IDENTITY, spec: true, status: true }],
+  [DISRUPTIONS.kind, { metadata: IDENTITY, spec: true, status: true }],
 ]);
 
 type Raw = Readonly<Record<string, unknown>>;

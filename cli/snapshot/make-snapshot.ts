@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { ANNOTATION_SNAPSHOT_TIME, API_GROUP, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
+import { ANNOTATION_SNAPSHOT_TIME, API_GROUP, COMPONENT_NAMES, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
 import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
+import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import { NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';
+import { DISRUPTIONS, NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';
 import { keepFields } from './kept-fields.ts';
 
 /** A `v1` List of objects, reduced to what decisions read. */
@@ -56,18 +57,19 @@ function redact(manifests: readonly Manifest[], pseudonym: Pseudonym): readonly 
   return manifests.map((manifest) => ({ ...manifest, raw: redactObject(manifest, context) }));
 }
 
-const SORT_BY_KIND: Readonly<Record<string, Sort>> = {
-  [PODS.kind]: 'pod',
-  [NAMESPACES.kind]: 'ns',
-  [PDBS.kind]: 'pdb',
+const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
+  [PODS.kind]: nameFor('pod'),
+  [NAMESPACES.kind]: nameFor('ns'),
+  [PDBS.kind]: nameFor('pdb'),
+  [DISRUPTIONS.kind]: recordName,
 };
 
 function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
   const redacted = redactRecord(raw, context);
   const { metadata } = redacted;
-  const sort = SORT_BY_KIND[kind];
-  if (sort === undefined || !isRecord(metadata)) return redacted;
-  return { ...redacted, metadata: { ...metadata, name: nameFor(sort)(metadata['name'], context) } };
+  const rule = NAME_BY_KIND[kind];
+  if (rule === undefined || !isRecord(metadata)) return redacted;
+  return { ...redacted, metadata: { ...metadata, name: rule(metadata['name'], context) } };
 }
 
 function redactValue(value: unknown, context: Context): unknown {
@@ -112,9 +114,22 @@ const RULES: Readonly<Record<string, Rule>> = {
   pod: podName,
   message: leftOut,
   text: leftOut,
-  cause: leftOut,
+  cause: (value) => (isCause(value) ? value : ''),
+  requestedBy: requester,
   facts: (value) => filterFacts(value),
 };
+
+/** A word of the API, unlike the sentence that stands there in other objects. */
+function isCause(value: unknown): boolean {
+  return CAUSES.some((cause) => cause === value);
+}
+
+const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAMES), 'kubelet']);
+
+/** A component, or in time a user. */
+function requester(value: unknown, context: Context): unknown {
+  return COMPONENTS.has(value) ? value : nameFor('user')(value, context);
+}
 
 function isSelector(value: unknown): boolean {
   return fieldOf(value, 'matchLabels') !== undefined || fieldOf(value, 'matchExpressions') !== undefined;
@@ -182,6 +197,13 @@ function expression(value: unknown, context: Context): unknown {
   return inField('values', eachItem(rule))(value, context);
 }
 
+/** `POD.UID`: the name of a Disruption begins with that of its pod. */
+function recordName(value: unknown, context: Context): unknown {
+  if (typeof value !== 'string') return value;
+  const [, pod = value, uid = ''] = /^(.*)(\.[0-9a-f]+)$/.exec(value) ?? [];
+  return `${context.pseudonym('pod', pod)}${uid}`;
+}
+
 function renameKeys(value: unknown, rename: (key: string) => string): unknown {
   return isRecord(value) ? Object.fromEntries(Object.entries(value).map(([key, each]) => [rename(key), each])) : value;
 }
@@ -201,7 +223,7 @@ function comparedKeysIn(value: unknown): readonly string[] {
 }
 
 /** What a name stands for; names of one sort never meet those of another. */
-type Sort = 'ns' | 'pod' | 'container' | 'owner' | 'pdb' | 'value' | 'volume';
+type Sort = 'ns' | 'pod' | 'container' | 'owner' | 'pdb' | 'user' | 'value' | 'volume';
 
 /** Replaces names: the same name of the same sort always by the same text. */
 type Pseudonym = (sort: Sort, name: string) => string;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { DISRUPTIONS, type Resource } from '#shared/kube/resource.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -38,9 +39,12 @@ export async function runSnapshot(options: SnapshotOptions, io: ProcessIo): Prom
   io.tell(`Wrote ${manifests.length} objects to ${options.output}`);
 }
 
+/** What decisions read, and the records of removed pods. */
+const SNAPSHOT_RESOURCES: readonly Resource[] = [...CLUSTER_RESOURCES, DISRUPTIONS];
+
 async function readAll(options: SnapshotOptions): Promise<readonly Manifest[]> {
   return withCluster(options, async ({ client }) => {
-    const lists = CLUSTER_RESOURCES.map((resource) =>
+    const lists = SNAPSHOT_RESOURCES.map((resource) =>
       listAll(client, resource, { slim: (raw) => keepFields(resource.kind, raw) }),
     );
     return (await Promise.all(lists)).flat();

@@ -6,6 +6,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES, NODES, PODS, PRIORITY_CLASSES, type Resource } from '#shared/kube/resource.ts';
 import { createPseudonyms, makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
+import { EXAMPLE_DISRUPTIONS, EVICTED, PLACED_ELSEWHERE } from './disruptions/example-disruptions.ts';
 import { EXAMPLE_CLUSTER, examplePod, uidOf } from './example-cluster.ts';
 import { folderWith, runPlimsoll } from './run-plimsoll.ts';
 import { sandboxCluster } from './sandbox-cluster.ts';
@@ -98,9 +99,9 @@ const PICKY = examplePod({
     },
   },
 });
-const ALL = [...EXAMPLE_CLUSTER, NODE_PRESSURE, POLICY, PICKY];
+const ALL = [...EXAMPLE_CLUSTER, NODE_PRESSURE, POLICY, PICKY, ...EXAMPLE_DISRUPTIONS];
 const SECRETS = /hunter2|alice@|registry\.example|secret-/;
-const NAMES = /payments|reports|nightly|archive|ledger|checkout|picky|"main"/;
+const NAMES = /payments|reports|nightly|archive|ledger|checkout|invoice|picky|"main"/;
 
 function redacted(objects: readonly object[] = ALL): readonly Readonly<Record<string, unknown>>[] {
   return makeSnapshot(manifestsOf(objects), '2026-01-01T00:00:00Z', pseudonym).items;
@@ -151,6 +152,40 @@ async function create(client: KubeClient, resource: Resource, object: object, na
   const outcome = await createObject(client, { resource, namespace }, object);
   expect(outcome).toMatchObject({ kind: 'ok' });
 }
+
+describe('makeSnapshot, of Disruptions', () => {
+  const recordOf = (of: { readonly spec: { readonly podUID: string } }, items: readonly object[]) => {
+    const found = items.find((each) => JSON.stringify(each).includes(`"podUID":"${of.spec.podUID}"`));
+    expect(found).toBeDefined();
+    return found;
+  };
+
+  test('keeps all that explains a removal', () => {
+    const { items } = makeSnapshot(manifestsOf(ALL), '2026-01-01T00:00:00Z');
+    expect(recordOf(EVICTED, items)).toEqual(EVICTED);
+  });
+
+  test('redacted, cause and component are left, and the names of pods are those of the pods', () => {
+    const pod = (name: string) => pseudonym('pod', name);
+    expect(recordOf(EVICTED, redacted())).toMatchObject({
+      metadata: { name: `${pod('nightly-7')}.0a1b2c3d`, namespace: pseudonym('ns', 'reports') },
+      spec: {
+        pod: pod('nightly-7'),
+        cause: 'Eviction',
+        requestedBy: 'plimsoll-agent',
+        owner: { name: pseudonym('owner', 'nightly') },
+        because: { code: 'Ranked', text: '' },
+        ranked: [{ pod: pod('nightly-0') }, { priority: 1000 }],
+      },
+      status: { replacement: { pod: pod('nightly-8'), node: 'node-2' } },
+    });
+    const preempted = { ...PLACED_ELSEWHERE, spec: { ...PLACED_ELSEWHERE.spec, requestedBy: 'alice' } };
+    expect(recordOf(preempted, redacted([preempted]))).toMatchObject({
+      spec: { madeRoomFor: { pod: pod('checkout-0') }, requestedBy: pseudonym('user', 'alice') },
+      status: { placedOn: 'node-2' },
+    });
+  });
+});
 
 describe('plimsoll snapshot', () => {
   const cluster = sandboxCluster(async (client) => {

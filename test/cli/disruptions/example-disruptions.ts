@@ -1,3 +1,4 @@
+import { uidOf } from '#test/cli/example-cluster.ts';
 import type { Cause } from '#shared/domain/disruption/disruption.ts';
 
 /** What a Disruption of these tests says beyond the pod of a Job that was removed from node-1. */
@@ -18,7 +19,7 @@ export function exampleDisruption({ pod, namespace = 'reports', cause, removedAt
     metadata: { name: `${pod}.0a1b2c3d`, namespace },
     spec: {
       pod,
-      podUID: `0a1b2c3d-${pod}`,
+      podUID: uidOf(pod),
       owner: { kind: 'Job', name: 'nightly', uid: 'job' },
       priorityClassName: 'batch',
       priority: -10,
@@ -47,7 +48,7 @@ export const PLACED_ELSEWHERE = exampleDisruption({
   spec: {
     because: PREEMPTED,
     madeRoomFor: {
-      uid: 'uid-checkout',
+      uid: '0c9e4a1b-52d7-4a55-9d5e-3f3f1d3c8a10',
       pod: 'checkout-0',
       priorityClassName: 'critical',
       priority: 1000,

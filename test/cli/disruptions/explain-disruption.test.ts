@@ -58,7 +58,7 @@ describe('plimsoll explain pod, of a pod that is gone', () => {
         '  it belonged to Job nightly, and had priority -10 (class batch)',
         '  requested by: not recorded, because it is not certain',
         '  reason: a scheduler preempted it to make room for a pod of higher priority (Preempted)',
-        '  room on node node-1 was set aside for pod checkout-0 with priority 1000 (class critical), UID uid-checkout; that pod was placed on node node-2',
+        '  room on node node-1 was set aside for pod checkout-0 with priority 1000 (class critical), UID 0c9e4a1b-52d7-4a55-9d5e-3f3f1d3c8a10; that pod was placed on node node-2',
         '  it was gone after 30s, at 2025-12-25T12:00:30Z',
         '  it was replaced by pod invoice-1 on the same node, node-1',
         '',
