@@ -13,6 +13,8 @@ test('the guide shows every command that reads a cluster', () => {
     'why-not -f',
     'explain pod',
     'explain quota',
+    'explain disruption',
+    'disruptions -f',
     'top nodes',
     'top pods',
   ];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
-import { NAMESPACES, NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
+import { NAMESPACES, NODE_PRESSURE_POLICIES, NODES, PODS } from '#shared/kube/resource.ts';
 import { GUIDE_FILES } from '#test/cli/guide-files.ts';
 import { folderWith, type Run, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
@@ -46,6 +46,8 @@ describe.each(PAGES_WITH_PLIMSOLL)('the plimsoll commands of %s', (page) => {
   const { kubeconfig } = sandboxCluster(async (client) => {
     await createObject(client, { resource: NAMESPACES }, { metadata: { name: 'payments' } });
     await createObject(client, { resource: NODES }, { metadata: { name: 'node-1', labels: { pool: 'batch' } } });
+    const pod = { metadata: { name: 'web-0' }, spec: { containers: [{ name: 'main', image: 'nginx' }] } };
+    await createObject(client, { resource: PODS, namespace: 'payments' }, pod);
     await installPlimsoll(client);
     const spec = { nodeSelector: { matchLabels: { pool: 'batch' } } };
     await createObject(client, { resource: NODE_PRESSURE_POLICIES }, { metadata: { name: 'batch' }, spec });
