@@ -45,7 +45,7 @@ export function disruptionsCommand(io: ProcessIo): Command {
 /** The choices are for help and completion; any case is understood. */
 function causeOption(): Option {
   const option = new Option('--cause <cause>', 'only this cause; repeatable').choices(CAUSES);
-  return option.argParser((text: string, causes: readonly Cause[] = []) => [...causes, parseCause(text)]);
+  return option.argParser<readonly Cause[] | undefined>((text, causes) => [...(causes ?? []), parseCause(text)]);
 }
 
 function parseCause(text: string): Cause {
