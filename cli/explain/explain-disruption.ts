@@ -1,10 +1,11 @@
 import type { Disruption, RankedPod } from '#shared/domain/disruption/disruption.ts';
 import { ageText, durationText } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
 import { NOT_SERVED } from '#cli/disruptions/messages.ts';
-import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { type NamespacedName, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
+import { type NamespacedName, splitName } from '#cli/cluster/find-pod.ts';
 import { disruptionFields, type DisruptionFields, readDisruptions } from '#cli/cluster/read-disruptions.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
@@ -56,33 +57,50 @@ export async function explainDisruption(wanted: string, options: Options, io: Pr
   io.print(await formatAnswer({ document, table: () => printDisruption(found, read.now) }, options.output));
 }
 
-/** A pod that no longer exists, and the Disruptions of its namespace. */
+/** A pod that no longer exists, and the Disruptions of pods of its name, the newest first. */
 export interface GonePod {
-  readonly model: ClusterModel;
   readonly name: NamespacedName;
-  readonly records: RecordsOfNamespace;
+  readonly removals: readonly Disruption[];
   readonly now: Instant;
 }
 
-/** Says what the records say of every pod of that name. Throws an InputError where there is none. */
-export async function explainGonePod({ model, name: pod, records, now }: GonePod, options: Options, io: ProcessIo) {
-  const own = records.disruptions.filter(({ spec }) => spec.pod === pod.name);
-  if (own.length === 0) throw new InputError(`${podNotFound(model, pod)}${whyNoRecord(records)}`);
+/** Looks for a pod in a cluster: `undefined` if it exists or there is no record of it. */
+export async function findGonePod(wanted: string, options: Options, io: ProcessIo): Promise<GonePod | undefined> {
+  const { withCluster } = await import('#cli/cluster/open-cluster.ts');
+  const name = await withCluster(options, async ({ client, namespace = 'default' }) => {
+    const address = splitName(wanted, 'pod', options.namespace ?? namespace);
+    const found = await getObject(client, { resource: PODS, ...address });
+    return found.kind === 'notFound' ? address : undefined;
+  });
+  if (name === undefined) return undefined;
+  const read = await readDisruptions({ ...options, namespace: name.namespace }, io);
+  const removals = removalsOf(name, read);
+  return removals.length === 0 ? undefined : { name, removals, now: read.now };
+}
+
+/** The Disruptions of a namespace that are about pods of one name. */
+export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamespace): readonly Disruption[] {
+  return disruptions.filter(({ namespace, spec }) => namespace === pod.namespace && spec.pod === pod.name);
+}
+
+/** Says what the records say of every pod of that name. */
+export async function explainGonePod({ name, removals, now }: GonePod, options: Options, io: ProcessIo): Promise<void> {
   const answer = {
     document: objectDocument('RemovedPodExplanation', {
-      metadata: { namespace: pod.namespace, name: pod.name },
-      removals: own.map((each) => explanationOf(each, now)),
+      metadata: { namespace: name.namespace, name: name.name },
+      removals: removals.map((each) => explanationOf(each, now)),
     }),
     table: () =>
       joinParts([
-        printLine(podIsGone(`${pod.namespace}/${pod.name}`, own.length)),
-        ...own.map((each) => printDisruption(each, now)),
+        printLine(podIsGone(`${name.namespace}/${name.name}`, removals.length)),
+        ...removals.map((each) => printDisruption(each, now)),
       ]),
   };
   io.print(await formatAnswer(answer, options.output));
 }
 
-function whyNoRecord({ isServed, problem }: RecordsOfNamespace): string {
+/** Why no record of a pod is found. */
+export function whyNoRecord({ isServed, problem }: RecordsOfNamespace): string {
   if (problem !== undefined) return `; ${problem}`;
   return isServed ? NO_RECORD : KIND_NOT_SERVED;
 }

@@ -1,14 +1,14 @@
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, decodeCountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { nameOfType, objectType, type ObjectType, podNamed, splitName } from '#cli/cluster/find-pod.ts';
+import { nameOfType, objectType, type ObjectType, podNamed, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
-import { explainDisruption, explainGonePod } from './explain-disruption.ts';
+import { explainDisruption, explainGonePod, findGonePod, removalsOf, whyNoRecord } from './explain-disruption.ts';
 import { expectedObject, noQuota } from './messages.ts';
 import { recordsBeside } from './owner-losses.ts';
 import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
@@ -41,16 +41,24 @@ function isExplained(type: ObjectType | undefined): type is Explained {
   return type !== undefined && type in EXPLAINERS;
 }
 
-/** Of a pod that does not exist any more its Disruptions say what they know. */
+/** Of a pod that no longer exists its Disruptions say what they know; then nothing else of a cluster is read. */
 async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
+  const gone = options.filename === undefined ? await findGonePod(wanted, options, io) : undefined;
+  if (gone !== undefined) await explainGonePod(gone, options, io);
+  else await explainInCluster(wanted, options, io);
+}
+
+async function explainInCluster(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const fallback = options.namespace ?? read.namespace;
   const pod = podNamed(model, wanted, fallback);
   const name = splitName(wanted, 'pod', fallback);
   const records = await recordsBeside(read, { ...options, namespace: name.namespace }, io);
-  if (pod === undefined) await explainGonePod({ model, name, records, now: read.now }, options, io);
-  else await explainPresentPod(podFacts(model, pod, { now: read.now, records }), options, io);
+  if (pod !== undefined) return explainPresentPod(podFacts(model, pod, { now: read.now, records }), options, io);
+  const removals = removalsOf(name, records);
+  if (removals.length === 0) throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
+  return explainGonePod({ name, removals, now: read.now }, options, io);
 }
 
 async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: ProcessIo): Promise<void> {

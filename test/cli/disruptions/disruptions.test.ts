@@ -92,13 +92,32 @@ describe('plimsoll disruptions of a cluster', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^no Disruption found in namespace payments: /)]);
   });
 
-  test('the kind is not served', async () => {
-    expect(await runPlimsoll(['disruptions', '-A', '--kubeconfig', bare.kubeconfig])).toEqual({
+  test('explain pod needs no more than the record', async () => {
+    const run = await runPlimsoll(['explain', 'pod', 'reports/nightly-7', '--kubeconfig', kubeconfig]);
+    expect([run.code, run.stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /^pod reports\/nightly-7 does not exist; 1 Disruption says what removed it\n\npod .* was evicted/,
+      ),
+    ]);
+  });
+
+  const UNKNOWN_KIND =
+    'the API server does not know Disruptions: apply deploy/crds, and set disruptions.record: On in the ' +
+    'SchedulerConfiguration of plimsoll-scheduler';
+
+  test.each([
+    [['disruptions', '-A'], UNKNOWN_KIND],
+    [['explain', 'disruption', 'a'], UNKNOWN_KIND],
+    [
+      ['explain', 'pod', 'a'],
+      'pod payments/a not found; removed pods are not recorded: the API server does not know Disruptions',
+    ],
+  ])('the kind is not served: %j', async (args, message) => {
+    expect(await runPlimsoll([...args, '--kubeconfig', bare.kubeconfig])).toEqual({
       code: 2,
       stdout: '',
-      stderr:
-        'error: the API server does not know Disruptions: apply deploy/crds, and set disruptions.record: On in the ' +
-        'SchedulerConfiguration of plimsoll-scheduler\n',
+      stderr: `error: ${message}\n`,
     });
   });
 });
