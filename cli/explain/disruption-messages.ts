@@ -14,7 +14,7 @@ const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
   Deletion: (node) => `was deleted from ${node}`,
   OOMKill: (node) => `was killed on ${node} because it ran out of memory`,
   NodeLost: (node) => `was lost with ${node}`,
-  Unknown: (node) => `was removed from ${node}; the cause is not known`,
+  Unknown: (node) => `was removed from ${node} for an unknown cause`,
 };
 
 /** The first sentence of a record. */
@@ -116,10 +116,10 @@ export function noDisruption(namespace: string, name: string): string {
   return `Disruption ${namespace}/${name} not found; list them with plimsoll disruptions -n ${namespace}`;
 }
 
-/** Of a pod that exists. */
+/** Of a pod that exists, after the label `Removed pods of its owner`. */
 export function ownerLost({ count, days, latest, namespace }: OwnerLosses): string {
   const pods = count === 1 ? '1 pod' : `${count} pods`;
-  return `its owner lost ${pods} in the last ${days} days: ${latest.join(', ')}; see plimsoll disruptions -n ${namespace}`;
+  return `${pods} in the last ${days} days: ${latest.join(', ')}; see plimsoll disruptions -n ${namespace}`;
 }
 
 interface OwnerLosses {

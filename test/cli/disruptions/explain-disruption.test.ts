@@ -91,7 +91,7 @@ test('plimsoll explain pod, of a pod that exists: what its owner lost in the las
   const items = [examplePod({ ...pod, name: 'nightly-8', metadata: { ownerReferences } }), old, ...EXAMPLE_DISRUPTIONS];
   const { stdout } = await explain('pod reports/nightly-8', takenList(items));
   expect(stdout).toContain(
-    'Removed pods of its owner: its owner lost 36 pods in the last 7 days: ' +
+    'Removed pods of its owner: 36 pods in the last 7 days: ' +
       'nightly-2 (Taint, 60s ago), nightly-7 (Eviction, 10m ago); see plimsoll disruptions -n reports\n',
   );
 });
@@ -118,6 +118,11 @@ describe('sentencesOf', () => {
       preempted({}, { goneAt: TAKEN_AT }),
       'room on node node-1 was set aside for a pod of another namespace with priority 1000, UID u; ' +
         'where that pod was placed is not recorded: kube-scheduler may choose another node',
+    ],
+    [
+      'a cause that the evidence does not show',
+      exampleDisruption({ pod: 'a', cause: 'Unknown', removedAt: '2026-01-01T11:59:30Z' }),
+      'pod reports/a was removed from node node-1 for an unknown cause, at 2026-01-01T11:59:30Z (30s ago)',
     ],
     ['many pods at once', STORM, 'the record stands for 35 pods of that owner, which were removed within seconds'],
     ['nothing is known yet', STORM, 'what became of it is not recorded yet'],
