@@ -36,7 +36,7 @@ export interface IntroductionFacts {
   readonly scheduler: string;
 }
 
-/** What is running, where the dashboard and the kubeconfig are, and three things to try. */
+/** What is running, where the dashboard and the kubeconfig are, and four things to try. */
 export function introduction(facts: IntroductionFacts): string {
   return `
 Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
@@ -50,10 +50,11 @@ Plimsoll sandbox: a small Kubernetes on this machine, with Plimsoll in it
   dashboard    ${facts.dashboard}
   kubeconfig   ${facts.kubeconfigFile}
 
-Three things to try in another terminal, after export KUBECONFIG=${facts.kubeconfigFile}
+Four things to try in another terminal, after export KUBECONFIG=${facts.kubeconfigFile}
 
   kubectl get nodepressures                          how full the node is, and which pod would be evicted next
   kubectl get pods -A -w                             the pods, as things happen to them
+  kubectl get disruptions -A                         which pods were removed, by what and why
   kubectl run hog --image=demo/hog -- --grow=80Mi    a pod of your own that keeps growing
 
 Ctrl-C ends everything.

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { ABORTS, CONDITIONS, EVENTS, LOG, OWN_LIMITS, REASONS } from '#agent/messages.ts';
 import type { ReasonMessage } from '#shared/domain/model/because.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
@@ -156,6 +158,16 @@ describe('the sentences of the agent', () => {
       'In other cases': printNamed(VARIANTS),
     });
     await expect(texts).toMatchFileSnapshot('messages.golden');
+  });
+
+  test('speak of evictions and never of preemption, in text and metrics (S0-1)', () => {
+    const all = [...reasonLines(), ...printTexts(ABORTS, ABORT_TEXTS), ...printTexts(CONDITIONS, CONDITION_TEXTS)];
+    const others = [...printTexts(EVENTS, EVENT_TEXTS), ...printNamed(LOG)];
+    expect([...all, ...others].filter((text) => /preempt/i.test(text))).toEqual([]);
+    expect([...all, ...others].filter((text) => /evict/i.test(text)).length).toBeGreaterThan(5);
+    const metrics = readFileSync('docs/reference/metrics.md', 'utf8').split('\n');
+    expect(metrics.filter((line) => /_evict/.test(line) && /_preempt/.test(line))).toEqual([]);
+    expect(EVENT_REASONS).toMatchObject({ evicted: 'Evicted', preempted: 'Preempted' });
   });
 
   test('the code of a threshold says whether it is hard', () => {

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createObject } from '#shared/kube/client/objects.ts';
 import {
+  DISRUPTIONS,
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
   PRIORITY_POLICIES,
@@ -15,7 +16,9 @@ import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
-const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, NODE_PRESSURE_POLICIES, NODE_PRESSURES];
+const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, NODE_PRESSURE_POLICIES, NODE_PRESSURES, DISRUPTIONS];
+/** In the namespace of the removed pod, whose viewers may read it. */
+const NAMESPACED = [DISRUPTIONS.kind];
 
 interface Schema {
   readonly type?: string;
@@ -52,7 +55,7 @@ describe.each(definitions.map((definition) => [definition.spec.names.kind, defin
     test('has the agreed names, a status of its own, and its age as the last column', () => {
       expect(spec.names.shortNames).toEqual([SHORT_NAMES[kind as keyof typeof SHORT_NAMES]]);
       expect(spec.names.categories).toEqual([CATEGORY]);
-      expect(spec.scope).toBe('Cluster');
+      expect(spec.scope).toBe(NAMESPACED.includes(kind) ? 'Namespaced' : 'Cluster');
       expect(version?.subresources).toEqual({ status: {} });
       expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
     });
