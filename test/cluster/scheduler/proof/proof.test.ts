@@ -8,6 +8,7 @@ import type { Given } from '#test/shared/domain/preemption/seed-cluster.ts';
 import { untilKnown } from '#test/cluster/scheduler/ask-extender.ts';
 import { CLASSES, classOf, PODS, type SeedStage, seedStage } from '#test/cluster/scheduler/seed-stage.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { byClaim, byResource, deviceClass, type DeviceNeed, deviceOn } from './devices.ts';
 
 const PATIENCE_MS = 30_000;
 /** The minute of a nomination, and what the first question and the last try take. */
@@ -17,6 +18,11 @@ const PVS = '/api/v1/persistentvolumes';
 const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
 /** The class of this priority opted out of preemption. */
 const PROTECTED = 1;
+/** Ways to ask for a device, each by the name of its scenario. */
+const DEVICE_NEEDS: readonly (readonly [string, string, (name: string) => DeviceNeed])[] = [
+  ['a claimed device', 'claim', byClaim],
+  ['an extended resource of a DeviceClass', 'card', byResource],
+];
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof${why ?? ''}`, () => {
@@ -32,6 +38,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
   beforeAll(async () => {
     const metadata = { name: classOf(PROTECTED), annotations: { 'plimsoll.dev/allow-preemption': 'false' } };
     await send('POST', CLASSES, { metadata, value: PROTECTED });
+    await make(deviceClass());
     extender = await startSchedulerProcess(own().cluster.kubeconfig, port);
   }, 60_000);
   afterAll(() => extender.stop());
@@ -42,6 +49,8 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     expect(outcome).toMatchObject({ kind: 'ok' });
     return at(outcome, 'object');
   }
+
+  const make = ({ path, body }: ReturnType<typeof deviceClass>): Promise<unknown> => send('POST', path, body);
 
   async function build(id: string, given: Given): Promise<SeedStage> {
     const stage = seedStage(own(), id, given);
@@ -116,6 +125,63 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
     expect(await stage.here()).toEqual(['beside', 'filler', 'holder']);
   }, 120_000);
+
+  /** Node `a` has the device; on `b`, which has none, less important pods could go. */
+  async function buildDevices(id: string, running: Given['running']): Promise<SeedStage> {
+    const least = { name: 'least', node: 'b', priority: 2, request: 8 };
+    const nodes = ['a', 'b'].map((name) => ({ name, capacity: 8 }));
+    const stage = await build(id, { nodes, running: [...running, least] });
+    await make(deviceOn(stage.nodeName('a')));
+    return stage;
+  }
+
+  async function createWithDevice(id: string, needOf: (name: string) => DeviceNeed): Promise<void> {
+    const { objects, spec, claims, amounts } = needOf(`${id}-incoming`);
+    for (const each of objects) await make(each);
+    const resources = { requests: { cpu: '2', ...amounts }, limits: amounts, claims };
+    const containers = [{ name: 'main', image: 'registry.test/idle:1', resources }];
+    await create(id, 'incoming', { priorityClassName: classOf(1_000), ...spec, containers });
+  }
+
+  test.each(DEVICE_NEEDS)(
+    '%s lets no other pod be taken in the place of a protected one',
+    async (_, kind, needOf) => {
+      const id = `stay-${kind}`;
+      const stage = await buildDevices(id, [
+        { name: 'beside', node: 'a', priority: 5, request: 2 },
+        { name: 'filler', node: 'a', priority: 1_000, request: 4 },
+        { name: 'protected', node: 'a', priority: PROTECTED, request: 2 },
+      ]);
+      await createWithDevice(id, needOf);
+      await eventually(() => {
+        expect(extender.log()).toMatch(new RegExp(`"node":"${id}-a-0","verdict":"takenAway","code":"ProtectedOptOut"`));
+        return Promise.resolve();
+      }, PATIENCE_MS);
+      await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
+      expect(await stage.here()).toEqual(['beside', 'filler', 'least', 'protected']);
+    },
+    120_000,
+  );
+
+  test.each(DEVICE_NEEDS)(
+    '%s keeps no pod waiting for one that terminates: the proposal stands',
+    async (_, kind, needOf) => {
+      const id = `stand-${kind}`;
+      const stage = await buildDevices(id, [
+        { name: 'ending', node: 'a', priority: 8, request: 4 },
+        { name: 'proposed', node: 'a', priority: 5, request: 4 },
+      ]);
+      await delet(id, 'ending');
+      await becomes(stage, { terminating: ['ending'] });
+      await createWithDevice(id, needOf);
+      await becomes(stage, { nominated: { incoming: 'a' }, terminating: ['ending', 'proposed'] });
+      await stage.end('proposed');
+      await becomes(stage, { bound: { incoming: 'a' }, terminating: ['ending'] });
+      expect(await stage.here()).toEqual(['ending', 'incoming', 'least']);
+      expect(extender.log()).not.toMatch(new RegExp(`"pod":"default/${id}-incoming"[^\n]*"Preemption reviewed"`));
+    },
+    120_000,
+  );
 
   test('a pod that takes an hour to terminate keeps no pod of system priority waiting', async () => {
     const running = [
