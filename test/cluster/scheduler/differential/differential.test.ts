@@ -9,8 +9,9 @@ import { randomSource } from '#test/fakes/random-source.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { breachesOf, type Breach } from './laws.ts';
-import { randomCluster, type StageCluster } from './random-cluster.ts';
+import { randomCluster } from './random-cluster.ts';
 import { build, clear, make, play, settle, type Step } from './stage.ts';
+import type { StageCluster } from './stage-cluster.ts';
 import { type Setting, sharedObjects } from './stage-objects.ts';
 import { viewStages } from './stage-view.ts';
 

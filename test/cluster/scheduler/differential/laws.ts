@@ -1,4 +1,4 @@
-import type { StageBudget, StageCluster } from './random-cluster.ts';
+import type { StageBudget, StageCluster } from './stage-cluster.ts';
 import type { Step } from './stage.ts';
 
 /** What is worse with the extender than without it. */
@@ -41,23 +41,26 @@ export function breachesOf(
 
 type Found = readonly [law: Breach['law'], text: string];
 
-/** Laws a and b for a pod that met the same cluster both times. */
+/**
+ * Laws a and b for a pod that met the same cluster both times. With protected pods and a reason outside its model the
+ * extender can name no other victims, so it only keeps the protected ones.
+ */
 function compared(cluster: StageCluster, alone: Step, step: Step): readonly Found[] {
-  if (alone.node !== undefined && step.node === undefined) {
-    // With a reason outside its model the extender can name no other victims, so it only keeps the protected ones.
-    return cluster.hasProtected && cluster.isOutsideTheModel
-      ? []
-      : [[cluster.hasProtected ? 'b' : 'a', 'is not placed']];
-  }
-  if (cluster.hasProtected) return [];
+  if (cluster.hasProtected && cluster.isOutsideTheModel) return [];
+  const law = cluster.hasProtected ? 'b' : 'a';
+  if (alone.node !== undefined && step.node === undefined) return [[law, 'is not placed']];
   const isLater = alone.node !== undefined && step.waitedMs > alone.waitedMs + LATER_MS;
-  const isDearer = compare(costOf(cluster, step), costOf(cluster, alone)) > 0;
-  return [
-    ...(isLater ? [['a', 'is placed later'] as const] : []),
-    ...(isDearer
-      ? [['a', `costs ${costOf(cluster, step).join('/')} instead of ${costOf(cluster, alone).join('/')}`] as const]
-      : []),
-  ];
+  return [...(isLater ? [[law, 'is placed later'] as const] : []), ...dearer(cluster, law, alone, step)];
+}
+
+/**
+ * In the place of protected pods kube-scheduler alone counts terminating ones however long they take; the extender only
+ * those that are over in time, so their costs differ.
+ */
+function dearer(cluster: StageCluster, law: 'a' | 'b', alone: Step, step: Step): readonly Found[] {
+  if (cluster.hasProtected && cluster.features.includes('terminating')) return [];
+  const [cost, costAlone] = [costOf(cluster, step), costOf(cluster, alone)];
+  return compare(cost, costAlone) > 0 ? [[law, `costs ${cost.join('/')} instead of ${costAlone.join('/')}`]] : [];
 }
 
 /** What holds whatever happened before. */

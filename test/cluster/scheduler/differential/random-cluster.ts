@@ -1,102 +1,37 @@
 import type { RandomSource } from '#test/fakes/random-source.ts';
-
-/** What a scenario may use of what kube-scheduler knows, beside CPU and priorities. */
-export const FEATURES = [
-  'attachLimits',
-  'volumeAffinity',
-  'devices',
-  'hostPorts',
-  'spread',
-  'antiAffinity',
-  'overhead',
-  'sidecars',
-  'terminating',
-  'budgets',
-  'otherScheduler',
-  'podSlots',
-] as const;
-export type Feature = (typeof FEATURES)[number];
-
-/** Features that the extender's model of the cluster does not know. */
-const OUTSIDE_THE_MODEL: ReadonlySet<Feature> = new Set(['attachLimits', 'volumeAffinity', 'devices']);
-
-export interface StageNode {
-  readonly name: string;
-  readonly zone: string;
-  readonly cpu: number;
-  /** Number of pods that fit. */
-  readonly slots: number;
-  /** Volumes of the CSI driver that can be attached; unlimited if absent. */
-  readonly attachLimit?: number;
-  readonly devices: number;
-}
-
-/** A rule that keeps pods of one app apart, or evenly spread, by a node label. */
-export interface Topology {
-  readonly app: string;
-  readonly by: 'hostname' | 'zone';
-}
-
-export interface StagePod {
-  readonly name: string;
-  readonly app: string;
-  readonly priority: number;
-  readonly cpu: number;
-  readonly graceSeconds: number;
-  readonly hostPort?: number;
-  /** A volume of the CSI driver; one that is reachable from one node only names the node. */
-  readonly volume?: { readonly node?: string };
-  readonly usesDevice?: boolean;
-  readonly hasOverhead?: boolean;
-  readonly sidecarCpu?: number;
-  readonly antiAffinity?: Topology;
-  readonly spread?: Topology;
-}
-
-export interface RunningPod extends StagePod {
-  readonly node: string;
-  /** Its class opted out of preemption. */
-  readonly isProtected: boolean;
-  /** Its deletion was requested before the first pod comes: how long it has, and takes; it takes forever if absent. */
-  readonly leaving?: { readonly graceSeconds: number; readonly takesSeconds?: number };
-}
-
-export interface IncomingPod extends StagePod {
-  /** Nodes in the order of its preference, so that no choice between nodes that fit is random. */
-  readonly prefers: readonly string[];
-  /** Asks the scheduler that never has the extender. */
-  readonly isForOther: boolean;
-  readonly neverPreempts: boolean;
-}
-
-export interface StageBudget {
-  readonly app: string;
-  readonly minAvailable: number;
-}
-
-/** A small cluster, what runs there, and the pods that come one after another. */
-export interface StageCluster {
-  readonly seed: number;
-  readonly features: readonly Feature[];
-  readonly nodes: readonly StageNode[];
-  readonly running: readonly RunningPod[];
-  readonly budgets: readonly StageBudget[];
-  readonly incoming: readonly IncomingPod[];
-  readonly hasProtected: boolean;
-  readonly isOutsideTheModel: boolean;
-}
+import {
+  ABOVE_OTHER_VICTIMS,
+  FOREVER,
+  type Shape,
+  SHAPES,
+  SLOW_NODE,
+  TOP,
+  withLeastProtected,
+  withSlow,
+} from './shapes.ts';
+import {
+  type Feature,
+  FEATURES,
+  type IncomingPod,
+  OUTSIDE_THE_MODEL,
+  type RunningPod,
+  type StageBudget,
+  type StageCluster,
+  type StageNode,
+  type StagePod,
+} from './stage-cluster.ts';
 
 const APPS = ['a', 'b', 'c'];
-const TOP = 100;
 /** Above the pods that come. */
 const ABOVE = 1_000;
-
-/** The scenario of a seed: every second one has protected pods. */
+/** The scenario of a seed: every second one has protected pods, every third one a shape. */
 export function randomCluster(seed: number, random: RandomSource): StageCluster {
   const share = seed % 2 === 0 ? 0 : 0.35;
-  const features = drawFeatures(share, random);
+  const shape = SHAPES.get(seed % 6);
+  const features = drawFeatures({ share, shape }, random);
   const isAttached = share > 0 && features.includes('attachLimits') && random.chance(0.7);
-  const given: Given = { has: new Set(features), isTight: isAttached || random.chance(0.7), isAttached, share, random };
+  const isTight = isAttached || random.chance(0.7) || shape !== undefined;
+  const given: Given = { has: new Set(features), isTight, isAttached, shape, share, random };
   const nodes = Array.from({ length: 3 + random.below(6) }, (_, index) => nodeOf(index, given));
   const priorities = shuffled(
     Array.from({ length: 80 }, (_, value) => value + 1),
@@ -117,11 +52,14 @@ export function randomCluster(seed: number, random: RandomSource): StageCluster 
 }
 
 /** What waits for terminating pods, and protected pods with a reason outside the model, is where most can go wrong. */
-function drawFeatures(share: number, random: RandomSource): readonly Feature[] {
+function drawFeatures({ share, shape }: Pick<Given, 'share' | 'shape'>, random: RandomSource): readonly Feature[] {
   const drawn = shuffled(FEATURES, random).slice(0, 1 + random.below(3));
   const isMore = (each: Feature): boolean =>
-    (each === 'terminating' && random.chance(0.5)) || (each === 'attachLimits' && share > 0 && random.chance(0.5));
-  return FEATURES.filter((each) => drawn.includes(each) || isMore(each));
+    (each === 'terminating' && (random.chance(0.5) || shape === 'oneSlow')) ||
+    (each === 'attachLimits' && share > 0 && random.chance(0.5));
+  const isLess = (each: Feature): boolean =>
+    shape === 'leastProtected' && (each === 'terminating' || OUTSIDE_THE_MODEL.has(each));
+  return FEATURES.filter((each) => (drawn.includes(each) || isMore(each)) && !isLess(each));
 }
 
 interface Given {
@@ -133,16 +71,18 @@ interface Given {
    * must not go without it: the pod that comes would still find no room.
    */
   readonly isAttached: boolean;
+  readonly shape: Shape | undefined;
   /** Of the running pods that are protected. */
   readonly share: number;
   readonly random: RandomSource;
 }
 
-function nodeOf(index: number, { has, isAttached, random }: Given): StageNode {
+function nodeOf(index: number, { has, isAttached, shape, random }: Given): StageNode {
+  const cpu = 4 + random.below(shape === 'oneSlow' ? 3 : 5);
   return {
     name: `n${index}`,
     zone: `z${index % 2}`,
-    cpu: 4 + random.below(5),
+    cpu: shape === 'oneSlow' && `n${index}` === SLOW_NODE.name ? SLOW_NODE.cpu : cpu,
     slots: has.has('podSlots') ? 3 + random.below(3) : 110,
     ...(has.has('attachLimits') && { attachLimit: isAttached ? 1 : 1 + random.below(2) }),
     devices: has.has('devices') && random.chance(0.7) ? 1 : 0,
@@ -150,16 +90,24 @@ function nodeOf(index: number, { has, isAttached, random }: Given): StageNode {
 }
 
 function fill(node: StageNode, priorities: number[], given: Given): readonly RunningPod[] {
-  const { has, isTight, isAttached, random } = given;
+  const { isTight, shape, random } = given;
   const pods: RunningPod[] = [];
+  const most = shape === undefined ? { pods: 6, cpu: 3 } : { pods: 8, cpu: 2 };
   let left = isTight ? node.cpu : Math.ceil(node.cpu / 2);
-  while (left > 0 && pods.length < Math.min(6, node.slots)) {
-    const cpu = 1 + random.below(Math.min(3, left));
+  while (left > 0 && pods.length < Math.min(most.pods, node.slots)) {
+    const cpu = 1 + random.below(Math.min(most.cpu, left));
     const drawn = runningPod(`r${node.name}-${pods.length}`, node, { ...given, cpu, priorities });
     const pod = asNeighbour(drawn, pods, node, given);
     pods.push(pod);
     left -= cpu + extraCpu(pod);
   }
+  return shaped(pods, node, given);
+}
+
+function shaped(pods: readonly RunningPod[], { name }: StageNode, given: Given): readonly RunningPod[] {
+  const { has, shape, isAttached, random } = given;
+  if (shape === 'oneSlow') return name === SLOW_NODE.name ? withSlow(pods, ABOVE_OTHER_VICTIMS) : pods;
+  if (shape === 'leastProtected') return withLeastProtected(pods);
   return has.has('terminating') && !isAttached && random.chance(0.4) ? withSlow(pods) : pods;
 }
 
@@ -176,20 +124,6 @@ function asNeighbour(drawn: Unprotected, others: readonly RunningPod[], node: St
 function holderOf({ leaving, ...pod }: Unprotected): RunningPod {
   const priority = leaving === undefined ? pod.priority : pod.priority % ABOVE;
   return { ...pod, priority, volume: {}, isProtected: true };
-}
-
-/**
- * The most important pod that the pods which come outrank has an hour to terminate, and takes longer: waiting would be in
- * vain. The others are less important than all pods elsewhere, so kube-scheduler preempts them, unless the slow pod is
- * counted among the victims.
- */
-function withSlow(pods: readonly RunningPod[]): readonly RunningPod[] {
-  const [first] = pods.filter(({ priority }) => priority < TOP).toSorted((a, b) => b.priority - a.priority);
-  return pods.map((each) =>
-    each === first
-      ? { ...each, isProtected: false, leaving: FOREVER }
-      : { ...each, priority: each.priority < TOP ? each.priority - TOP : each.priority },
-  );
 }
 
 /** Without the port that another pod has, and the volume that can no longer be attached. */
@@ -223,7 +157,7 @@ interface Drawing extends Given {
 
 function runningPod(name: string, node: StageNode, given: Drawing): Unprotected {
   const { has, random, priorities, cpu } = given;
-  const isLeaving = has.has('terminating') && random.chance(0.35);
+  const isLeaving = has.has('terminating') && given.shape !== 'oneSlow' && random.chance(0.35);
   return {
     ...podOf(name, { ...given, cpu }),
     priority: (priorities.pop() ?? 0) + (isLeaving && random.chance(0.4) ? ABOVE : 0),
@@ -233,7 +167,6 @@ function runningPod(name: string, node: StageNode, given: Drawing): Unprotected 
   };
 }
 
-const FOREVER = { graceSeconds: 3_600 };
 const LEAVING: readonly NonNullable<RunningPod['leaving']>[] = [
   FOREVER,
   { graceSeconds: 3_600, takesSeconds: 3 },
@@ -242,20 +175,25 @@ const LEAVING: readonly NonNullable<RunningPod['leaving']>[] = [
 ];
 
 function incomingPod(index: number, nodes: readonly StageNode[], given: Given): IncomingPod {
-  const { has, random, share } = given;
-  const cpu = 1 + random.below(given.isTight ? 5 : 3);
+  const { has, random, share, shape } = given;
+  const cpu = 1 + random.below(incomingLimit(given));
   const isForOther = has.has('otherScheduler') && random.chance(0.4);
   const where = volumeOf(nodes, given);
   return {
     ...podOf(`i${index}`, { ...given, cpu }),
-    priority: random.chance(0.75) ? TOP + index * 10 + random.below(10) : 1 + random.below(80),
+    priority: random.chance(0.75) || shape !== undefined ? TOP + index * 10 + random.below(10) : 1 + random.below(80),
     ...where,
     ...(has.has('devices') && random.chance(0.6) && { usesDevice: true }),
     prefers: shuffled(nodes, random).map(({ name }) => name),
     isForOther,
     // Only the delete gate of the webhook keeps a scheduler without the extender from protected pods.
-    neverPreempts: random.chance(0.1) || (isForOther && share > 0),
+    neverPreempts: (shape === undefined && random.chance(0.1)) || (isForOther && share > 0),
   };
+}
+
+function incomingLimit({ isTight, shape }: Given): number {
+  if (shape !== undefined) return 2;
+  return isTight ? 5 : 3;
 }
 
 /** The volume of a pod that comes, where it is more than chance. */

@@ -7,7 +7,7 @@ import type {
   StageNode,
   StagePod,
   Topology,
-} from './random-cluster.ts';
+} from './stage-cluster.ts';
 
 /** CSI driver, DRA driver and the classes that all stages share. */
 const DRIVER = 'volumes.test';

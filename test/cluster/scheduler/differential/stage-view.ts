@@ -6,7 +6,7 @@ import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import type { RunningPod } from './random-cluster.ts';
+import type { RunningPod } from './stage-cluster.ts';
 import { ROLE, type Setting } from './stage-objects.ts';
 
 /** What the API server shows of a pod. */

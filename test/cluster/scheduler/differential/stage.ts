@@ -4,7 +4,7 @@ import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { at } from '#test/contract/harness.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
-import type { IncomingPod } from './random-cluster.ts';
+import type { IncomingPod } from './stage-cluster.ts';
 import type { SeenPod, StageView } from './stage-view.ts';
 import {
   budgetObject,
