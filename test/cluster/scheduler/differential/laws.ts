@@ -43,10 +43,11 @@ type Found = readonly [law: Breach['law'], text: string];
 
 /**
  * Laws a and b for a pod that met the same cluster both times. With protected pods and a reason outside its model the
- * extender can name no other victims, so it only keeps the protected ones.
+ * extender can name no other victims, so it only keeps the protected ones. The other scheduler learns of a nomination from
+ * the API server, unless both serve in one process, as they do without the extender: who is first there is chance.
  */
 function compared(cluster: StageCluster, alone: Step, step: Step): readonly Found[] {
-  if (cluster.hasProtected && cluster.isOutsideTheModel) return [];
+  if ((cluster.hasProtected && cluster.isOutsideTheModel) || (step.isOvertaken && !alone.isOvertaken)) return [];
   const law = cluster.hasProtected ? 'b' : 'a';
   if (alone.node !== undefined && step.node === undefined) return [[law, 'is not placed']];
   const isLater = alone.node !== undefined && step.waitedMs > alone.waitedMs + LATER_MS;
@@ -70,7 +71,7 @@ function absolute({ running }: StageCluster, alone: Step | undefined, step: Step
   const isIdle = ({ node, nominated }: Step): boolean => node === undefined && nominated !== undefined;
   return [
     ...(lost.length > 0 ? [['b', `protected pods were preempted: ${lost.join(', ')}`] as const] : []),
-    ...(isInVain(step) && !(alone && isInVain(alone))
+    ...(isInVain(step) && !step.isOvertaken && !(alone && isInVain(alone))
       ? [['c', `${step.victims.join(', ')} went for nothing`] as const]
       : []),
     ...(isIdle(step) && !(alone && isIdle(alone)) ? [['d', `keeps ${step.nominated} idle`] as const] : []),

@@ -29,6 +29,8 @@ export interface Step {
   /** Members that each budget could spare when the pod came. */
   readonly spare: Readonly<Record<string, number>>;
   readonly message: string;
+  /** Whether a pod of the other scheduler was placed meanwhile, which may have been in the room that this pod waited for. */
+  readonly isOvertaken: boolean;
 }
 
 /** Above the longest back-off of kube-scheduler here, so that a pod that may be tried again has been. */
@@ -114,6 +116,7 @@ async function playOne({ client, view, setting }: Playing, incoming: IncomingPod
     ({ app, minAvailable }) =>
       [app, before.filter((each) => each.isReady && each.app === app).length - minAvailable] as const,
   );
+  const waitingBefore = waitingForOther(view, setting, incoming.name);
   const since = systemClock.now();
   await make(client, incomingObject(setting, incoming));
   const found = await rested(view, id, incoming.name, since);
@@ -135,7 +138,14 @@ async function playOne({ client, view, setting }: Playing, incoming: IncomingPod
       .sort(),
     spare: Object.fromEntries(spare),
     message: found.pod?.message ?? '',
+    isOvertaken: waitingForOther(view, setting, incoming.name).length < waitingBefore.length,
   };
+}
+
+/** Pods of the other scheduler without a node, apart from one. */
+function waitingForOther(view: StageView, { id, cluster }: Setting, except: string): readonly SeenPod[] {
+  const others = cluster.incoming.filter(({ name, isForOther }) => isForOther && name !== except);
+  return view.pods(id).filter((each) => each.node === undefined && others.some(({ name }) => name === each.name));
 }
 
 interface Rested {
