@@ -8,13 +8,14 @@ const HELP = `
 AGE is the time since the agent of the node reported.
 `;
 
-/** `plimsoll top`: what the agents report. */
+/** `plimsoll top`: what the agents report, and the order of priorities. */
 export function topCommand(io: ProcessIo): Command {
   return new Command('top')
-    .summary('show pressure of nodes, and pods that would be evicted next')
-    .description('Show what the agents report: the pressure of nodes, and pods that would be evicted next.')
+    .summary('show pressure of nodes, pods that would be evicted next, and priorities')
+    .description('Show the pressure of nodes, pods that would be evicted next, and the order of priorities.')
     .addCommand(nodesCommand(io))
-    .addCommand(podsCommand(io));
+    .addCommand(podsCommand(io))
+    .addCommand(prioritiesCommand(io));
 }
 
 function nodesCommand(io: ProcessIo): Command {
@@ -43,4 +44,15 @@ function podsCommand(io: ProcessIo): Command {
       const { runTopPods } = await import('./top/run-top.ts');
       await runTopPods(options, io);
     });
+}
+
+function prioritiesCommand(io: ProcessIo): Command {
+  const command = new Command('priorities')
+    .aliases(['priority'])
+    .description('Show all priorities, the highest first, with the pods of each and what they request.')
+    .addOption(listOutputOption());
+  return addClusterOptions(command).action(async (options: TopOptions) => {
+    const { runTopPriorities } = await import('./top/run-top.ts');
+    await runTopPriorities(options, io);
+  });
 }

@@ -10,6 +10,7 @@ import {
   PODS,
   PRIORITY_CLASSES,
   type Resource,
+  RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
 import { type ClusterModel, clusterModel } from '#cli/cluster/cluster-model.ts';
@@ -27,6 +28,7 @@ import {
   versionFindings,
 } from './component-findings.ts';
 import type { Finding } from './finding.ts';
+import { quotaFindings } from './quota-findings.ts';
 import { definitionFindings, registrationFindings, webhookConflicts } from './installation-findings.ts';
 import {
   classFarAbove,
@@ -104,6 +106,10 @@ const SURROUNDINGS: readonly Check[] = [
   { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
   { needs: [PODS], find: ({ model }) => daemonSetFindings(model.pods) },
   { needs: [PODS, PRIORITY_CLASSES], find: ({ model }) => classFindings(model) },
+  {
+    needs: [NODES, PRIORITY_CLASSES, RESOURCE_QUOTAS],
+    find: ({ model, read }) => quotaFindings(read.manifests, model),
+  },
 ];
 
 const NONE: ReadonlySet<string> = new Set();

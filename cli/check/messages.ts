@@ -102,6 +102,29 @@ export function classFarAbove(workload: string, own: string, usual: string): Fin
   return warning('classes', `${workload} has priority class ${own}, most of its namespace has ${usual}`, next);
 }
 
+interface SumOfQuotas {
+  readonly resource: string;
+  readonly allowed: string;
+  readonly allocatable: string;
+  readonly quotas: readonly string[];
+}
+
+export function quotasAboveNodes({ resource, allowed, allocatable, quotas }: SumOfQuotas): Finding {
+  const text = `quotas of the highest priority allow ${allowed} of ${resource} in sum; the nodes have ${allocatable} (${listed(quotas, 'quotas')})`;
+  return warning('quotas', text, 'lower these quotas or add nodes: not every pod within its quota can run');
+}
+
+export function quotasOvercommit({ resource, allowed, allocatable }: SumOfQuotas): Finding {
+  return ok(
+    'quotas',
+    `overcommitted: quotas of all priorities allow ${allowed} of ${resource} in sum; the nodes have ${allocatable}`,
+  );
+}
+
+export function quotasWithinNodes(quotas: number): Finding {
+  return ok('quotas', `the nodes have what the quotas by priority (${quotas}) allow in sum`);
+}
+
 export function noStalls(nodes: readonly string[]): Finding {
   const next =
     'add psi=1 to the kernel command line, and use cgroup v2; until then rules for stalls have no effect there';

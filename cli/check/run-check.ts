@@ -6,6 +6,8 @@ import {
   MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
   NODES,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';
@@ -40,6 +42,8 @@ const RESOURCES = [
   MUTATING_WEBHOOKS,
   VALIDATING_WEBHOOKS,
   CONFIG_MAPS,
+  PRIORITY_QUOTAS,
+  RESOURCE_QUOTAS,
 ];
 const EXIT_FOUND = 1;
 const WAIT_MS = 1_000;

@@ -1,6 +1,6 @@
 import { ageText } from '#shared/domain/model/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { NODE_PRESSURES, PODS, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
@@ -10,6 +10,7 @@ import { formatAnswer, listDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable } from '#cli/output/table.ts';
 import { NO_NODE_PRESSURE, noNode, stale, UNKNOWN } from './messages.ts';
+import { type PriorityRow, priorityRows } from './priority-rows.ts';
 import { nodeRows, podRows, type NodeRow, type PodRow } from './top-rows.ts';
 
 export interface TopOptions extends ClusterOptions {
@@ -52,6 +53,35 @@ export async function runTopPods(options: TopOptions, io: ProcessIo): Promise<vo
   };
   io.print(await formatAnswer(answer, options.output));
   tellStale(nodeRows(pressures, now), io);
+}
+
+/** Carries out `plimsoll top priorities`. */
+export async function runTopPriorities(options: TopOptions, io: ProcessIo): Promise<void> {
+  const { classes, pods } = clusterModel(await readManifests(options, [PRIORITY_CLASSES, PODS], io));
+  const rows = priorityRows(classes.values(), pods);
+  const answer = {
+    document: listDocument('PrioritySummary', rows),
+    table: () => formatTable(PRIORITY_HEADER, rows.map(priorityCells)),
+    names: rows.map(({ metadata }) => `priorityclass.scheduling.k8s.io/${metadata.name}`),
+  };
+  io.print(await formatAnswer(answer, options.output));
+}
+
+const PRIORITY_HEADER = ['NAME', 'PRIORITY', 'PREEMPTS', 'DEFAULT', 'PODS', 'NAMESPACES', 'CPU', 'MEMORY'];
+
+function priorityCells({ metadata, priority, preempts, globalDefault, ...row }: PriorityRow): readonly string[] {
+  const [is, isDefault] = [preempts, globalDefault].map(String);
+  const { cpu, memory } = row.requests;
+  const amounts = [cpu, memory].map(readableAmount);
+  return [
+    metadata.name,
+    String(priority),
+    is ?? '',
+    isDefault ?? '',
+    String(row.pods),
+    String(row.namespaces),
+    ...amounts,
+  ];
 }
 
 async function readPressures(options: TopOptions, io: ProcessIo) {

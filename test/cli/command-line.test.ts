@@ -17,6 +17,7 @@ test('the guide shows every command that reads a cluster', () => {
     'disruptions -f',
     'top nodes',
     'top pods',
+    'top priorities',
   ];
   expect(expected.filter((each) => !shown.has(each))).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { EXAMPLE_CLUSTER, examplePod } from './example-cluster.ts';
 import { NODE_PRESSURES, takenList } from './node-pressures.ts';
 import { itemsIn, runPlimsoll } from './run-plimsoll.ts';
 
@@ -32,6 +33,31 @@ describe('plimsoll top', () => {
       stderr: WARNING,
     });
     expect(itemsIn((await top('pods', '-n', 'payments', '-o', 'json')).stdout)).toEqual([]);
+  });
+
+  test('priorities: their order, with the pods of each and what they request (S3-6)', async () => {
+    const orphan = examplePod({
+      name: 'old',
+      namespace: 'payments',
+      className: 'critical',
+      priority: 900,
+      cpu: '250m',
+    });
+    const input = takenList([...EXAMPLE_CLUSTER, orphan]);
+    expect(await runPlimsoll(['top', 'priorities', '-f', '-'], input)).toEqual({
+      code: 0,
+      stdout: [
+        'NAME                      PRIORITY     PREEMPTS   DEFAULT   PODS   NAMESPACES   CPU    MEMORY',
+        'system-node-critical      2000001000   true       false     0      0            0      0',
+        'system-cluster-critical   2000000000   true       false     0      0            0      0',
+        'critical                  1000         true       false     2      1            3      2Gi',
+        'critical                  900          true       false     1      1            250m   1Gi',
+        'batch                     -10          true       false     1      1            3      1Gi',
+        'kept                      -20          true       false     1      1            3      1Gi',
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
   });
 
   test('-o wide adds columns behind the age', async () => {

@@ -61,7 +61,15 @@ const COMMANDS = [
   'version',
   'why-not',
 ];
-const NESTED = ['mode dry-run', 'mode enforce', 'simulate preempt', 'simulate pressure', 'top nodes', 'top pods'];
+const NESTED = [
+  'mode dry-run',
+  'mode enforce',
+  'simulate preempt',
+  'simulate pressure',
+  'top nodes',
+  'top pods',
+  'top priorities',
+];
 const HELPED = [...COMMANDS, ...NESTED].map((name) => `${name} --help`);
 
 describe('usage', () => {

@@ -1,0 +1,68 @@
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { ZERO } from '#shared/domain/quantity/quantity.ts';
+import type { Metadata } from '#cli/output/answer.ts';
+
+/** One priority of `plimsoll top priorities`: a class, or pods whose class is gone. */
+export interface PriorityRow {
+  /** Of the class; `<none>` for pods without one. */
+  readonly metadata: Metadata;
+  readonly priority: number;
+  readonly preempts: boolean;
+  readonly globalDefault: boolean;
+  /** Pods that have not ended. */
+  readonly pods: number;
+  readonly namespaces: number;
+  /** What they request in sum. */
+  readonly requests: { readonly cpu: string; readonly memory: string };
+}
+
+interface Level extends Pick<PriorityRow, 'priority' | 'preempts' | 'globalDefault'> {
+  readonly name: string;
+}
+
+/** All priorities in their order, the highest first: which pods can preempt which, and what each level requests (S3-6). */
+export function priorityRows(classes: Iterable<PriorityClass>, pods: readonly Pod[]): readonly PriorityRow[] {
+  const live = pods.filter((pod) => !hasEnded(pod));
+  const known = new Map(Array.from(classes, (each) => [keyOf(each.name, each.value), levelOf(each)]));
+  const byLevel = Map.groupBy(live, ({ spec }) => keyOf(spec.priorityClassName, spec.priority));
+  const others = [...byLevel].filter(([key]) => !known.has(key)).map(([key, [pod]]) => [key, levelOfPod(pod)] as const);
+  return [...known, ...others].map(([key, level]) => rowOf(level, byLevel.get(key) ?? [])).toSorted(byPriority);
+}
+
+/** A class that was created again with another number is another level to the pods that have the old one. */
+function keyOf(className: string | undefined, priority: number | undefined): string {
+  return `${priority ?? 0} ${className ?? ''}`;
+}
+
+function levelOf({ name, value, preemptionPolicy, isGlobalDefault }: PriorityClass): Level {
+  return { name, priority: value, preempts: preemptionPolicy !== 'Never', globalDefault: isGlobalDefault };
+}
+
+function levelOfPod(pod: Pod | undefined): Level {
+  const { priorityClassName = '<none>', priority = 0, preemptionPolicy } = pod?.spec ?? {};
+  return { name: priorityClassName, priority, preempts: preemptionPolicy !== 'Never', globalDefault: false };
+}
+
+function rowOf({ name, ...level }: Level, pods: readonly Pod[]): PriorityRow {
+  const requests = pods.reduce<Amounts>((sum, pod) => addAmounts(sum, podRequests(pod, SCHEDULER_VIEW)), NO_AMOUNTS);
+  return {
+    metadata: { name },
+    ...level,
+    pods: pods.length,
+    namespaces: new Set(pods.map(({ namespace }) => namespace)).size,
+    requests: { cpu: amountText(requests, 'cpu'), memory: amountText(requests, 'memory') },
+  };
+}
+
+function amountText(amounts: Amounts, resource: string): string {
+  return formatQuantity(amounts.get(resource) ?? ZERO);
+}
+
+function byPriority(a: PriorityRow, b: PriorityRow): number {
+  return b.priority - a.priority || compareTexts(a.metadata.name, b.metadata.name);
+}
