@@ -63,6 +63,7 @@ export interface ClusterView {
   readonly snapshot: ClusterSnapshot;
   readonly classes: Reflector<AnnotatedClass>;
   readonly reflectors: readonly ListWatch[];
+  readonly pods: ListWatch;
   /** Kinds that have not been read yet; without them nothing is decided. */
   readonly missing: () => readonly string[];
   /** What the NodePressures record of loops; `undefined` before they have been read. */
@@ -119,6 +120,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   return {
     snapshot,
     classes,
+    pods,
     reflectors: [...Object.values<ListWatch>(byName), pressures, followDaemonSets(options, snapshot)],
     missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),
     recordedLoops: () => (pressures.isSynced() ? loopsOf(pressures.values()) : undefined),

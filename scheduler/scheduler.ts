@@ -53,7 +53,8 @@ export async function startScheduler(
   for (const reflector of isExtender || isRecorded ? view.reflectors : []) void reflector.run(shutdown.signal);
   if (isRecorded) {
     void followPreemptedEvents(removals, parts).run(shutdown.signal);
-    const record = { ...parts, removals, snapshot: view.snapshot, configuration: configuration.disruptions };
+    const { snapshot, pods } = view;
+    const record = { ...parts, removals, snapshot, pods, configuration: configuration.disruptions };
     const recording = recordDisruptions(record, shutdown.signal);
     shutdown.onRelease('lease of the record of disruptions', () => recording);
   }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { z } from 'zod';
 import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import { disruptionOf, type Removal } from '#shared/domain/disruption/removal.ts';
@@ -12,10 +11,13 @@ import { createObject, deleteObject, patchObject } from '#shared/kube/client/obj
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
+import { type PositionAddress, positionKeeper } from './handled-position.ts';
+import { aborted, catchUpOnce } from './missed-removals.ts';
 
 const DAY = 86_400;
 
@@ -35,8 +37,10 @@ export const disruptionsSchema = z
       .string()
       .min(1)
       .default('plimsoll-disruptions')
-      .describe('Name of the Lease by which the replicas elect the one that writes Disruptions'),
-    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+      .describe(
+        'Name of the Lease by which the replicas elect the one that writes Disruptions, and of the ConfigMap that says up to where all removals are recorded',
+      ),
+    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of both; it must exist'),
   })
   .prefault({});
 
@@ -45,7 +49,9 @@ export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
 export interface DisruptionRecorderOptions extends ClientContext {
   readonly configuration: DisruptionsConfiguration;
   readonly removals: Removals;
-  readonly snapshot: Pick<ClusterSnapshot, 'pressures'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes'>;
+  /** The watch that shows the removals. */
+  readonly pods: Pick<ListWatch, 'position' | 'synced'>;
   readonly metrics: Metrics;
 }
 
@@ -67,8 +73,10 @@ export async function recordDisruptions(options: DisruptionRecorderOptions, sign
   if (configuration.record === 'Off') return;
   const metrics = createRecordMetrics(options);
   const { leaseName: name, leaseNamespace: namespace } = configuration;
+  const address = { name, namespace };
+  const caughtUp = catchUpOnce(options, address);
   const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
-    leadOneTerm({ ...options, recordMetrics: metrics, term }, leading);
+    leadOneTerm({ ...options, recordMetrics: metrics, term, caughtUp, address }, leading);
   const pruning = repeat(
     {
       task: () => {
@@ -87,6 +95,9 @@ export async function recordDisruptions(options: DisruptionRecorderOptions, sign
 }
 
 interface Recording extends DisruptionRecorderOptions {
+  readonly address: PositionAddress;
+  /** Reads, in the first term of the process, what happened while no replica ran. Never rejects. */
+  readonly caughtUp: (signal: AbortSignal) => Promise<void>;
   readonly recordMetrics: ReturnType<typeof createRecordMetrics>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
 }
@@ -100,15 +111,15 @@ async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<voi
   });
   const running = stored.run(signal);
   await Promise.race([stored.synced, aborted(signal)]);
+  await options.caughtUp(signal);
   const expired = expiredOf(options, stored);
-  const task = (passing: AbortSignal): Promise<void> => runPass(options, expired, passing);
+  const keepPosition = positionKeeper(options);
+  const task = async (passing: AbortSignal): Promise<void> => {
+    await keepPosition(passing, () => runPass(options, expired, passing));
+  };
   const onError = (err: unknown): void => log.error({ err }, 'Disruptions not recorded');
   await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
   await running;
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }
 
 interface StoredDisruption extends StoredRecord {

@@ -3,7 +3,7 @@ import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
@@ -37,7 +37,9 @@ export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>): Re
     const at = clock.now();
     if (isNominated(pod)) nominate(removals, pod, at);
     if (isBound(pod) && (previous === undefined || !isBound(previous.pod))) place(removals, pod);
-    if (isRemoved(seen)) removals.begin({ ...removalOf(pod, seen.raw, snapshot), at }, hasEnded(pod));
+    // A pod that terminated before the process saw it for the first time.
+    const began = previous === undefined ? removedAt(pod, at) : at;
+    if (isRemoved(seen)) removals.begin({ ...removalOf(pod, seen.raw, snapshot), at: began }, hasEnded(pod));
     else if (hasEnded(pod)) removals.gone(pod.uid, at);
   };
   return {
@@ -66,11 +68,21 @@ function isNominated(pod: Pod): boolean {
 function isRemoved({ pod, raw, previous }: SeenPod): boolean {
   if (!isBound(pod)) return false;
   if (!hasEnded(pod)) return pod.deletion !== undefined;
-  if (previous === undefined || pod.status.phase !== 'Failed') return false;
-  return disruptionTargetOf(pod) !== undefined || isOomKilled(raw);
+  return previous !== undefined && hasFailedByRemoval(pod, raw);
 }
 
-function removalOf(pod: Pod, raw: KubeObject | undefined, { nodes }: ClusterSnapshot) {
+/** Whether a pod has failed because something removed it, not because its containers failed. */
+export function hasFailedByRemoval(pod: Pod, raw: KubeObject): boolean {
+  return pod.status.phase === 'Failed' && (disruptionTargetOf(pod) !== undefined || isOomKilled(raw));
+}
+
+/** When the deletion of a pod was accepted: its deletionTimestamp is when its grace period ends. */
+export function removedAt({ deletion }: Pod, otherwise: Instant): Instant {
+  return deletion === undefined ? otherwise : deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
+}
+
+/** What a pod and its node show of a removal. */
+export function removalOf(pod: Pod, raw: KubeObject | undefined, { nodes }: Pick<ClusterSnapshot, 'nodes'>) {
   const node = pod.spec.nodeName ?? '';
   return { pod, node, evidence: evidenceOf(pod, raw, nodes.get(node)?.node) };
 }

@@ -141,6 +141,12 @@ export class Removals {
     return due;
   }
 
+  /** When the removal began that has been waiting longest for its record. */
+  unrecordedSince(): Instant | undefined {
+    for (const { stage, pod } of this.#removals.values()) if (stage === 'Observed') return pod.removedAt;
+    return undefined;
+  }
+
   /** Notes what has been written of a removal, by this process or by another one. */
   written(uid: string, write: DueWrite['write']): void {
     const removal = this.#removals.get(uid);

@@ -8,6 +8,7 @@ import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { asking, onlyOn, podPath } from './pod-specs.ts';
 
 const CRDS = fileURLToPath(new URL('../../../deploy/crds', import.meta.url));
 const RECORDS = '/apis/plimsoll.dev/v1alpha1';
@@ -69,20 +70,6 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     const body = pod(name, { containers, schedulerName: 'default-scheduler', ...spec }, more.metadata);
     const path = podPath(more.namespace);
     return eventually(async () => textAt(await send('POST', path, body), 'metadata.uid'), PATIENCE_MS);
-  }
-
-  function podPath(namespace = 'default', name?: string): string {
-    return `/api/v1/namespaces/${namespace}/pods${name === undefined ? '' : `/${name}`}`;
-  }
-
-  function asking(cpu: string): object {
-    return { containers: [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu } } }] };
-  }
-
-  function onlyOn(...names: readonly string[]): object {
-    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: names }];
-    const required = { nodeSelectorTerms: [{ matchExpressions }] };
-    return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
   }
 
   async function records(namespace = 'default'): Promise<readonly object[]> {
@@ -274,6 +261,25 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       expect(found).toEqual(single.map(() => 1));
       expect(all.filter((each) => at(each, 'spec.owner.name') === 'many')).toHaveLength(21);
     }, 60_000);
+  }, 120_000);
+
+  test('what happened while no replica ran is recorded by the next one', async () => {
+    await create('unseen', { ...asking('1m'), nodeName: 'node-0' });
+    const handled = async () => {
+      const path = '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-disruptions';
+      return Number(at(await send('GET', path), 'data.resourceVersion'));
+    };
+    const created = Number(at(await send('GET', podPath('default', 'unseen')), 'metadata.resourceVersion'));
+    await eventually(async () => expect(await handled()).toBeGreaterThanOrEqual(created), PATIENCE_MS);
+    await Promise.all(replicas.map((each) => each.stop()));
+    await send('DELETE', podPath('default', 'unseen'));
+    await eventually(async () => {
+      const path = podPath('default', 'unseen');
+      expect(await own().admin.request({ path })).toMatchObject({ kind: 'notFound' });
+    }, PATIENCE_MS);
+    const [port = 0] = await freePorts(1);
+    replicas = [await startSchedulerProcess(own().cluster.kubeconfig, port, FLAGS)];
+    await cause('unseen', 'Deletion');
   }, 120_000);
 
   test('a record cannot be changed, also not by an administrator', async () => {

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { timeText } from '#shared/api/encode-fields.ts';
+import type { Removals } from '#shared/domain/disruption/removals.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { type KubeObject, readRevision } from '#shared/kube/kube-object.ts';
+import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
+import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
+import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
+import { readWatch } from '#shared/kube/reflector/read-watch.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
+import { hasFailedByRemoval, removalOf, removedAt } from './watch-removals.ts';
+
+/** What is read again: everything after `since`, up to what the process has listed itself. */
+interface MissedSpan {
+  readonly since: string;
+  readonly until: string;
+}
+
+interface MissedOptions extends ClientContext {
+  readonly removals: Removals;
+  readonly snapshot: Pick<ClusterSnapshot, 'nodes'>;
+}
+
+/** The API server ends the watch then; nothing is lost that it still knows, since it sends all of it at once. */
+const LONGEST_WATCH_SECONDS = 30;
+
+/**
+ * Follows what happened to pods while no replica ran. `complete`: the API server still knew all of it; `expired`: it has
+ * forgotten the beginning, and what happened then is not invented; `broken`: it may be tried again.
+ */
+async function readMissedRemovals(
+  options: MissedOptions,
+  { since, until }: MissedSpan,
+  signal: AbortSignal,
+): Promise<'complete' | 'expired' | 'broken'> {
+  const reached = new AbortController();
+  const isReached = (resourceVersion: string): boolean =>
+    (readRevision(resourceVersion) ?? 0) >= (readRevision(until) ?? 0);
+  const target = {
+    ...options,
+    resource: PODS,
+    message: SCHEDULED_POD,
+    store: sinkOf(options),
+    pageSize: createPageSize(1),
+    heard: () => undefined,
+    listed: () => undefined,
+    moved: (resourceVersion: string) => (isReached(resourceVersion) ? reached.abort() : undefined),
+    watchSeconds: () => LONGEST_WATCH_SECONDS,
+  };
+  const { ending } = await readWatch(target, since, AbortSignal.any([signal, reached.signal]));
+  if (reached.signal.aborted || ending.kind === 'ended') return 'complete';
+  return ending.kind === 'refused' && ending.failure.kind === 'gone' ? 'expired' : 'broken';
+}
+
+function sinkOf({ removals, snapshot, clock }: MissedOptions) {
+  const decode = decodeWith(decodePod);
+  const begin = (pod: Pod, raw: KubeObject, hasFailed: boolean): void => {
+    removals.begin({ ...removalOf(pod, raw, snapshot), at: removedAt(pod, clock.now()) }, hasFailed);
+  };
+  return {
+    set: (raw: KubeObject): void => {
+      const pod = decode(raw);
+      if ((pod.spec.nodeName ?? '') === '') return;
+      if (hasEnded(pod)) {
+        if (hasFailedByRemoval(pod, raw)) begin(pod, raw, true);
+      } else if (pod.deletion !== undefined) begin(pod, raw, false);
+    },
+    remove: (raw: KubeObject): void => {
+      const pod = decode(raw);
+      if ((pod.spec.nodeName ?? '') === '') return;
+      if (!hasEnded(pod)) begin(pod, raw, false);
+      removals.gone(pod.uid, removedAt(pod, clock.now()));
+    },
+    replace: () => () => undefined,
+  };
+}
+
+/**
+ * Asks once, with the first leadership of a process, what happened to pods while no replica ran; one that stood by has seen
+ * all of it. The returned function never rejects.
+ */
+export function catchUpOnce(
+  options: MissedOptions & { readonly pods: Pick<ListWatch, 'position' | 'synced'> },
+  address: PositionAddress,
+): (signal: AbortSignal) => Promise<void> {
+  const { client, clock, log, pods } = options;
+  const listed = pods.synced.then(() => ({ until: pods.position(), at: clock.now() }));
+  let isDone = false;
+  return async (signal) => {
+    if (isDone) return;
+    try {
+      await Promise.race([listed, aborted(signal)]);
+      if (signal.aborted) return;
+      const { until, at } = await listed;
+      const { position, gaps } = await readPosition(client, address, signal);
+      const outcome = position && (await readMissed(options, { since: position.resourceVersion, until }, signal));
+      if (position !== undefined && outcome === 'expired') {
+        const gap = { from: position.at, to: at };
+        log.warn({ from: timeText(gap.from), to: timeText(gap.to) }, 'Removed pods of this time are not recorded');
+        await writeGaps(client, address, [...gaps, gap], signal);
+      }
+      isDone = outcome !== 'broken';
+    } catch (error) {
+      log.warn({ err: error }, 'Removed pods of the time before the start not read');
+    }
+  };
+}
+
+async function readMissed(options: MissedOptions, span: MissedSpan, signal: AbortSignal) {
+  const [since, until] = [span.since, span.until].map(readRevision);
+  if (since === undefined || until === undefined || since >= until) return 'complete';
+  return readMissedRemovals(options, span, signal);
+}
+
+/** Resolves when the signal aborts. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
