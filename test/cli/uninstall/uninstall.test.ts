@@ -39,14 +39,19 @@ describe('plimsoll uninstall --dry-run=client', () => {
     ]);
     expect(stays.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
       ['STAYS', 'HOW TO REMOVE IT'],
-      ...['nodepressurepolicies', 'nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'].map(
-        (kind) => {
-          const name = `${kind}.plimsoll.dev`;
-          const count = kind === 'prioritypolicies' ? '1 object' : '0 objects';
-          const next = `kubectl delete customresourcedefinition ${name} deletes its objects too`;
-          return [`customresourcedefinition ${name}, ${count}`, next];
-        },
-      ),
+      ...[
+        'disruptions',
+        'nodepressurepolicies',
+        'nodepressures',
+        'prioritypolicies',
+        'priorityquotas',
+        'priorityrules',
+      ].map((kind) => {
+        const name = `${kind}.plimsoll.dev`;
+        const count = kind === 'prioritypolicies' ? '1 object' : '0 objects';
+        const next = `kubectl delete customresourcedefinition ${name} deletes its objects too`;
+        return [`customresourcedefinition ${name}, ${count}`, next];
+      }),
       [`node n1, taint ${TAINT.key}`, `kubectl taint nodes n1 ${TAINT.key}-`],
       [
         'namespace team-a, label plimsoll.dev/priority-quota',
