@@ -87,7 +87,8 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const { clock, shutdown } = parts;
   const { host, port } = configuration;
   const removals = new Removals();
-  const removalWatch = configuration.disruptions.record === 'On' ? watchRemovals(removals, clock) : undefined;
+  const removalWatch =
+    configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });

@@ -30,13 +30,14 @@ export interface GonePod {
   readonly raw: KubeObject | undefined;
 }
 
-/** Follows removals in what the watches of a process show. */
-export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>): RemovalWatch {
+/** Follows removals in what the watches of a process show. The pods of its first list were there before: they replace none. */
+export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isFirstList: () => boolean): RemovalWatch {
   const observePod: RemovalWatch['observePod'] = (seen, snapshot) => {
     const { pod, previous } = seen;
     const at = clock.now();
     if (isNominated(pod)) nominate(removals, pod, at);
-    if (isBound(pod) && (previous === undefined || !isBound(previous.pod))) place(removals, pod);
+    const isPlaced = isBound(pod) && (previous === undefined || !isBound(previous.pod));
+    if (isPlaced && !isFirstList()) place(removals, pod);
     // A pod that terminated before the process saw it for the first time.
     const began = previous === undefined ? removedAt(pod, at) : at;
     if (isRemoved(seen)) removals.begin({ ...removalOf(pod, seen.raw, snapshot), at: began }, hasEnded(pod));
