@@ -1,6 +1,8 @@
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { at, pod, textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
@@ -8,13 +10,12 @@ import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { asking, onlyOn, podPath } from './pod-specs.ts';
+import { asking, onlyOn, PATIENCE_MS, podPath, RECORDS, removalScene } from './removal-scene.ts';
 
-const CRDS = fileURLToPath(new URL('../../../deploy/crds', import.meta.url));
-const RECORDS = '/apis/plimsoll.dev/v1alpha1';
-const PATIENCE_MS = 30_000;
-/** Of the 8 that a node has. */
-const [HALF, WHOLE] = ['4', '8'];
+const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
+const RIGHTS = ['rbac', 'position'].flatMap((name) => ['-f', `${DEPLOY}/components/disruption-record/${name}.yaml`]);
+/** All that a node has. */
+const WHOLE = '8';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
 const why = whyNoOwnCluster(process.env);
 
@@ -24,12 +25,17 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
   const ended = new AbortController();
   let replicas: readonly SchedulerProcess[] = [];
   let ending: Promise<void>;
+  /** With the rights that the manifests grant, and no others. */
+  let kubeconfig = '';
 
   beforeAll(async () => {
     const { admin, cluster } = own();
-    const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '-k', CRDS]);
-    expect([applied.status, applied.stderr]).toEqual([0, '']);
     for (const name of ['plimsoll-system', 'other']) await send('POST', '/api/v1/namespaces', { metadata: { name } });
+    for (const what of [['-k', `${DEPLOY}/crds`], RIGHTS]) {
+      const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
+      expect([applied.status, applied.stderr]).toEqual([0, '']);
+    }
+    kubeconfig = await kubeconfigOfAccount();
     for (const [name, value] of [
       ['low', 10],
       ['high', 1_000],
@@ -38,9 +44,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       await send('POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value });
     await makeFakeNodes(admin, 'node', 6);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(6), PATIENCE_MS);
-    replicas = await Promise.all(
-      (await freePorts(2)).map((port) => startSchedulerProcess(cluster.kubeconfig, port, FLAGS)),
-    );
+    replicas = await Promise.all((await freePorts(2)).map((port) => startSchedulerProcess(kubeconfig, port, FLAGS)));
     await eventually(
       () => expect(replicas.some((each) => each.log().includes('Lease acquired'))).toBe(true),
       PATIENCE_MS,
@@ -53,71 +57,16 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     await Promise.all(replicas.map((each) => each.stop()));
   });
 
-  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
-    const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
-    const outcome = await own().admin.request({ method, path, contentType, ...(body && { body }) });
-    expect(outcome).toMatchObject({ kind: 'ok' });
-    return at(outcome, 'object');
+  async function kubeconfigOfAccount(): Promise<string> {
+    const { admin, cluster, connection } = own();
+    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-disruptions' });
+    const path = join(dirname(cluster.kubeconfig), 'disruptions.kubeconfig');
+    writeKubeconfig(path, connection, token);
+    return path;
   }
 
-  /** On the node where one is named; otherwise kube-scheduler looks for one among those of the selector. */
-  async function create(
-    name: string,
-    spec: object,
-    more: { readonly namespace?: string; readonly metadata?: object } = {},
-  ) {
-    const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: HALF } } }];
-    const body = pod(name, { containers, schedulerName: 'default-scheduler', ...spec }, more.metadata);
-    const path = podPath(more.namespace);
-    return eventually(async () => textAt(await send('POST', path, body), 'metadata.uid'), PATIENCE_MS);
-  }
-
-  async function records(namespace = 'default'): Promise<readonly object[]> {
-    const list = await send('GET', `${RECORDS}/namespaces/${namespace}/disruptions`);
-    return at(list, 'items') as readonly object[];
-  }
-
-  async function recordOf(name: string, namespace = 'default'): Promise<object> {
-    const found = (await records(namespace)).filter((each) => at(each, 'spec.pod') === name);
-    expect(found).toHaveLength(1);
-    return found[0] ?? {};
-  }
-
-  /** By name, whichever of them this is about; the scheduler's own Event says which pod it was. */
-  async function preemptorInEvent(victim: string): Promise<string> {
-    const events = await send('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
-    const found = (at(events, 'items') as readonly object[]).find(
-      (each) => at(each, 'reason') === 'Preempted' && at(each, 'regarding.name') === victim,
-    );
-    return /^Preempted by pod (?<uid>\S+) on node/.exec(textAt(found, 'note'))?.groups?.['uid'] ?? '';
-  }
-
-  /** Of a kind that no controller makes pods for; the garbage collector deletes pods whose owner does not exist. */
-  async function makeOwner(name: string) {
-    const [apiVersion, kind] = ['v1', 'ConfigMap'];
-    const made = await send('POST', '/api/v1/namespaces/default/configmaps', { apiVersion, kind, metadata: { name } });
-    return { apiVersion, kind, name, uid: textAt(made, 'metadata.uid'), controller: true };
-  }
-
-  async function evict(name: string): Promise<void> {
-    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
-    await send('POST', `${podPath('default', name)}/eviction`, body);
-  }
-
-  /** Writes a part of the NodePressure of node-0, as the node controller and its agent do. */
-  async function pressure(part: { readonly spec?: object; readonly status?: object }): Promise<void> {
-    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-0' } };
-    if (part.spec !== undefined) await send('POST', `${RECORDS}/nodepressures`, { ...object, ...part });
-    else await merge(`${RECORDS}/nodepressures/node-0/status`, part);
-  }
-
-  async function merge(path: string, body: object): Promise<void> {
-    const contentType = 'application/merge-patch+json';
-    expect(await own().admin.request({ method: 'PATCH', path, contentType, body })).toMatchObject({ kind: 'ok' });
-  }
-
-  const cause = (name: string, expected: string) =>
-    eventually(async () => expect(await recordOf(name)).toMatchObject({ spec: { cause: expected } }), PATIENCE_MS);
+  const scene = removalScene(own);
+  const { send, create, records, recordOf, preemptorInEvent, makeOwner, evict, pressure, cause } = scene;
 
   test('a preempted pod is recorded with the pod that it made room for, and where that was placed (S0-24, S1-26)', async () => {
     await create('victim', { ...asking(WHOLE), nodeName: 'node-0', priorityClassName: 'low' });
@@ -278,7 +227,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       expect(await own().admin.request({ path })).toMatchObject({ kind: 'notFound' });
     }, PATIENCE_MS);
     const [port = 0] = await freePorts(1);
-    replicas = [await startSchedulerProcess(own().cluster.kubeconfig, port, FLAGS)];
+    replicas = [await startSchedulerProcess(kubeconfig, port, FLAGS)];
     await cause('unseen', 'Deletion');
   }, 120_000);
 
