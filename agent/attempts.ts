@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { AgentPolicy, Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { isPreempted, type Pod } from '#shared/domain/pod/pod.ts';
@@ -6,7 +7,11 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS, NAMESPACES } from '#shared/kube/resource.ts';
-import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
+import {
+  ANNOTATION_EVICTION_DECISION,
+  ANNOTATION_EVICTION_REASON,
+  ANNOTATION_EVICTION_URGENCY,
+} from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Failure } from '#shared/kube/client/outcome.ts';
 import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
@@ -101,9 +106,29 @@ export function dryRunEviction(client: KubeClient): AttemptEviction {
   };
 }
 
-function requestOf({ pod: { namespace, name, uid }, graceSeconds, urgency }: Eviction): EvictionRequest {
-  const annotations = urgency === undefined ? {} : { [ANNOTATION_EVICTION_URGENCY]: urgency };
+/** Reason and decision go with the request, so that the audit log of the API server leads to the record (S3-25). */
+function requestOf(eviction: Eviction): EvictionRequest {
+  const { pod, graceSeconds, urgency, because } = eviction;
+  const { namespace, name, uid } = pod;
+  const annotations = {
+    [ANNOTATION_EVICTION_REASON]: because.code,
+    [ANNOTATION_EVICTION_DECISION]: decisionIdOf(eviction),
+    ...(urgency !== undefined && { [ANNOTATION_EVICTION_URGENCY]: urgency }),
+  };
   return { namespace, name, uid, gracePeriodSeconds: graceSeconds, annotations };
+}
+
+const ID_LENGTH = 12;
+
+/** Identifies a decision by what it was decided on: which pod, for which signal, with which numbers. */
+export function decisionIdOf({
+  pod,
+  signal,
+  mode,
+  because,
+}: Pick<Eviction, 'pod' | 'signal' | 'mode' | 'because'>): string {
+  const decided = JSON.stringify([pod.uid, signal, mode, because.code, because.facts]);
+  return hash('sha256', decided, 'hex').slice(0, ID_LENGTH);
 }
 
 const RETRY_MS = 1000;

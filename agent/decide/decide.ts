@@ -176,6 +176,8 @@ export interface EvictionRecord {
   readonly requestedAt: Instant;
   readonly endedAt: Instant | undefined;
   readonly because: Because;
+  /** The ID of the decision; a record of an earlier version has none. */
+  readonly decision?: string | undefined;
 }
 
 /** Outcomes that count in the windows; one without a recorded answer may have taken effect. */

@@ -1,6 +1,7 @@
 import { type EvictionMessage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { decisionIdOf } from '#agent/attempts.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { isOwnerLimit } from '#agent/decide/eviction-gates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
@@ -115,6 +116,7 @@ export function noteRequest(
     requestedAt: wallNow,
     endedAt: undefined,
     because,
+    decision: decisionIdOf(eviction),
   };
   return [record, ...records].slice(0, MOST_RECORDS);
 }

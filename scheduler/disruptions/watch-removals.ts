@@ -143,9 +143,10 @@ export function reportedEvictions({ name, status }: NodePressure): readonly Repo
   if (status === undefined || observedAt === undefined) return [];
   const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
     mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MOST_SKEW_MS;
-  return status.evictions
-    .filter(isRecent)
-    .map(({ uid, because }) => ({ uid, node: name, because, ranked: rankedBehind(uid, status.next) }));
+  return status.evictions.filter(isRecent).map(({ uid, because, decision }) => ({
+    ...{ uid, node: name, because, decision },
+    ranked: rankedBehind(uid, status.next),
+  }));
 }
 
 function rankedBehind(victim: string, next: readonly NextEntry[]): ReportedEviction['ranked'] {

@@ -190,6 +190,7 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
     requestedAt: instantOf(entry['requestedAt']),
     endedAt: instantOf(entry['endedAt']),
     because: decodeBecause(entry['because']),
+    decision: textOf(entry['decision'], LONGEST.word),
   };
 }
 

@@ -12,7 +12,7 @@ import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
-const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253 } as const;
+const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64 } as const;
 const MOST_RANKED = 10;
 
 /**
@@ -48,6 +48,7 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
     cause: choiceOf(spec['cause'], CAUSES) ?? 'Unknown',
     requestedBy: textOf(spec['requestedBy'], LONGEST.word),
     because: decodeBecause(spec['because']),
+    decision: textOf(spec['decision'], LONGEST.decision),
     madeRoomFor: decodePreemptor(fieldsOf(spec['madeRoomFor'])),
     ranked: listOf(spec['ranked'], MOST_RANKED, decodeRanked),
   };

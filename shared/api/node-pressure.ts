@@ -78,6 +78,8 @@ export interface EvictionEntry extends PastEviction {
   readonly stage: string;
   readonly endedAt: Instant | undefined;
   readonly because: Because;
+  /** The ID of the decision, as the Eviction carried it. */
+  readonly decision?: string | undefined;
 }
 
 /** `Node`: the node itself met the threshold and has not been relieved since. `Policy`: other nodes did. */

@@ -77,6 +77,9 @@ export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 export const LABEL_POD_UID = 'plimsoll.dev/pod-uid';
 /** On a NodePressurePolicy: the generation whose thresholds may act although they were met when they arrived. */
 export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generation';
+/** On an Eviction of ours: the code of its reason, and the ID of the decision, which its record has too. */
+export const ANNOTATION_EVICTION_REASON = 'plimsoll.dev/eviction-reason';
+export const ANNOTATION_EVICTION_DECISION = 'plimsoll.dev/eviction-decision';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
 export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';

@@ -85,6 +85,30 @@ describe('the agent', { timeout: 90_000 }, () => {
     });
   });
 
+  test('an eviction carries its reason, the ID of its decision, its grace and the UID, and its record has the same ID (S3-25)', async () => {
+    await start();
+    await eventually(
+      () => expect(status()).toMatchObject({ evictions: [{ endedAt: expect.any(String) as string }] }),
+      WITHIN,
+    );
+    const [record] = status()['evictions'] as readonly { readonly decision: string; readonly because: object }[];
+    expect(record?.decision).toMatch(/^[0-9a-f]{12}$/);
+    expect(evictions()).toMatchObject([
+      {
+        body: {
+          metadata: {
+            annotations: {
+              'plimsoll.dev/eviction-reason': 'HardThresholdMet',
+              'plimsoll.dev/eviction-decision': record?.decision,
+            },
+          },
+          deleteOptions: { preconditions: { uid: 'uid-hog' }, gracePeriodSeconds: 1 },
+        },
+      },
+    ]);
+    expect(record?.because).toMatchObject({ code: 'HardThresholdMet' });
+  });
+
   test('a figure of another machine is reported as incomparable, not as a disagreement', async () => {
     await start({ mode: 'DryRun' });
     await eventually(() => {

@@ -38,6 +38,8 @@ export interface DisruptionSpec extends Verdict {
   readonly priority: number;
   readonly node: string;
   readonly removedAt: Instant;
+  /** The ID of the agent's decision, of an eviction by the agent. */
+  readonly decision: string | undefined;
   /** Of a preemption only: no other cause makes room for a pending pod (S0-30). */
   readonly madeRoomFor: Preemptor | undefined;
   /** Who would have gone next, of an eviction by the agent. */

@@ -15,6 +15,7 @@ export interface Removal {
   readonly pod: RemovedPod;
   readonly evidence: Evidence;
   readonly madeRoomFor: NominatedPod | undefined;
+  readonly decision: string | undefined;
   readonly ranked: readonly (RankedPod & { readonly namespace: string })[];
   readonly outcome: DisruptionOutcome;
   readonly stage: Stage;
@@ -26,7 +27,7 @@ export type Stage = 'Observed' | 'Recorded' | 'Ended';
 /** What a record keeps of the pod. */
 export interface RemovedPod extends Omit<
   DisruptionSpec,
-  'cause' | 'requestedBy' | 'because' | 'madeRoomFor' | 'ranked'
+  'cause' | 'requestedBy' | 'because' | 'decision' | 'madeRoomFor' | 'ranked'
 > {
   readonly namespace: string;
 }
@@ -56,6 +57,7 @@ export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed
     },
     evidence,
     madeRoomFor: undefined,
+    decision: undefined,
     ranked: [],
     outcome: { ...NO_OUTCOME, goneAt: hasFailed ? at : undefined },
     stage: 'Observed',
@@ -134,20 +136,25 @@ const UID_LENGTH = 8;
  * The record as it is written. What it says of pods in other namespaces is their priority: their names are not disclosed to
  * those who may read this one.
  */
-export function disruptionOf({ pod, evidence, madeRoomFor, ranked, outcome }: Removal): Disruption {
+export function disruptionOf(removal: Removal): Disruption {
+  const { pod, madeRoomFor, outcome } = removal;
   const { namespace, ...facts } = pod;
+  const verdict = causeOf(removal.evidence);
+  const { ranked, decision } = verdict.cause === 'Eviction' ? removal : NOT_DECIDED;
   return {
     namespace,
     name: nameOf(pod),
     spec: {
-      ...facts,
-      ...causeOf(evidence),
+      ...{ ...facts, ...verdict, decision },
       madeRoomFor: madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor),
       ranked: ranked.map(({ priority, code, ...other }) => ({ pod: nameSeenFrom(namespace, other), priority, code })),
     },
     outcome,
   };
 }
+
+/** An agent's report about a pod that something else removed is left out. */
+const NOT_DECIDED: Pick<Removal, 'ranked' | 'decision'> = { ranked: [], decision: undefined };
 
 /** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */
 function nameOf({ pod, podUid }: RemovedPod): string {

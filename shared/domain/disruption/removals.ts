@@ -31,7 +31,7 @@ export interface NewlyPlaced {
 }
 
 /** What the agent of a node reports of a pod that it evicted. */
-export interface ReportedEviction extends Pick<Removal, 'ranked'> {
+export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
   readonly uid: string;
   readonly node: string;
   readonly because: Because;
@@ -171,8 +171,8 @@ export class Removals {
     const removal = this.#removals.get(uid);
     const eviction = this.#reported.get(uid);
     if (removal?.stage !== 'Observed' || eviction?.node !== removal.pod.node) return;
-    const { because, ranked } = eviction;
-    this.#put(uid, { ...removal, evidence: { ...removal.evidence, agent: because }, ranked });
+    const { because, ranked, decision } = eviction;
+    this.#put(uid, { ...removal, evidence: { ...removal.evidence, agent: because }, ranked, decision });
   }
 
   #attribute(victim: string, named: string | undefined): void {

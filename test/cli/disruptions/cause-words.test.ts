@@ -47,6 +47,7 @@ function sentencesAbout(verdict: Verdict): string {
       node: 'node-1',
       removedAt: 0,
       madeRoomFor: verdict.cause === 'Preemption' ? preemptor : undefined,
+      decision: undefined,
       ranked: [],
       ...verdict,
     },

@@ -21,7 +21,7 @@ const disruptions: fc.Arbitrary<Disruption> = fc.record({
     owner: optional(fc.record({ kind: name, name, uid: name })),
     priorityClassName: optional(name),
     cause: fc.constantFrom(...CAUSES),
-    requestedBy: optional(name),
+    ...{ requestedBy: optional(name), decision: optional(name) },
     madeRoomFor: optional(
       fc.record({ uid: name, pod: optional(name), priorityClassName: optional(name), priority, nominatedNode: name }),
     ),

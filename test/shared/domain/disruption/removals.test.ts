@@ -127,14 +127,14 @@ describe('the record of a preemption', () => {
 });
 
 describe('the record of an eviction by an agent', () => {
-  const report = { uid: 'uid-hog', node: 'node-1', because: BECAUSE, ranked: [] };
+  const report = { uid: 'uid-hog', node: 'node-1', because: BECAUSE, ranked: [], decision: 'decision-1' };
 
   test.each(['before', 'after'])('has its reason, whichever is seen first: the report %s the pod', (when) => {
     const removals = new Removals();
     if (when === 'before') removals.reportEviction(report);
     removals.begin(seen({ name: 'hog' }, EVICTED, 0));
     if (when === 'after') removals.reportEviction(report);
-    expect(recordOf(removals, 0)?.spec).toMatchObject({ cause: 'Eviction', because: BECAUSE });
+    expect(recordOf(removals, 0)?.spec).toMatchObject({ cause: 'Eviction', because: BECAUSE, decision: 'decision-1' });
   });
 
   test('believes the agent of its own node only', () => {
@@ -224,7 +224,7 @@ function happen(removals: Removals, kind: Happening, pod: number, now: number): 
     EVICTED: () => begin(EVICTED),
     DELETED: () => begin(DELETED),
     gone: () => removals.gone(uid, now),
-    report: () => removals.reportEviction({ uid, node: 'node-1', because: BECAUSE, ranked: [] }),
+    report: () => removals.reportEviction({ uid, node: 'node-1', because: BECAUSE, ranked: [], decision: undefined }),
     nominate: () => removals.nominate(nominated('n', now)),
     name: () => removals.namePreemptor(uid, 'uid-n'),
     place: () => removals.place({ uid: 'uid-n', name: 'n', node: 'node-2', owner: 'uid-web' }),
@@ -270,7 +270,8 @@ test('a record names no pod of another namespace', () => {
     fc.property(
       fc.uniqueArray(name, { minLength: 4, maxLength: 4 }),
       fc.boolean(),
-      ([own = '', other = '', a = '', b = ''], isOwn) => {
+      fc.constantFrom(PREEMPTED, EVICTED),
+      ([own = '', other = '', a = '', b = ''], isOwn, evidence) => {
         const removals = new Removals();
         const namespace = isOwn ? own : other;
         removals.reportEviction({
@@ -278,9 +279,10 @@ test('a record names no pod of another namespace', () => {
           node: 'node-1',
           because: BECAUSE,
           ranked: [{ namespace, pod: b, priority: 1, code: 'Ranked' }],
+          decision: undefined,
         });
         removals.nominate(nominated(b, 0, { namespace, uid: 'uid-of-preemptor' }));
-        removals.begin(seen({ name: a, namespace: own, priority: 0 }, PREEMPTED, 0));
+        removals.begin(seen({ name: a, namespace: own, priority: 0 }, evidence, 0));
         const text = JSON.stringify(recordOf(removals, 5 * SECOND));
         expect([text.includes(`"${b}"`), text.includes(`"${other}"`)]).toEqual([isOwn, false]);
       },
