@@ -36,8 +36,9 @@ export function standing({ owner, priority, priorityClassName }: DisruptionSpec)
   return `${ofOwner}, and had ${priorityText(priority, priorityClassName)}`;
 }
 
-export function storm(count: number): string {
-  return `the record stands for ${count} pods of that owner, which were removed within seconds`;
+export function storm(count: number, isOwned: boolean): string {
+  const which = isOwned ? 'of that owner' : 'without an owner';
+  return `the record stands for ${count} pods ${which}, which were removed within seconds`;
 }
 
 export function requested(by: string | undefined): string {

@@ -128,7 +128,7 @@ export function sentencesOf({ namespace, spec, outcome }: Disruption, now: Insta
   return [
     headline({ pod: `${namespace}/${pod}`, node, cause, at, age }),
     standing(spec),
-    ...(outcome.count > 1 ? [storm(outcome.count)] : []),
+    ...(outcome.count > 1 ? [storm(outcome.count, spec.owner !== undefined)] : []),
     requested(spec.requestedBy),
     reasonLine(spec.because),
     ...(spec.madeRoomFor === undefined ? [] : [madeRoom(spec.madeRoomFor, outcome.placedOn)]),

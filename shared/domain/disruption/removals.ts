@@ -41,7 +41,7 @@ export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
 const MOST_FOLLOWED = 20_000;
 const MOST_NOMINATED = 10_000;
 const MOST_REPORTED = 10_000;
-/** More removals of one owner than this within `STORM_MS` are one record with a count. */
+/** More removals of one owner, or of a namespace without owners, than this within `STORM_MS` are one record with a count. */
 const STORM_FROM = 20;
 const STORM_MS = 10_000;
 const LONGEST_STORM_MS = 60_000;
@@ -128,17 +128,16 @@ export class Removals {
     this.#update(replaced, () => ({ replacement: { pod: name, node } }));
   }
 
-  /** What is to be written now, the oldest first. */
+  /** What is to be written now, the oldest first; namespaces take turns, so that one with very many removals delays no other. */
   due(now: Instant, most: number): readonly DueWrite[] {
-    const due: DueWrite[] = [];
-    for (const [uid, removal] of this.#removals) {
+    const due = [...this.#removals].flatMap(([uid, removal]) => {
       const write = dueWrite(removal, now);
-      if (write === undefined) continue;
+      return write === undefined ? [] : [{ uid, removal, write }];
+    });
+    return inTurn(due, ({ removal }) => removal.pod.namespace, most).map(({ uid, removal, write }) => {
       if (write === 'record') this.#attributeLast(uid);
-      due.push({ uid, removal: this.#removals.get(uid) ?? removal, write });
-      if (due.length === most) break;
-    }
-    return due;
+      return { uid, removal: this.#removals.get(uid) ?? removal, write };
+    });
   }
 
   /** When the removal began that has been waiting longest for its record. */
@@ -227,14 +226,13 @@ class Storms {
 
   /** The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. */
   join({ pod }: Pick<Removal, 'pod'>): string | undefined {
-    const { owner, podUid, removedAt: at } = pod;
-    if (owner === undefined) return undefined;
-    const recent = [...(this.#recent.get(owner.uid) ?? []), at]
-      .filter((each) => at - each < STORM_MS)
-      .slice(-STORM_FROM - 1);
-    this.#recent.set(owner.uid, recent);
+    const { owner, namespace, podUid, removedAt: at } = pod;
+    // Pods without an owner count together: somebody can make and delete very many of them.
+    const key = owner?.uid ?? `${namespace}/`;
+    const recent = [...(this.#recent.get(key) ?? []), at].filter((each) => at - each < STORM_MS).slice(-STORM_FROM - 1);
+    this.#recent.set(key, recent);
     if (recent.length <= STORM_FROM) return undefined;
-    return this.#joinStorm(owner.uid, { uid: podUid, at });
+    return this.#joinStorm(key, { uid: podUid, at });
   }
 
   /** The removal of which the pod is a part. */
@@ -268,4 +266,14 @@ function removeFrom(sets: Map<string, Set<string>>, key: string, value: string):
   const set = sets.get(key);
   set?.delete(value);
   if (set?.size === 0) sets.delete(key);
+}
+
+/** At most so many items, groups taking turns; within a group in the given order. */
+function inTurn<T>(items: readonly T[], groupOf: (item: T) => string, most: number): readonly T[] {
+  if (items.length <= most) return items;
+  const groups = [...Map.groupBy(items, groupOf).values()];
+  const taken: T[] = [];
+  for (let round = 0; taken.length < most; round += 1)
+    taken.push(...groups.flatMap((group) => group.slice(round, round + 1)));
+  return taken.slice(0, most);
 }

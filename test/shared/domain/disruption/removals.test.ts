@@ -1,59 +1,19 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Evidence } from '#shared/domain/disruption/cause.ts';
 import { disruptionOf, type NominatedPod } from '#shared/domain/disruption/removal.ts';
-import { type DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
-import { buildPod, type PodFields } from '#test/build/cluster.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const MANY = 100_000;
-const PREEMPTED: Evidence = {
-  disruptionTarget: 'PreemptionByScheduler',
-  statusReason: undefined,
-  isOomKilled: false,
-  isWitnessed: true,
-  node: { isCordoned: false, isSilent: false },
-  agent: undefined,
-};
-const EVICTED = { ...PREEMPTED, disruptionTarget: 'EvictionByEvictionAPI' };
-const DELETED = { ...PREEMPTED, disruptionTarget: undefined };
-const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', isController: true };
-const BECAUSE = { code: 'HardThresholdMet', text: 'memory.available is 90Mi', facts: {} };
-
-function seen(fields: PodFields & { readonly owned?: boolean }, evidence: Evidence, at: number) {
-  const pod = { ...buildPod(fields), owners: fields.owned === true ? [OWNER] : [] };
-  return { pod, node: 'node-1', evidence, at };
-}
-
-function nominated(name: string, at: number, more: Partial<NominatedPod> = {}): NominatedPod {
-  return {
-    uid: `uid-${name}`,
-    pod: name,
-    namespace: 'default',
-    priorityClassName: 'high',
-    priority: 1_000,
-    nominatedNode: 'node-1',
-    at,
-    ...more,
-  };
-}
-
-function due(removals: Removals, now: number) {
-  return removals.due(now, MANY).map(({ uid, write }) => `${write} ${uid}`);
-}
-
-/** Writes everything that is due, as the leader does. */
-function writeAll(removals: Removals, now: number): readonly DueWrite[] {
-  const writes = removals.due(now, MANY);
-  for (const { uid, write } of writes) removals.written(uid, write);
-  return writes;
-}
-
-function recordOf(removals: Removals, now: number) {
-  const [first] = removals.due(now, MANY);
-  return first && disruptionOf(first.removal);
-}
+import { Removals } from '#shared/domain/disruption/removals.ts';
+import {
+  SECOND,
+  MINUTE,
+  PREEMPTED,
+  EVICTED,
+  DELETED,
+  BECAUSE,
+  seen,
+  nominated,
+  due,
+  writeAll,
+  recordOf,
+} from './seen-removals.ts';
 
 describe('the record of a preemption', () => {
   test('names the only pod that was nominated to the node about then, once no other can follow (S0-24)', () => {
@@ -195,6 +155,25 @@ describe('what becomes of a removal', () => {
     expect(records.at(-1)?.removal.outcome.count).toBe(80);
   });
 
+  test('pods without an owner are one storm for each namespace', () => {
+    const removals = new Removals();
+    for (let at = 0; at < 100; at += 1) removals.begin(seen({ name: `bare-${at}`, namespace: 'noisy' }, DELETED, at));
+    removals.begin(seen({ name: 'quiet', namespace: 'other' }, DELETED, 100));
+    const records = writeAll(removals, 100);
+    expect(records).toHaveLength(22);
+    expect(records.find(({ uid }) => uid === 'uid-bare-20')?.removal.outcome.count).toBe(80);
+  });
+
+  test('a namespace with very many removals delays no other', () => {
+    const removals = new Removals();
+    for (let at = 0; at < 500; at += 1)
+      removals.begin(seen({ name: `noisy-${at}`, namespace: 'noisy' }, DELETED, at * SECOND));
+    for (const name of ['a', 'b']) removals.begin(seen({ name, namespace: 'quiet' }, DELETED, 500 * SECOND));
+    const first = removals.due(500 * SECOND, 10).map(({ uid }) => uid);
+    expect(first).toHaveLength(10);
+    expect(first).toEqual(expect.arrayContaining(['uid-a', 'uid-b', 'uid-noisy-0', 'uid-noisy-7']));
+  });
+
   test('a replica that writes nothing forgets, but not what a new leader still has to write', () => {
     const removals = new Removals();
     removals.begin(seen({ name: 'a' }, DELETED, 0));
@@ -207,86 +186,7 @@ describe('what becomes of a removal', () => {
 
   test('at most 20,000 removals are followed, the latest', () => {
     const removals = new Removals();
-    for (let at = 0; at < 20_010; at += 1) removals.begin(seen({ name: `p${at}` }, DELETED, at));
+    for (let at = 0; at < 20_010; at += 1) removals.begin(seen({ name: `p${at}` }, DELETED, at * SECOND));
     expect([removals.size, removals.has('uid-p9'), removals.has('uid-p10')]).toEqual([20_000, false, true]);
   });
-});
-
-type Happening =
-  'PREEMPTED' | 'EVICTED' | 'DELETED' | 'gone' | 'report' | 'nominate' | 'name' | 'place' | 'write' | 'prune';
-
-/** What can happen to a pod of six, at a time; `write` gives what was written. */
-function happen(removals: Removals, kind: Happening, pod: number, now: number): readonly string[] {
-  const [name, uid] = [`p${pod}`, `uid-p${pod}`];
-  const begin = (evidence: Evidence) => removals.begin(seen({ name, owned: true }, evidence, now));
-  const actions: Readonly<Record<Happening, () => unknown>> = {
-    PREEMPTED: () => begin(PREEMPTED),
-    EVICTED: () => begin(EVICTED),
-    DELETED: () => begin(DELETED),
-    gone: () => removals.gone(uid, now),
-    report: () => removals.reportEviction({ uid, node: 'node-1', because: BECAUSE, ranked: [], decision: undefined }),
-    nominate: () => removals.nominate(nominated('n', now)),
-    name: () => removals.namePreemptor(uid, 'uid-n'),
-    place: () => removals.place({ uid: 'uid-n', name: 'n', node: 'node-2', owner: 'uid-web' }),
-    prune: () => removals.prune(now),
-    write: () => writeAll(removals, now).map((each) => `${each.uid} ${each.write}`),
-  };
-  const done = actions[kind]();
-  return Array.isArray(done) ? (done as readonly string[]) : [];
-}
-
-test('whatever happens in whichever order, each begin is followed by one record, then one outcome', () => {
-  const kinds: readonly Happening[] = [
-    'PREEMPTED',
-    'EVICTED',
-    'DELETED',
-    'gone',
-    'report',
-    'nominate',
-    'name',
-    'place',
-    'write',
-    'prune',
-  ];
-  const event = fc.tuple(fc.constantFrom(...kinds), fc.nat(5), fc.nat(20 * SECOND));
-  fc.assert(
-    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
-      const removals = new Removals();
-      const written: string[] = [];
-      let now = 0;
-      for (const [kind, pod, after] of events) written.push(...happen(removals, kind, pod, (now += after)));
-      for (const [uid, ofPod] of Map.groupBy(written, (each) => each.split(' ')[0])) {
-        const turns = ofPod.map((_, at) => `${uid} ${at % 2 === 0 ? 'record' : 'outcome'}`);
-        expect(ofPod).toEqual(turns);
-      }
-    }),
-    { seed: 20_261_126 },
-  );
-});
-
-test('a record names no pod of another namespace', () => {
-  const name = fc.stringMatching(/^[a-z]{4,12}$/);
-  fc.assert(
-    fc.property(
-      fc.uniqueArray(name, { minLength: 4, maxLength: 4 }),
-      fc.boolean(),
-      fc.constantFrom(PREEMPTED, EVICTED),
-      ([own = '', other = '', a = '', b = ''], isOwn, evidence) => {
-        const removals = new Removals();
-        const namespace = isOwn ? own : other;
-        removals.reportEviction({
-          uid: `uid-${a}`,
-          node: 'node-1',
-          because: BECAUSE,
-          ranked: [{ namespace, pod: b, priority: 1, code: 'Ranked' }],
-          decision: undefined,
-        });
-        removals.nominate(nominated(b, 0, { namespace, uid: 'uid-of-preemptor' }));
-        removals.begin(seen({ name: a, namespace: own, priority: 0 }, evidence, 0));
-        const text = JSON.stringify(recordOf(removals, 5 * SECOND));
-        expect([text.includes(`"${b}"`), text.includes(`"${other}"`)]).toEqual([isOwn, false]);
-      },
-    ),
-    { seed: 20_261_126 },
-  );
 });

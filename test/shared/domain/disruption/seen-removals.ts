@@ -1,0 +1,54 @@
+import type { Evidence } from '#shared/domain/disruption/cause.ts';
+import { disruptionOf, type NominatedPod } from '#shared/domain/disruption/removal.ts';
+import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
+import { buildPod, type PodFields } from '#test/build/cluster.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const MANY = 100_000;
+export const PREEMPTED: Evidence = {
+  disruptionTarget: 'PreemptionByScheduler',
+  statusReason: undefined,
+  isOomKilled: false,
+  isWitnessed: true,
+  node: { isCordoned: false, isSilent: false },
+  agent: undefined,
+};
+export const EVICTED = { ...PREEMPTED, disruptionTarget: 'EvictionByEvictionAPI' };
+export const DELETED = { ...PREEMPTED, disruptionTarget: undefined };
+export const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', isController: true };
+export const BECAUSE = { code: 'HardThresholdMet', text: 'memory.available is 90Mi', facts: {} };
+
+export function seen(fields: PodFields & { readonly owned?: boolean }, evidence: Evidence, at: number) {
+  const pod = { ...buildPod(fields), owners: fields.owned === true ? [OWNER] : [] };
+  return { pod, node: 'node-1', evidence, at };
+}
+
+export function nominated(name: string, at: number, more: Partial<NominatedPod> = {}): NominatedPod {
+  return {
+    uid: `uid-${name}`,
+    pod: name,
+    namespace: 'default',
+    priorityClassName: 'high',
+    priority: 1_000,
+    nominatedNode: 'node-1',
+    at,
+    ...more,
+  };
+}
+
+export function due(removals: Removals, now: number) {
+  return removals.due(now, MANY).map(({ uid, write }) => `${write} ${uid}`);
+}
+
+/** Writes everything that is due, as the leader does. */
+export function writeAll(removals: Removals, now: number): readonly DueWrite[] {
+  const writes = removals.due(now, MANY);
+  for (const { uid, write } of writes) removals.written(uid, write);
+  return writes;
+}
+
+export function recordOf(removals: Removals, now: number) {
+  const [first] = removals.due(now, MANY);
+  return first && disruptionOf(first.removal);
+}
