@@ -13,7 +13,7 @@ export type RecordsOfNamespace = Pick<ReadDisruptions, 'disruptions' | 'isServed
   readonly problem?: string | undefined;
 };
 
-/** Reads them beside a cluster that has been read; who may not list them is told so, and gets all other answers. */
+/** Reads them beside a cluster that has been read; without the right to list them the caller still gets all other answers. */
 export async function recordsBeside(
   read: ClusterManifests,
   source: DisruptionSource,

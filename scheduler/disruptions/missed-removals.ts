@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { timeText } from '#shared/api/encode-fields.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
@@ -12,8 +11,9 @@ import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
+import { forwardAbort, untilAborted } from '#shared/runtime/deadline.ts';
 import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
-import { hasFailedByRemoval, removalOf, removedAt } from './watch-removals.ts';
+import { isBound, isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
 
 /** What is read again: everything after `since`, up to what the process has listed itself. */
 interface MissedSpan {
@@ -38,22 +38,20 @@ async function readMissedRemovals(
   { since, until }: MissedSpan,
   signal: AbortSignal,
 ): Promise<'complete' | 'expired' | 'broken'> {
-  const reached = new AbortController();
-  const isReached = (resourceVersion: string): boolean =>
-    (readRevision(resourceVersion) ?? 0) >= (readRevision(until) ?? 0);
-  const target = {
-    ...options,
-    resource: PODS,
-    message: SCHEDULED_POD,
-    store: sinkOf(options),
-    pageSize: createPageSize(1),
-    heard: () => undefined,
-    listed: () => undefined,
-    moved: (resourceVersion: string) => (isReached(resourceVersion) ? reached.abort() : undefined),
-    watchSeconds: () => LONGEST_WATCH_SECONDS,
+  const stop = new AbortController();
+  const unlink = forwardAbort(signal, stop);
+  const state = { isReached: false };
+  const moved = (resourceVersion: string): void => {
+    state.isReached = (readRevision(resourceVersion) ?? 0) >= (readRevision(until) ?? 0);
+    if (state.isReached) stop.abort();
   };
-  const { ending } = await readWatch(target, since, AbortSignal.any([signal, reached.signal]));
-  if (reached.signal.aborted || ending.kind === 'ended') return 'complete';
+  const store = sinkOf(options);
+  const nothing = (): undefined => undefined;
+  const callbacks = { store, moved, heard: nothing, listed: nothing, watchSeconds: () => LONGEST_WATCH_SECONDS };
+  const target = { ...options, resource: PODS, message: SCHEDULED_POD, pageSize: createPageSize(1), ...callbacks };
+  const { ending } = await readWatch(target, since, stop.signal);
+  unlink();
+  if (state.isReached || ending.kind === 'ended') return 'complete';
   return ending.kind === 'refused' && ending.failure.kind === 'gone' ? 'expired' : 'broken';
 }
 
@@ -65,14 +63,11 @@ function sinkOf({ removals, snapshot, clock }: MissedOptions) {
   return {
     set: (raw: KubeObject): void => {
       const pod = decode(raw);
-      if ((pod.spec.nodeName ?? '') === '') return;
-      if (hasEnded(pod)) {
-        if (hasFailedByRemoval(pod, raw)) begin(pod, raw, true);
-      } else if (pod.deletion !== undefined) begin(pod, raw, false);
+      if (isRemovedPod(pod, raw)) begin(pod, raw, hasEnded(pod));
     },
     remove: (raw: KubeObject): void => {
       const pod = decode(raw);
-      if ((pod.spec.nodeName ?? '') === '') return;
+      if (!isBound(pod)) return;
       if (!hasEnded(pod)) begin(pod, raw, false);
       removals.gone(pod.uid, removedAt(pod, clock.now()));
     },
@@ -94,7 +89,7 @@ export function catchUpOnce(
   return async (signal) => {
     if (isDone) return;
     try {
-      await Promise.race([listed, aborted(signal)]);
+      await Promise.race([listed, untilAborted(signal)]);
       if (signal.aborted) return;
       const { until, at } = await listed;
       const { position, gaps } = await readPosition(client, address, signal);
@@ -115,9 +110,4 @@ async function readMissed(options: MissedOptions, span: MissedSpan, signal: Abor
   const [since, until] = [span.since, span.until].map(readRevision);
   if (since === undefined || until === undefined || since >= until) return 'complete';
   return readMissedRemovals(options, span, signal);
-}
-
-/** Resolves when the signal aborts. */
-export async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -15,9 +15,10 @@ import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
+import { untilAborted } from '#shared/runtime/deadline.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { type PositionAddress, positionKeeper } from './handled-position.ts';
-import { aborted, catchUpOnce } from './missed-removals.ts';
+import { catchUpOnce } from './missed-removals.ts';
 
 const DAY = 86_400;
 
@@ -70,7 +71,6 @@ const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as c
  */
 export async function recordDisruptions(options: DisruptionRecorderOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, log, configuration, removals } = options;
-  if (configuration.record === 'Off') return;
   const metrics = createRecordMetrics(options);
   const { leaseName: name, leaseNamespace: namespace } = configuration;
   const address = { name, namespace };
@@ -110,7 +110,7 @@ async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<voi
     if (kind === 'added') removals.written(value.podUid, 'record');
   });
   const running = stored.run(signal);
-  await Promise.race([stored.synced, aborted(signal)]);
+  await Promise.race([stored.synced, untilAborted(signal)]);
   await options.caughtUp(signal);
   const expired = expiredOf(options, stored);
   const keepPosition = positionKeeper(options);

@@ -57,7 +57,8 @@ export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isF
   };
 }
 
-function isBound({ spec }: Pod): boolean {
+/** Whether a pod is on a node. */
+export function isBound({ spec }: Pod): boolean {
   return (spec.nodeName ?? '') !== '';
 }
 
@@ -65,15 +66,18 @@ function isNominated(pod: Pod): boolean {
   return !isBound(pod) && placeOf(pod) !== '';
 }
 
-/** A pod that has ended by itself takes no harm from its deletion. */
+/** What had failed before it was first seen is not reported again. */
 function isRemoved({ pod, raw, previous }: SeenPod): boolean {
-  if (!isBound(pod)) return false;
-  if (!hasEnded(pod)) return pod.deletion !== undefined;
-  return previous !== undefined && hasFailedByRemoval(pod, raw);
+  return isRemovedPod(pod, raw) && (previous !== undefined || !hasEnded(pod));
 }
 
-/** Whether a pod has failed because something removed it, not because its containers failed. */
-export function hasFailedByRemoval(pod: Pod, raw: KubeObject): boolean {
+/**
+ * Whether something removes a pod from its node or has done so. A pod that has ended by itself takes no harm from its
+ * deletion, and one whose containers failed was not removed.
+ */
+export function isRemovedPod(pod: Pod, raw: KubeObject): boolean {
+  if (!isBound(pod)) return false;
+  if (!hasEnded(pod)) return pod.deletion !== undefined;
   return pod.status.phase === 'Failed' && (disruptionTargetOf(pod) !== undefined || isOomKilled(raw));
 }
 

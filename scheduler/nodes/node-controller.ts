@@ -1,10 +1,10 @@
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { untilAborted } from '#shared/runtime/deadline.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { runAvoidancePass } from './avoidance-pass.ts';
 import { createContestedWrites } from './contested-writes.ts';
@@ -64,10 +64,6 @@ async function leadOneTerm(
   } finally {
     metrics.leader.set(0);
   }
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }
 
 interface Parts {

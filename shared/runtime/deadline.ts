@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Clock } from './clock.ts';
 
 /** Thrown into a task's signal when its time is over. */
@@ -38,4 +39,9 @@ export function forwardAbort(from: AbortSignal, to: AbortController): () => void
   if (from.aborted) forward();
   from.addEventListener('abort', forward);
   return () => from.removeEventListener('abort', forward);
+}
+
+/** Resolves when the signal aborts, at once if it has. */
+export async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   recordThresholds,
   type ThresholdRecord,
@@ -15,6 +14,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { untilAborted } from '#shared/runtime/deadline.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { CONDITIONS, ERRORS, LOG } from '#webhook/messages.ts';
@@ -53,10 +53,6 @@ export function createThresholdRecorder(options: ClientContext): LeaderDuty {
       await watching;
     },
   };
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** One round of the leader: the signal aborts it, and nothing is written after the leader's term. */

@@ -9,7 +9,7 @@ export interface Block {
   readonly latenciesMs: readonly number[];
   readonly repeats: number;
   readonly perSecond: number;
-  /** Processor time of the API server for each create, its removal included; 0 where nobody reads it. */
+  /** Processor time of the API server for each create, its removal included; 0 if it is not read. */
   readonly cpuMs: number;
 }
 

@@ -1,5 +1,6 @@
 import { MOST_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf } from '#shared/api/tolerant-fields.ts';
+import { timeText } from '#shared/api/encode-fields.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 
 const LONGEST_RULE = 256;
@@ -28,5 +29,5 @@ function isText(text: string | undefined): text is string {
 
 /** The records as the API server takes them. */
 export function encodeThresholdRecords(records: readonly ThresholdRecord[]): readonly object[] {
-  return records.map((record) => ({ ...record, since: new Date(record.since).toISOString() }));
+  return records.map((record) => ({ ...record, since: timeText(record.since) }));
 }

@@ -227,7 +227,7 @@ class Storms {
   /** The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. */
   join({ pod }: Pick<Removal, 'pod'>): string | undefined {
     const { owner, namespace, podUid, removedAt: at } = pod;
-    // Pods without an owner count together: somebody can make and delete very many of them.
+    // Pods without an owner count together: a tenant can create and delete very many of them.
     const key = owner?.uid ?? `${namespace}/`;
     const recent = [...(this.#recent.get(key) ?? []), at].filter((each) => at - each < STORM_MS).slice(-STORM_FROM - 1);
     this.#recent.set(key, recent);

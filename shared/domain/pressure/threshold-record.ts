@@ -33,8 +33,8 @@ export interface ThresholdReport {
 }
 
 /**
- * For so long after the first report a threshold is new, and a node can hold it for all. Later a single node, or
- * somebody with its token, stops no other node from enforcing what has been in force there.
+ * For so long after the first report a threshold is new, and a node can hold it for all. Later neither a single node
+ * nor a stolen token of it stops another node from enforcing what has been in force there.
  */
 export const NEW_FOR_MS = 600_000;
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressurepolicies.yaml). */

@@ -2,15 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { sentencesOf } from '#cli/explain/explain-disruption.ts';
 import { causeOf, type Evidence } from '#shared/domain/disruption/cause.ts';
 import { type Cause, CAUSES, type Disruption, NO_OUTCOME, type Verdict } from '#shared/domain/disruption/disruption.ts';
+import { NO_EVIDENCE } from '#test/shared/domain/disruption/seen-removals.ts';
 
-const NOTHING: Evidence = {
-  disruptionTarget: undefined,
-  statusReason: undefined,
-  isOomKilled: false,
-  isWitnessed: true,
-  node: { isCordoned: false, isSilent: false },
-  agent: undefined,
-};
 const AGENT = { code: 'Ranked', text: 'uses 2Gi memory, over its request of 1Gi', facts: {} };
 const byKubelet = (statusReason: string) => ({ disruptionTarget: 'TerminationByKubelet', statusReason });
 const byApi = { disruptionTarget: 'EvictionByEvictionAPI' };
@@ -30,7 +23,7 @@ const EVIDENCE: readonly Partial<Evidence>[] = [
   {},
   { isWitnessed: false },
 ];
-const VERDICTS = EVIDENCE.map((each) => causeOf({ ...NOTHING, ...each }));
+const VERDICTS = EVIDENCE.map((each) => causeOf({ ...NO_EVIDENCE, ...each }));
 
 /** Every sentence about a removal with that verdict, in a record that says as much as it can. */
 function sentencesAbout(verdict: Verdict): string {

@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { causeOf, type Evidence } from '#shared/domain/disruption/cause.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { NO_EVIDENCE } from './seen-removals.ts';
 
-const NOTHING: Evidence = {
-  disruptionTarget: undefined,
-  statusReason: undefined,
-  isOomKilled: false,
-  isWitnessed: true,
-  node: { isCordoned: false, isSilent: false },
-  agent: undefined,
-};
 const CORDONED = { isCordoned: true, isSilent: false };
 const SILENT = { isCordoned: false, isSilent: true };
 const AGENT = {
@@ -30,8 +23,8 @@ const TABLE: readonly (readonly [string, Partial<Evidence>, string, string | und
     'Eviction',
     'plimsoll-agent',
   ],
-  ['somebody evicts from a cordoned node', { disruptionTarget: API, node: CORDONED }, 'Drain', undefined],
-  ['somebody evicts', { disruptionTarget: API }, 'Unknown', undefined],
+  ['another caller evicts from a cordoned node', { disruptionTarget: API, node: CORDONED }, 'Drain', undefined],
+  ['another caller evicts', { disruptionTarget: API }, 'Unknown', undefined],
   ['the kubelet evicts', { disruptionTarget: KUBELET, statusReason: 'Evicted' }, 'KubeletEviction', 'kubelet'],
   [
     'the kubelet admits a critical pod',
@@ -58,13 +51,13 @@ const TABLE: readonly (readonly [string, Partial<Evidence>, string, string | und
   ['the kernel kills', { isOomKilled: true }, 'OOMKill', undefined],
   ['a deletion', {}, 'Deletion', undefined],
   ['a deletion on a cordoned node', { node: CORDONED }, 'Deletion', undefined],
-  ['a removal that nobody saw', { isWitnessed: false }, 'Unknown', undefined],
+  ['a removal that was not seen', { isWitnessed: false }, 'Unknown', undefined],
   ['a reason of a later version', { disruptionTarget: 'DeletionByQuantum' }, 'Unknown', undefined],
 ];
 
 describe('causeOf', () => {
   test.each(TABLE)('%s', (_, evidence, cause, requestedBy) => {
-    expect(causeOf({ ...NOTHING, ...evidence })).toMatchObject({ cause, requestedBy });
+    expect(causeOf({ ...NO_EVIDENCE, ...evidence })).toMatchObject({ cause, requestedBy });
   });
 
   test('every cause can be shown', () => {
@@ -72,11 +65,11 @@ describe('causeOf', () => {
   });
 
   test("an agent's report alone shows nothing: without the API server's mark the pod was deleted", () => {
-    expect(causeOf({ ...NOTHING, agent: AGENT })).toMatchObject({ cause: 'Deletion', requestedBy: undefined });
+    expect(causeOf({ ...NO_EVIDENCE, agent: AGENT })).toMatchObject({ cause: 'Deletion', requestedBy: undefined });
   });
 
   test('no text about one cause uses the word of another (S0-1)', () => {
-    const texts = TABLE.map(([, evidence]) => causeOf({ ...NOTHING, ...evidence }));
+    const texts = TABLE.map(([, evidence]) => causeOf({ ...NO_EVIDENCE, ...evidence }));
     const wordsOf = (text: string) => text.replaceAll('Eviction API', '').match(/preempt|evict|drain|taint/gi) ?? [];
     const own: Readonly<Record<string, RegExp>> = {
       Preemption: /^preempt/i,

@@ -6,14 +6,16 @@ import { buildPod, type PodFields } from '#test/build/cluster.ts';
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const MANY = 100_000;
-export const PREEMPTED: Evidence = {
-  disruptionTarget: 'PreemptionByScheduler',
+/** A pod that was seen to go from a node in order, which shows no cause. */
+export const NO_EVIDENCE: Evidence = {
+  disruptionTarget: undefined,
   statusReason: undefined,
   isOomKilled: false,
   isWitnessed: true,
   node: { isCordoned: false, isSilent: false },
   agent: undefined,
 };
+export const PREEMPTED: Evidence = { ...NO_EVIDENCE, disruptionTarget: 'PreemptionByScheduler' };
 export const EVICTED = { ...PREEMPTED, disruptionTarget: 'EvictionByEvictionAPI' };
 export const DELETED = { ...PREEMPTED, disruptionTarget: undefined };
 export const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'uid-web', isController: true };
