@@ -5,6 +5,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import {
+  DISRUPTIONS,
   EVENTS,
   NODE_PRESSURES,
   PRIORITY_CLASSES,
@@ -16,7 +17,7 @@ import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { nodeView } from './views/node-view.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
-import { eventEntry, MOST_KEPT_OF_NAMESPACE, timelineOf } from './views/timeline.ts';
+import { eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, recordEntry, timelineOf } from './views/timeline.ts';
 import type { NodeView } from './views/view.ts';
 
 export type LiveObjectsOptions = Omit<ClientContext, 'metrics'> & Partial<Pick<ClientContext, 'metrics'>>;
@@ -32,21 +33,21 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
   const pressures = reflect(NODE_PRESSURES, decodeNodePressure);
-  const events = createReflector({
-    ...options,
-    resource: EVENTS,
-    slim: (raw) => eventEntry(raw, options.clock.now()),
-    mostOfNamespace: MOST_KEPT_OF_NAMESPACE,
-  });
+  const newest = { ...options, mostOfNamespace: MOST_KEPT_OF_NAMESPACE };
+  const events = createReflector({ ...newest, resource: EVENTS, slim: (raw) => eventEntry(raw, options.clock.now()) });
+  const records = createReflector({ ...newest, resource: DISRUPTIONS, slim: recordEntry });
+  const recorded = derived([records], () => recordedRemovals(records.values()));
   const classes = reflect(PRIORITY_CLASSES, classView);
   const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
-  const reflectors: readonly Reflector<unknown>[] = [pressures, events, classes, ...quotas];
+  const reflectors: readonly Reflector<unknown>[] = [pressures, events, records, classes, ...quotas];
   const nodes = createNodeViews(pressures);
   return {
     sources: {
       nodes,
       history: keepHistories(pressures),
-      timeline: derived([pressures, events], (now: number) => timelineOf(nodes(now), events.values())),
+      timeline: derived([pressures, events, records], (now: number) =>
+        timelineOf({ nodes: nodes(now), events: events.values(), recorded: recorded() }),
+      ),
       classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
       quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
       onChange: (listener) => {

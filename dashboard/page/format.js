@@ -13,6 +13,11 @@ export const KINDS = {
   eviction: 'Eviction',
   preemption: 'Preemption',
   oom: 'OOM kill',
+  drain: 'Drain',
+  taint: 'Taint',
+  deletion: 'Deletion',
+  'node-lost': 'Node lost',
+  removal: 'Removal',
   pressure: 'Pressure',
   problem: 'Problem',
 };
@@ -23,6 +28,14 @@ export function percent(ratio) {
 
 export function timeOfDay(at) {
   return at === undefined || at === null ? '–' : new Date(at).toLocaleTimeString('en-GB', { hour12: false });
+}
+
+const DAY_MS = 86_400_000;
+
+/** With the day where it is not within a day of `now`. */
+export function timeOrDay(at, now) {
+  if (now - at < DAY_MS) return timeOfDay(at);
+  return new Date(at).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 }
 
 /** `12 s ago`, `4 min ago`. */

@@ -1,5 +1,7 @@
+import type { Cause } from '#shared/domain/disruption/disruption.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
+import { decodeDisruption } from '#shared/api/disruption.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -18,8 +20,22 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evictionLoop]: 'problem',
   [EVENT_REASONS.preemptionLoop]: 'problem',
 };
+/** A record of a removal that nobody is known to have asked for keeps the general word. */
+const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
+  Preemption: 'preemption',
+  Eviction: 'eviction',
+  KubeletEviction: 'eviction',
+  OOMKill: 'oom',
+  Drain: 'drain',
+  Taint: 'taint',
+  Deletion: 'deletion',
+  NodeLost: 'node-lost',
+  Unknown: 'removal',
+};
+/** What else tells of the same removal is this near in time: a long grace lies between an Event and the end of the pod. */
+const SAME_REMOVAL_MS = 600_000;
 const MOST_ENTRIES = 200;
-/** Events of one namespace that are kept, the newest. */
+/** Events and records of one namespace that are kept, the newest. */
 export const MOST_KEPT_OF_NAMESPACE = 100;
 /** Where the API server keeps Events about objects without a namespace (`validateEvent`); tenants write into their own. */
 const CLUSTER_NAMESPACES: readonly string[] = ['default', 'kube-system'];
@@ -35,7 +51,7 @@ const OURS: ReadonlySet<string> = new Set(Object.values(REPORTING_CONTROLLERS));
 const LONGEST_NAME = 253;
 const LONGEST_NOTE = 1_024;
 
-/** An Event as an entry, with the namespace that holds the Event itself: its users may have written it. */
+/** An Event or a record as an entry, with the namespace that holds it: its users may have written the Event. */
 export interface EventEntry extends TimelineEntry {
   readonly writtenIn: string;
 }
@@ -76,6 +92,26 @@ function isByReporter(event: KubeObject): boolean {
   return !OUR_REASONS.has(textOf(event['reason'], LONGEST_NAME) ?? '') || OURS.has(reporterOf(event));
 }
 
+/** One Disruption as an entry; it is written by a process of ours alone. Never throws. */
+export function recordEntry(raw: KubeObject): EventEntry | undefined {
+  const record = decodeDisruption(raw);
+  if (record === undefined) return undefined;
+  const { pod, node, cause, removedAt, because, requestedBy } = record.spec;
+  return {
+    at: removedAt,
+    kind: KIND_OF_CAUSE[cause],
+    isDryRun: false,
+    about: `Pod ${record.namespace}/${pod}`,
+    namespace: record.namespace,
+    node,
+    reason: cause,
+    why: because.text,
+    from: requestedBy ?? '',
+    count: record.outcome.count,
+    writtenIn: record.namespace,
+  };
+}
+
 function reporterOf(event: KubeObject): string {
   return textOf(event['reportingController'], LONGEST_NAME) ?? '';
 }
@@ -102,17 +138,51 @@ function aboutOf(reference: Fields): Pick<TimelineEntry, 'about' | 'namespace' |
   return { about, namespace: kind === 'Node' ? '' : namespace, node: kind === 'Node' ? name : '' };
 }
 
+/** Where a timeline is read from. */
+export interface TimelineSources {
+  readonly nodes: Iterable<NodeView>;
+  readonly events: Iterable<EventEntry>;
+  /** What is recorded of removals, from `recordedRemovals`. */
+  readonly recorded: RecordedRemovals;
+}
+
+/** Removals of which there is a record, also of those that no Event tells of any more. */
+export interface RecordedRemovals {
+  readonly entries: readonly EventEntry[];
+  /** Times by what each is about. */
+  readonly times: ReadonlyMap<string, readonly number[]>;
+}
+
+export function recordedRemovals(records: Iterable<EventEntry>): RecordedRemovals {
+  const entries = [...records];
+  const times = new Map<string, number[]>();
+  for (const { about, at } of entries) {
+    const known = times.get(about);
+    if (known === undefined) times.set(about, [at]);
+    else known.push(at);
+  }
+  return { entries, times };
+}
+
 /**
- * Evictions, preemptions, kernel kills and pressure, the newest first. What agents did stands in their NodePressure, also
- * in a dry run; their Events about it would say the same twice.
+ * Removals of pods, pressure and problems, the newest first. A removal stands once: as its record; without one, as the
+ * agent's NodePressure has it, also in a dry run; else as Events tell of it.
  */
-export function timelineOf(nodes: Iterable<NodeView>, events: Iterable<EventEntry>): readonly TimelineEntry[] {
-  const evictions = [...nodes].flatMap((node) => node.evictions.map((eviction) => evictionEntry(node.name, eviction)));
+export function timelineOf({ nodes, events, recorded }: TimelineSources): readonly TimelineEntry[] {
+  const isNew = (entry: TimelineEntry): boolean => !isRecorded(entry, recorded);
+  const evictions = [...nodes]
+    .flatMap((node) => node.evictions.map((eviction) => evictionEntry(node.name, eviction)))
+    .filter(isNew);
   const known = new Set(evictions.map(({ about }) => about));
-  const others = [...events].filter((entry) => !isOwnEviction(entry) || !known.has(entry.about));
-  const { first, rest } = sharedOut(others.sort(newestFirst));
+  const others = [...events].filter((entry) => isNew(entry) && (!isOwnEviction(entry) || !known.has(entry.about)));
+  const { first, rest } = sharedOut([...recorded.entries, ...others].sort(newestFirst));
   const shown = [...evictions, ...first].sort(newestFirst).slice(0, MOST_ENTRIES);
   return [...shown, ...rest.slice(0, MOST_ENTRIES - shown.length)].sort(newestFirst);
+}
+
+function isRecorded({ kind, isDryRun, about, at }: TimelineEntry, { times }: RecordedRemovals): boolean {
+  if (isDryRun || kind === 'pressure' || kind === 'problem') return false;
+  return times.get(about)?.some((time) => Math.abs(time - at) <= SAME_REMOVAL_MS) ?? false;
 }
 
 /** The first entries of every namespace, so that Events of one cannot hide those of others, and what is left. */

@@ -94,7 +94,8 @@ export interface AvoidView {
   readonly isHard: boolean;
 }
 
-export type TimelineKind = 'eviction' | 'preemption' | 'oom' | 'pressure' | 'problem';
+export type TimelineKind =
+  'eviction' | 'preemption' | 'oom' | 'drain' | 'taint' | 'deletion' | 'node-lost' | 'removal' | 'pressure' | 'problem';
 
 export interface TimelineEntry {
   readonly at: number;

@@ -2,7 +2,7 @@ import type { DashboardSources } from '#dashboard/sources.ts';
 import { NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
-import { eventEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { CONDITIONS } from '#agent/messages.ts';
@@ -20,7 +20,7 @@ export interface GeneratedCluster {
 /** A cluster of that many nodes in all states; the same numbers give the same cluster. */
 export function generateCluster(count: number, now: number): GeneratedCluster {
   let nodes = Array.from({ length: count }, (_, index) => generatedNode(index, now, 0));
-  let timeline = timelineOf(nodes, events(now));
+  let timeline = timelineOf({ nodes, events: events(now), recorded: recordedRemovals([]) });
   const classes = CLASSES.map(classView);
   const quotas = [priorityQuotaView(QUOTA)];
   const listeners = new Set<() => void>();
@@ -38,7 +38,7 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
     },
     change(at, step) {
       nodes = nodes.map((node, index) => (index % step === 0 ? generatedNode(index, at, 1 + (at % 97)) : node));
-      timeline = timelineOf(nodes, events(now));
+      timeline = timelineOf({ nodes, events: events(now), recorded: recordedRemovals([]) });
       for (const listener of listeners) listener();
     },
   };

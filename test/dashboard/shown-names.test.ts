@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Admit, admitAll } from '#dashboard/access/admit.ts';
 import { limitedViewer } from '#dashboard/access/viewer.ts';
 import { dashboardApp } from '#dashboard/app.ts';
-import { eventEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
@@ -59,10 +59,11 @@ describe.runIf(isRun)('names and texts on the page, in Chromium', { timeout: TIM
       const regarding = { kind: 'Pod', namespace: 'team-a', name: `web-${index}` };
       return eventEntry({ ...at, metadata: { name: `e${index}` }, regarding, note }, Date.now());
     });
-    const timeline = timelineOf(
-      [node],
-      events.filter((each) => each !== undefined),
-    );
+    const timeline = timelineOf({
+      nodes: [node],
+      events: events.filter((each) => each !== undefined),
+      recorded: recordedRemovals([]),
+    });
     const sources = { ...generateCluster(1, Date.now()).sources, nodes: () => [node], timeline: () => timeline };
     const handler = dashboardApp({ sources, admit, clock: systemClock, log, signal: ending.signal });
     const server = await serve({ handler, host: '127.0.0.1', port: 0, drainMs: 100 });

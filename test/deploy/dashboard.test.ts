@@ -21,7 +21,7 @@ describe('deploy/components/dashboard', () => {
 
   test('grants what the dashboard reads, and two questions to the API server, and nothing that changes an object', () => {
     expect(at(role, 'rules')).toEqual([
-      { apiGroups: ['plimsoll.dev'], resources: ['nodepressures', 'priorityquotas'], verbs: READS },
+      { apiGroups: ['plimsoll.dev'], resources: ['nodepressures', 'priorityquotas', 'disruptions'], verbs: READS },
       { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: READS },
       { apiGroups: [''], resources: ['resourcequotas'], verbs: READS },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READS },

@@ -99,6 +99,23 @@ describe('the dashboard of the scheduler process', () => {
     expect(timeline).toHaveLength(100);
   });
 
+  test('tells of a pod that was removed days ago, from its record', async () => {
+    const removedAt = new Date(Date.now() - 5 * 86_400_000).toISOString();
+    const because = { code: 'Drained', text: 'node-1 was drained', facts: {} };
+    const spec = { pod: 'web-1', podUID: 'u-1', priority: 0, node: 'node-1', removedAt, cause: 'Drain', because };
+    const metadata = { name: 'web-1-u', namespace: 'default' };
+    const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Disruption', metadata, spec };
+    const path = '/apis/plimsoll.dev/v1alpha1/namespaces/default/disruptions';
+    expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
+    const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
+    const { timeline } = await untilAnswer(
+      () => viewAt(dashboardPort),
+      (view) => view.timeline.some(({ kind }) => kind === 'drain'),
+    );
+    const entry = { about: 'Pod default/web-1', at: Date.parse(removedAt), why: because.text };
+    expect(timeline).toContainEqual(expect.objectContaining(entry));
+  });
+
   test('closes the oldest connection without a request for one above the most that it holds open', async () => {
     const { dashboardPort = 0 } = await start({ port: 0, host: '127.0.0.1' });
     const open = () =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeView } from '#dashboard/views/node-view.ts';
-import { eventEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import { type EventEntry, eventEntry, recordedRemovals, recordEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 
 const AT = '2026-01-01T11:00:00Z';
@@ -16,6 +17,17 @@ function nodeWith(evictions: readonly object[]) {
   const status = { observedAt: AT, evictions };
   const view = nodeView(decodeNodePressure({ metadata: { name: 'node-1' }, status }), Date.parse(AT));
   return view === undefined ? [] : [view];
+}
+
+function shown(nodes: readonly NodeView[], events: readonly EventEntry[], records: readonly EventEntry[] = []) {
+  return timelineOf({ nodes, events, recorded: recordedRemovals(records) });
+}
+
+/** What a process of ours has recorded of one removal. */
+function record(cause: string, fields: object = {}) {
+  const because = { code: 'Judged', text: 'made room for class high', facts: {} };
+  const spec = { pod: 'hog', podUID: 'u', node: 'node-1', removedAt: AT, cause, because, ...fields };
+  return recordEntry({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec, status: { count: 3 } });
 }
 
 describe('the timeline', () => {
@@ -55,7 +67,7 @@ describe('the timeline', () => {
     ]);
     const own = event('Evicted', { reportingController: 'plimsoll.dev/agent' });
     const kubelets = event('Evicted', { reportingController: 'kubelet', eventTime: '2026-01-01T11:30:00Z' });
-    const entries = timelineOf(
+    const entries = shown(
       nodes,
       [own, kubelets].filter((entry) => entry !== undefined),
     );
@@ -114,11 +126,52 @@ describe('the timeline', () => {
       ).filter((entry) => entry !== undefined);
     const flood = eventsOf('team-a', 250, '2026-01-01T11:59:00Z');
     const names = (entries: readonly { readonly about: string }[]) => entries.map(({ about }) => about);
-    const both = names(timelineOf([], [...flood, ...eventsOf('team-b', 60, AT)]));
+    const both = names(shown([], [...flood, ...eventsOf('team-b', 60, AT)]));
     expect(both).toHaveLength(200);
     expect(both.filter((about) => about.startsWith('Pod team-b'))).toHaveLength(50);
     expect(both.at(-1)).toMatch(/^Pod team-b/);
-    expect(names(timelineOf([], flood))).toHaveLength(200);
-    expect(Object.keys(timelineOf([], flood)[0] ?? {})).not.toContain('writtenIn');
+    expect(names(shown([], flood))).toHaveLength(200);
+    expect(Object.keys(shown([], flood)[0] ?? {})).not.toContain('writtenIn');
+  });
+
+  test.each([
+    ['Preemption', 'preemption'],
+    ['Eviction', 'eviction'],
+    ['KubeletEviction', 'eviction'],
+    ['OOMKill', 'oom'],
+    ['Drain', 'drain'],
+    ['Taint', 'taint'],
+    ['Deletion', 'deletion'],
+    ['NodeLost', 'node-lost'],
+    ['Unknown', 'removal'],
+    ['invented', 'removal'],
+  ])('a record of cause %s is an entry %s', (cause, kind) => {
+    expect(record(cause, { requestedBy: 'kube-scheduler' })).toMatchObject({
+      ...{ at: Date.parse(AT), kind, about: 'Pod team-b/hog', namespace: 'team-b', node: 'node-1', count: 3 },
+      ...{ why: 'made room for class high', from: 'kube-scheduler', isDryRun: false },
+    });
+  });
+
+  test('what is no record is left out', () => {
+    expect(recordEntry({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec: { pod: 7 } })).toBeUndefined();
+  });
+
+  test('a removal stands once, as its record, days after its Events have ended too', () => {
+    const nodes = nodeWith([{ pod: 'team-b/hog', uid: 'u', outcome: 'evicted', requestedAt: '2026-01-01T11:00:02Z' }]);
+    const told = [event('Evicted', { reportingController: 'plimsoll.dev/agent' }), event('Preempted')];
+    const before = record('Deletion', { removedAt: '2025-12-28T00:00:00Z' });
+    const records = [record('Eviction'), before].filter((entry) => entry !== undefined);
+    const events = told.filter((entry) => entry !== undefined);
+    const reasons = (found: readonly { readonly reason: string }[]) => found.map(({ reason }) => reason);
+    expect(reasons(shown(nodes, events, records))).toEqual(['Eviction', 'Deletion']);
+    expect(reasons(shown(nodes, events))).toHaveLength(2);
+  });
+
+  test('a record hides no pressure, no problem, no dry run, and no removal of a later pod of the same name', () => {
+    const later = { eventTime: '2026-01-01T11:10:01Z' };
+    const told = [event('EvictionThresholdMet'), event('OutOfcpu'), event('EvictionDryRun'), event('Preempted', later)];
+    const events = told.filter((entry) => entry !== undefined);
+    const records = [record('Preemption')].filter((entry) => entry !== undefined);
+    expect(shown([], events, records)).toHaveLength(5);
   });
 });
