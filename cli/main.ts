@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { InputError, type ProcessIo } from './process-io.ts';
-import { createProgram } from './program.ts';
+import { createProgram, flagsBehind } from './program.ts';
 
 const EXIT_USAGE = 2;
 const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
@@ -19,11 +19,16 @@ const io: ProcessIo = {
 // A reader that stops early, such as `head`, closes the pipe.
 process.stdout.on('error', () => undefined);
 
-const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', io);
-try {
-  await program.parseAsync();
-} catch (error) {
-  process.exitCode = exitCodeOf(error);
+void run();
+
+/** Not at the top level: the bundle is a CommonJS module, which may have any file name on the PATH. */
+async function run(): Promise<void> {
+  try {
+    const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', io);
+    await program.parseAsync(flagsBehind(process.argv.slice(2)), { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
 }
 
 function exitCodeOf(error: unknown): number {

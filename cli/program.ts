@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { buildInfo } from '#shared/runtime/build-info.ts';
+import { buildInfo, COMMIT_DATE } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
 import { disruptionsCommand } from './disruptions-command.ts';
@@ -7,6 +7,8 @@ import { evictCommand } from './evict-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
+import { formatAnswer, objectDocument } from './output/answer.ts';
+import { type OutputFormat, outputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
@@ -17,10 +19,19 @@ import { whyNotCommand } from './why-not-command.ts';
 /** `plimsoll version`: which build this is. */
 function versionCommand(io: ProcessIo): Command {
   const description = 'Print version, commit and Node.js version.';
-  return new Command('version').description(description).action(() => {
-    const { version, commit, node_version: node } = buildInfo('cli');
-    io.print(`plimsoll ${version} (commit ${commit}, Node.js ${node})\n`);
-  });
+  return new Command('version')
+    .description(description)
+    .addOption(outputOption())
+    .action(async ({ output }: { readonly output: OutputFormat }) => {
+      const { version, commit, node_version: nodeVersion } = buildInfo('cli');
+      const document = objectDocument('Version', { version, commit, commitDate: COMMIT_DATE, nodeVersion });
+      io.print(await formatAnswer({ document, table: () => `${versionLine()}\n` }, output));
+    });
+}
+
+function versionLine(): string {
+  const { version, commit, node_version: node } = buildInfo('cli');
+  return `plimsoll ${version} (commit ${commit}, Node.js ${node})`;
 }
 
 /** All commands; `name` is what the user types for the program. Wrong usage is thrown as a CommanderError. */
@@ -28,6 +39,7 @@ export function createProgram(name: string, io: ProcessIo): Command {
   const program = new Command(name)
     .description('Plimsoll makes Kubernetes overcommit safe: what it decides, asked from the command line.')
     .exitOverride()
+    .version(versionLine(), '--version', 'show version, commit and Node.js version')
     .helpCommand('help [command]', 'show the help of a command')
     .helpOption('-h, --help', 'show this help');
   for (const command of COMMANDS) program.addCommand(inherit(command(io), program));
@@ -56,4 +68,28 @@ function inherit(command: Command, parent: Command): Command {
   command.copyInheritedSettings(parent).helpOption('-h, --help', 'show this help').helpCommand(false);
   for (const each of command.commands) inherit(each, command);
   return command;
+}
+
+/** Flags with a value that kubectl takes in front of the command, too. */
+const FLAGS_WITH_VALUE: ReadonlySet<string> = new Set([
+  ...['--context', '--kubeconfig', '--namespace', '--output', '--request-timeout'],
+  ...['-n', '-o'],
+]);
+const FLAGS_WITHOUT_VALUE: ReadonlySet<string> = new Set(['--all-namespaces', '-A']);
+
+/** The same arguments with flags that stand in front of the command behind it, where the command takes them. */
+export function flagsBehind(args: readonly string[]): readonly string[] {
+  let at = 0;
+  for (let length = flagLength(args, at); length > 0; length = flagLength(args, at)) at += length;
+  const end = args.indexOf('--');
+  const rest = args.slice(at, end < 0 ? undefined : end);
+  return [...rest, ...args.slice(0, at), ...(end < 0 ? [] : args.slice(end))];
+}
+
+/** How many arguments the flag there takes; 0 where none is there. */
+function flagLength(args: readonly string[], at: number): number {
+  const [name = '', value] = (args[at] ?? '').split('=', 2);
+  if (FLAGS_WITHOUT_VALUE.has(name)) return 1;
+  if (!FLAGS_WITH_VALUE.has(name)) return 0;
+  return value === undefined && at + 1 < args.length ? 2 : 1;
 }

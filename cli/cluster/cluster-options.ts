@@ -1,10 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 
 /** Where a command reads the cluster from. */
 export interface ClusterOptions {
   readonly filename?: readonly string[] | undefined;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
+  /** Milliseconds for one request to the API server. */
+  readonly requestTimeout?: number | undefined;
 }
 
 const FILE_HELP = 'read a snapshot or manifests, - for standard input, not the cluster; repeatable';
@@ -18,7 +21,18 @@ export function addClusterOptions(command: Command): Command {
 export function addKubeconfigOptions(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster; default as for kubectl')
-    .option('--context <name>', 'context of the kubeconfig; default its current one');
+    .option('--context <name>', 'context of the kubeconfig; default its current one')
+    .option('--request-timeout <time>', 'for one request, as 10s or 2m; 0 for no limit', parseTimeout);
+}
+
+const NO_LIMIT_MS = 2 ** 31 - 1;
+
+/** As kubectl reads it: a number without a unit is seconds. */
+function parseTimeout(text: string): number {
+  const parsed = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  const milliseconds = parsed.ok ? durationSeconds(parsed.nanoseconds) * 1_000 : -1;
+  if (milliseconds < 0) throw new InvalidArgumentError('Expected a time such as 10s or 2m, or 0.');
+  return milliseconds === 0 ? NO_LIMIT_MS : Math.min(milliseconds, NO_LIMIT_MS);
 }
 
 /** One file per flag, as with kubectl: a list would swallow the arguments that follow. */

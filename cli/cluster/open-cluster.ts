@@ -18,11 +18,11 @@ export interface OpenCluster {
 
 /** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
 export async function withCluster<T>(
-  { kubeconfig, context }: ClusterOptions,
+  { kubeconfig, context, requestTimeout = TIMEOUT_MS }: ClusterOptions,
   use: (cluster: OpenCluster) => Promise<T>,
 ): Promise<T> {
   const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
-  const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: TIMEOUT_MS });
+  const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: requestTimeout });
   try {
     const { namespace, server, origin } = connection;
     return await use({ client, namespace, server, origin });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import packageFile from '#package.json' with { type: 'json' };
 
 /** Labels of `plimsoll_build_info`. */
 export interface BuildInfo {
@@ -11,11 +11,15 @@ export interface BuildInfo {
 interface PackageFile {
   readonly version: string;
   readonly commit?: string;
+  readonly commitDate?: string;
 }
 
-/** Version and commit of this build: package.json, where an image build writes `commit`. */
+const { version, commit = 'unknown', commitDate = 'unknown' }: PackageFile = packageFile;
+
+/** Version and commit of this build: package.json, where the builds of images and of the command line write `commit`. */
 export function buildInfo(component: string): BuildInfo {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version, commit = 'unknown' } = JSON.parse(text) as PackageFile;
   return { component, version, commit, node_version: process.versions.node };
 }
+
+/** When that commit was made, in RFC 3339; `unknown` in a checkout. */
+export const COMMIT_DATE = commitDate;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { flagsBehind } from '#cli/program.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 
 const MISTAKES: readonly (readonly [readonly string[], string])[] = [
@@ -105,5 +106,26 @@ describe('usage', () => {
       code: 0,
       isVersion: true,
     });
+  });
+
+  test.each([
+    ['top nodes', 'top nodes'],
+    ['--context a top nodes', 'top nodes --context a'],
+    ['-A --kubeconfig=f -o json disruptions', 'disruptions -A --kubeconfig=f -o json'],
+    ['-n team-a explain pod web -- -x', 'explain pod web -n team-a -- -x'],
+    ['--help', '--help'],
+    ['--unknown top', '--unknown top'],
+    ['--context', '--context'],
+    ['top nodes --context a', 'top nodes --context a'],
+  ])('flags in front of the command: %s is %s', (given, read) => {
+    expect(flagsBehind(given.split(' '))).toEqual(read.split(' '));
+  });
+
+  test.each([
+    ['soon', 'Expected a time such as 10s or 2m, or 0.'],
+    ['-1s', 'Expected a time such as 10s or 2m, or 0.'],
+  ])('--request-timeout=%s is refused', async (time, message) => {
+    const { code, stderr } = await runPlimsoll(['top', 'nodes', `--request-timeout=${time}`]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type { Agent } from 'node:https';
 
 /** Where the API server is and who we are. Certificates and keys are PEM text. */
 export interface ClusterConnection {
@@ -18,6 +19,8 @@ export interface ClusterConnection {
   readonly origin?: { readonly context: string; readonly cluster: string };
   /** The namespace we live in. */
   readonly namespace?: string;
+  /** Connects through the proxy that the kubeconfig or the environment names. */
+  readonly proxyAgent?: Agent;
   /** Set only by a kubeconfig that says `insecure-skip-tls-verify`. */
   readonly skipTlsVerify?: boolean;
 }

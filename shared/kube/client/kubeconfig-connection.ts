@@ -1,6 +1,7 @@
-import type { RequestOptions } from 'node:https';
+import { Agent, type RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import type { ClusterConnection } from './connection.ts';
+import { proxyOf } from './proxy.ts';
 
 /**
  * The connection that a kubeconfig describes: `path`, else `$KUBECONFIG`, else `~/.kube/config`; `context`, else the current one.
@@ -12,23 +13,33 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
   const cluster = config.getCurrentCluster();
   if (cluster === null)
     throw new Error(`no usable cluster in ${describe(path)}: context "${config.getCurrentContext()}"`);
-  if (cluster.proxyUrl !== undefined) {
-    throw new Error(`cannot use ${describe(path)}: proxy-url "${cluster.proxyUrl}" is not supported`);
-  }
+  if (path === undefined && cluster.server === SERVER_WITHOUT_KUBECONFIG) throw new Error(NO_KUBECONFIG);
+  const isProxied = useProxy(config, cluster);
   const options = await authenticate(config);
   const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   return {
     server: cluster.server,
     origin: { context: config.getCurrentContext(), cluster: cluster.name },
     token: () => bearerToken(config),
-    ...pem('ca', options.ca),
-    ...authorityFile(cluster),
-    ...pem('clientCertificate', options.cert),
-    ...pem('clientKey', options.key),
-    ...(options.servername === undefined ? {} : { serverName: options.servername }),
+    ...tlsOf(cluster, options),
     ...(namespace === undefined ? {} : { namespace }),
-    ...(cluster.skipTLSVerify ? { skipTlsVerify: true } : {}),
+    ...(isProxied && options.agent instanceof Agent ? { proxyAgent: options.agent } : {}),
   };
+}
+
+/** What the client library falls back to where there is no kubeconfig, as kubectl does. */
+const SERVER_WITHOUT_KUBECONFIG = 'http://localhost:8080';
+const NO_KUBECONFIG =
+  'no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster; name a file with --kubeconfig';
+
+/** Whether there is a proxy to the cluster: of the kubeconfig, else of the environment. */
+function useProxy(config: KubeConfig, cluster: Cluster): boolean {
+  const proxyUrl = cluster.proxyUrl ?? proxyOf(cluster.server, process.env);
+  if (proxyUrl === undefined) return false;
+  if (!URL.canParse(proxyUrl))
+    throw new Error(`unusable proxy "${proxyUrl}": expected a URL such as http://proxy:3128`);
+  config.clusters = config.clusters.map((each) => (each === cluster ? { ...each, proxyUrl } : each));
+  return true;
 }
 
 async function load(path: string | undefined, context: string | undefined): Promise<KubeConfig> {
@@ -65,6 +76,17 @@ async function bearerToken(config: KubeConfig): Promise<string> {
   const { headers } = await authenticate(config);
   const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
   return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
+}
+
+function tlsOf(cluster: Cluster, options: RequestOptions): Partial<ClusterConnection> {
+  return {
+    ...pem('ca', options.ca),
+    ...authorityFile(cluster),
+    ...pem('clientCertificate', options.cert),
+    ...pem('clientKey', options.key),
+    ...(options.servername === undefined ? {} : { serverName: options.servername }),
+    ...(cluster.skipTLSVerify ? { skipTlsVerify: true } : {}),
+  };
 }
 
 /** The library prefers data in the kubeconfig itself. */

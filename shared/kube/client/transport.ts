@@ -37,7 +37,9 @@ export function createTransport(
 ): Transport {
   const base = serverUrl(connection.server);
   const secure = base.protocol === 'https:';
-  const agent = secure ? secureAgent(connection) : new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
+  const agent = secure
+    ? (connection.proxyAgent ?? secureAgent(connection))
+    : new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
   const start = secure ? https.request : nodeHttp.request;
   const authority = authorityOf(connection, follower);
 

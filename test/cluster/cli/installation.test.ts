@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { bundleCli } from '#tools/bundle/bundle-cli.ts';
 import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
@@ -45,6 +48,18 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
     expect(findings.map(({ level, subject }) => `${level} ${subject}`)).toEqual([
       ...['OK version', 'OK admission', 'OK caller'],
     ]);
+  }, 60_000);
+
+  test('kubectl finds the bundle on the PATH as its plugin', async () => {
+    const folder = `${own().cluster.folder}/plugin`;
+    await bundleCli(join(folder, 'kubectl-plimsoll'));
+    const binaries = findBinaries(process.env);
+    if (binaries.kind === 'missing') throw new Error(binaries.because);
+    const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
+    const plugin = (...args: readonly string[]) =>
+      execFileSync(binaries.paths.kubectl, ['plimsoll', ...args], { env, encoding: 'utf8' });
+    expect(JSON.parse(plugin('top', 'priorities', '-o', 'json'))).toMatchObject({ kind: 'PrioritySummaryList' });
+    expect(plugin('--help')).toMatch(/^Usage: kubectl plimsoll /);
   }, 60_000);
 
   test('check --pre-install names the rights that a tenant lacks', async () => {

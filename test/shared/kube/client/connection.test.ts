@@ -1,15 +1,25 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
+import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection, environmentConnection, inClusterConnection } from '#shared/kube/client/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
+import { proxyOf } from '#shared/kube/client/proxy.ts';
 
 let directory = '';
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'plimsoll-connection-'));
 });
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true });
+});
 
 function write(name: string, text: string): string {
   const path = join(directory, name);
@@ -106,7 +116,6 @@ current-context: default
       'none',
       'no context "none" in kubeconfig "PATH": it has "default", "other", "plugin", "proxied"',
     ],
-    ['a proxy', kubeconfig, 'proxied', 'cannot use kubeconfig "PATH": proxy-url "http://proxy:3128" is not supported'],
     ['text that is no YAML', 'a: [', undefined, 'cannot read kubeconfig "PATH": '],
     ['an empty file', '', undefined, 'kubeconfig "PATH"'],
   ])('one sentence about %s', async (_, text, context, message) => {
@@ -119,4 +128,98 @@ current-context: default
       /^cannot read kubeconfig ".*none": ENOENT/,
     );
   });
+
+  test('one sentence where there is no kubeconfig at all', async () => {
+    vi.stubEnv('KUBECONFIG', '');
+    vi.stubEnv('HOME', directory);
+    await expect(kubeconfigConnection()).rejects.toThrow(
+      'no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster; name a file with --kubeconfig',
+    );
+  });
 });
+
+describe('a proxy', () => {
+  test.each([
+    ['https://api.example:6443', {}, undefined],
+    ['https://api.example:6443', { HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128'],
+    ['https://api.example:6443', { https_proxy: 'proxy:3128' }, 'http://proxy:3128'],
+    ['http://api.example', { HTTPS_PROXY: 'http://proxy:3128' }, undefined],
+    ['https://localhost:6443', { HTTPS_PROXY: 'http://proxy:3128' }, undefined],
+    ['https://127.0.0.9:6443', { HTTPS_PROXY: 'http://proxy:3128' }, undefined],
+    ['https://[::1]:6443', { HTTPS_PROXY: 'http://proxy:3128' }, undefined],
+    ['https://api.example:6443', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '*' }, undefined],
+    ['https://api.example:6443', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'other, example' }, undefined],
+    ['https://api.example:6443', { HTTPS_PROXY: 'http://proxy:3128', no_proxy: '.example' }, undefined],
+    ['https://api.example:6443', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'ample' }, 'http://proxy:3128'],
+    ['https://api.example', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'api.example:443' }, undefined],
+    ['https://api.example', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'api.example:80' }, 'http://proxy:3128'],
+    ['https://10.1.2.3', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }, undefined],
+    ['https://11.1.2.3', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/8' }, 'http://proxy:3128'],
+    ['https://[fd00::1]', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'fd00::/8' }, undefined],
+    ['https://10.1.2.3', { HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: '10.0.0.0/99' }, 'http://proxy:3128'],
+  ])('of the environment, %s with %j: %s', (server, env, proxy) => {
+    expect(proxyOf(server, env)).toBe(proxy);
+  });
+
+  test('that the kubeconfig names carries requests and watches, and the certificate is still checked', async () => {
+    const authority = createAuthority({ commonName: 'test', days: 1, now: Date.now() });
+    const names = { commonName: 'api', dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] };
+    const { certPem, keyPem } = issueServerCertificate(authority, { ...names, days: 1, now: Date.now() });
+    const api = createServer({ cert: certPem, key: keyPem }, (_, answer) => void answer.end('{"kind":"Answer"}'));
+    const proxy = connectProxy();
+    const [apiPort, proxyPort] = await Promise.all([listen(api), listen(proxy.server)]);
+    const connectionWith = (ca: string) =>
+      kubeconfigConnection(
+        write('config', proxied(`https://127.0.0.1:${apiPort}`, `http://127.0.0.1:${proxyPort}`, ca)),
+      );
+    const ask = async (ca: string) => {
+      const client = createClient(await connectionWith(ca), { userAgent: 'test' });
+      const outcome = await client.request({ path: '/x' });
+      client.close();
+      return outcome;
+    };
+    expect(await ask(authority.certPem)).toMatchObject({ kind: 'ok', object: { kind: 'Answer' } });
+    expect(proxy.targets).toEqual([`127.0.0.1:${apiPort}`]);
+    const stranger = createAuthority({ commonName: 'stranger', days: 1, now: Date.now() });
+    expect(await ask(stranger.certPem)).toMatchObject({ kind: 'unreachable' });
+    api.close();
+    proxy.server.close();
+  });
+
+  test('that is no URL is refused', async () => {
+    const path = write('config', proxied('https://api:6443', 'not a url', 'pem'));
+    await expect(kubeconfigConnection(path)).rejects.toThrow('unusable proxy "not a url"');
+  });
+});
+
+function proxied(server: string, proxy: string, ca: string): string {
+  return `
+apiVersion: v1
+kind: Config
+clusters: [{name: far, cluster: {server: '${server}', proxy-url: '${proxy}', certificate-authority-data: ${btoa(ca)}}}]
+users: [{name: token, user: {token: secret}}]
+contexts: [{name: proxied, context: {cluster: far, user: token}}]
+current-context: proxied
+`;
+}
+
+/** An HTTP proxy that only knows CONNECT. */
+function connectProxy() {
+  const targets: string[] = [];
+  const server = createHttpServer().on('connect', ({ url = '' }: IncomingMessage, socket: Socket) => {
+    targets.push(url);
+    const [host, port] = url.split(':');
+    const upstream = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    socket.on('error', () => undefined).on('close', () => upstream.destroy());
+    upstream.on('error', () => undefined).on('close', () => socket.destroy());
+  });
+  return { server, targets };
+}
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const EXECUTABLE_MODE = 0o755;
+/** Where Node.js looks for the program that is injected into it (`node:sea`). */
+const SEA_RESOURCE = 'NODE_SEA_BLOB';
+const SEA_SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/** What our sources use of the language that Node.js 20 has not got; a newer one keeps its own. */
+const NEWER_THAN_NODE_20 = ['map/group-by.js', 'promise/with-resolvers.js', 'iterator/index.js'].map((part) =>
+  fileURLToPath(import.meta.resolve(`core-js/actual/${part}`)),
+);
+
+/**
+ * Writes the command line with all that it imports as one CommonJS file, which may have any name on the PATH; resolves
+ * with its size in bytes. Rejects where something could not be bundled whole.
+ */
+export async function bundleCli(file: string): Promise<number> {
+  const { warnings } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: ['cli/main.ts'],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    // Names stay for stack traces.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'eof',
+    // Of the client library only the reader of kubeconfigs; the rest is 15 MB of models.
+    alias: { '@kubernetes/client-node': './node_modules/@kubernetes/client-node/dist/config.js' },
+    inject: NEWER_THAN_NODE_20,
+    plugins: [packageFile, withoutUndici],
+    logLevel: 'silent',
+  });
+  if (warnings.length > 0) throw new Error(`cannot bundle: ${warnings.map(({ text }) => text).join('; ')}`);
+  chmodSync(resolve(ROOT, file), EXECUTABLE_MODE);
+  return statSync(resolve(ROOT, file)).size;
+}
+
+/** Of package.json the version, with the commit that is checked out: the same commit makes the same file. */
+const packageFile: Plugin = {
+  name: 'package-file',
+  setup: (bundling) => {
+    bundling.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
+      if (path !== join(ROOT, 'package.json')) return undefined;
+      const { version } = JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string };
+      return { loader: 'json', contents: JSON.stringify({ version, ...commitOf(ROOT) }) };
+    });
+  },
+};
+
+/** What the library sends requests with, which is not what we send ours with; its parts need a newer Node.js. */
+const withoutUndici: Plugin = {
+  name: 'without-undici',
+  setup: (bundling) => {
+    bundling.onResolve({ filter: /^undici$/ }, ({ path }) => ({ path, namespace: 'left-out' }));
+    bundling.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+/** Nothing where the sources are no checkout of git. */
+function commitOf(root: string): { readonly commit?: string; readonly commitDate?: string } {
+  try {
+    const args = ['-C', root, 'log', '-1', '--format=%H %cI'];
+    const printed = execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const [commit = '', commitDate = ''] = printed.trim().split(' ');
+    return { commit, commitDate };
+  } catch {
+    return {};
+  }
+}
+
+/** Writes the Node.js that runs this with the bundle in it, as one executable; returns its size in bytes. */
+export function makeExecutable(bundle: string, file: string): number {
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-executable-'));
+  const [settings, blob, target] = [join(folder, 'sea.json'), join(folder, 'blob'), resolve(ROOT, file)];
+  try {
+    const sea = { main: resolve(ROOT, bundle), output: blob, disableExperimentalSEAWarning: true };
+    writeFileSync(settings, JSON.stringify(sea));
+    execFileSync(process.execPath, ['--experimental-sea-config', settings], { stdio: 'ignore' });
+    copyFileSync(process.execPath, target);
+    chmodSync(target, EXECUTABLE_MODE);
+    const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
+    const args = [postject, target, SEA_RESOURCE, blob, '--sentinel-fuse', SEA_SENTINEL];
+    execFileSync(process.execPath, args, { stdio: 'ignore' });
+    return statSync(target).size;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
