@@ -16,6 +16,8 @@ const ALL = 'test/cluster/**/*.test.ts';
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
 /** Real nodes and the image. */
 const NODES = 'test/cluster/{image,node}/**/*.test.ts';
+/** Each has a control plane of its own. */
+const PLANES = 'test/cluster/{cli,docs,installed,monitoring,playground,scheduler}/**/*.test.ts';
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -27,10 +29,11 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: ['**/node_modules/**', GUESTS, NODES],
+          exclude: ['**/node_modules/**', GUESTS, NODES, PLANES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
+      { test: { ...shared, name: 'planes', include: [PLANES] } },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
       { test: { ...shared, name: 'guests', include: [GUESTS] } },
     ],

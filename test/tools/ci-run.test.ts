@@ -53,8 +53,8 @@ function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
   return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
 }
 
-// Four commands, and one sound file in each of five suites.
-const SOUND = 9;
+// Four commands, and one sound file in each of six suites.
+const SOUND = 10;
 
 describe('.ci/run', () => {
   test('counts every suite and command', () => {
@@ -63,7 +63,7 @@ describe('.ci/run', () => {
 
   test('counts what runs beside the rest, and prints it', () => {
     expect(ciRun({}).stdout).toMatch(
-      /=== npm run test:cluster -- --project nodes, beside what stands above\nsaid by nodes/,
+      /=== npm run test:cluster -- --project planes, beside what stands above\nsaid by planes/,
     );
   });
 
