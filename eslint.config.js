@@ -113,7 +113,7 @@ const LONGEST_FILE = 300;
 const LONGEST_FUNCTION = { max: 60, skipBlankLines: true, skipComments: true };
 
 export default tseslint.config(
-  { ignores: ['node_modules/', 'coverage/', 'test/vectors/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', 'test/vectors/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
