@@ -20,8 +20,9 @@ charged to its quotas, so that the next one finds less room; a template is
 judged once, whatever its replicas, and charges nothing. ResourceQuotas without
 a PriorityClass scope are Kubernetes' own affair and are not looked at.
 
-Exit code: 0 nothing would be refused, 1 something would be, 2 the command or
-its input cannot be used.
+Exit code: 0 nothing would be refused, 1 something would be, be it only the pods
+of a template, 2 the command or its input cannot be used; a field that a kind of
+Plimsoll does not have is such input.
 
 Examples:
   # What would the webhook say to this directory, if alice applied it?
@@ -44,6 +45,7 @@ export function reviewCommand(io: ProcessIo): Command {
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
+    .option('--fail-on-warnings', 'exit with 1 for warnings, too')
     .addOption(listOutputOption())
     .option('--kubeconfig <file>', 'judge by what is in this cluster')
     .option('--context <name>', 'judge by what is in the cluster of this context')

@@ -6,6 +6,7 @@ import { because } from '#shared/domain/admission/message.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import { type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
+import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
@@ -179,6 +180,13 @@ function rowOf(manifest: Manifest, decision: AdmissionDecision, namespace: strin
     warnings: decision.warnings,
     patch: isAllowed && decision.change !== undefined ? priorityPatch(manifest.raw, decision.change) : [],
   };
+}
+
+const PODS_REFUSED = PHRASES.podsWouldBeRefused('');
+
+/** Whether the object, or the pods of a template, would be refused; with `orWarned` also whether there is a warning. */
+export function isFailure({ allowed, warnings }: Row, orWarned: boolean): boolean {
+  return !allowed || warnings.some((warning) => orWarned || warning.startsWith(PODS_REFUSED));
 }
 
 function resourceOf({ apiVersion, kind }: Manifest): string {

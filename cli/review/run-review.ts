@@ -12,13 +12,23 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { listSomePods } from '#shared/kube/list/read-some.ts';
-import { reviewAnswer, warningLines, describeIgnored, review, type ReviewInput, sortManifests } from './review.ts';
+import {
+  describeIgnored,
+  isFailure,
+  review,
+  reviewAnswer,
+  type ReviewInput,
+  sortManifests,
+  warningLines,
+} from './review.ts';
+import { expectKnownFields } from './known-fields.ts';
 import { requesterOf, SURROUNDING_RESOURCES } from './cluster-state.ts';
 
 export interface ReviewOptions extends ClusterOptions {
   readonly as?: string;
   readonly asGroup?: readonly string[];
   readonly namespace?: string;
+  readonly failOnWarnings?: boolean;
   readonly output: OutputFormat;
 }
 
@@ -28,7 +38,7 @@ export async function runReview(options: ReviewOptions, io: ProcessIo): Promise<
   const warnings = isTable(options.output) ? warningLines(rows) : [];
   for (const line of [...describeIgnored(ignored), ...warnings]) io.tell(line);
   io.print(await formatAnswer(reviewAnswer(rows), options.output));
-  io.exit(rows.every(({ allowed }) => allowed) ? 0 : 1);
+  io.exit(rows.some((row) => isFailure(row, options.failOnWarnings === true)) ? 1 : 0);
 }
 
 async function readInput(options: ReviewOptions, io: ProcessIo): Promise<ReviewInput> {
@@ -48,6 +58,7 @@ async function readManifests(paths: readonly string[], standardInput: Readable):
   const files = await readFiles(paths, standardInput);
   const manifests = files.flatMap(parseManifests);
   if (manifests.length === 0) throw new InputError(`no objects in ${paths.join(', ')}`);
+  for (const manifest of manifests) expectKnownFields(manifest);
   return manifests;
 }
 

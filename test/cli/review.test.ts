@@ -61,6 +61,66 @@ describe('plimsoll review', () => {
     });
   });
 
+  test.each([
+    [
+      'a policy',
+      'PriorityPolicy',
+      { namespaceSelecter: {} },
+      '"spec.namespaceSelecter", did you mean "namespaceSelector"?',
+    ],
+    [
+      'in a list',
+      'PriorityPolicy',
+      { subjects: [{ kind: 'User', nam: 'a' }] },
+      '"spec.subjects[0].nam", did you mean "name"?',
+    ],
+    ['of a kind that is not judged', 'NodePressurePolicy', { mod: 'Enforce' }, '"spec.mod", did you mean "mode"?'],
+    ['like none', 'PriorityQuota', { somethingElse: 1 }, '"spec.somethingElse"'],
+  ])('an unknown field is refused: %s', async (_, kind, spec, said) => {
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind, metadata: { name: 'p' }, spec };
+    const { code, stderr } = await runPlimsoll(['review', '-f', '-'], JSON.stringify(object));
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error: standard input: document 1: ${kind} p: unknown field ${said}\n`,
+    });
+  });
+
+  test('labels, thresholds and fields of other kinds have any name', async () => {
+    const policy = {
+      ...{
+        apiVersion: 'plimsoll.dev/v1alpha1',
+        kind: 'NodePressurePolicy',
+        metadata: { name: 'p', labels: { a: 'b' } },
+      },
+      spec: { nodeSelector: { matchLabels: { pool: 'a' } }, evictionHard: { 'memory.available': '5%' } },
+    };
+    const other = { apiVersion: 'example.com/v1', kind: 'PriorityPolicy', metadata: { name: 'p' }, spec: { x: 1 } };
+    const pod = podManifest('web', 'default', 'system-node-critical');
+    const { code } = await runPlimsoll(
+      ['review', '-f', '-'],
+      [policy, other, pod].map((each) => JSON.stringify(each)).join('\n---\n'),
+    );
+    expect(code).toBe(0);
+  });
+
+  test('fails for a template whose pods would be refused, and on request for any warning', async () => {
+    const template = { metadata: {}, spec: { priorityClassName: 'missing', containers: [] } };
+    const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' }, spec: { template } };
+    expect((await runPlimsoll(['review', '-f', '-'], JSON.stringify(deployment))).code).toBe(1);
+    const spec = { terminationGracePeriodSeconds: 3_600, containers: [{ name: 'main' }] };
+    const slow = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'slow' }, spec };
+    const classes = {
+      apiVersion: 'scheduling.k8s.io/v1',
+      kind: 'PriorityClass',
+      metadata: { name: 'high' },
+      value: 1_000,
+    };
+    const both = [classes, slow].map((each) => JSON.stringify(each)).join('\n---\n');
+    const plain = await runPlimsoll(['review', '-f', '-'], both);
+    expect([plain.code, plain.stderr]).toEqual([0, expect.stringContaining('Warning: Pod/default/slow: ')]);
+    expect((await runPlimsoll(['review', '--fail-on-warnings', '-f', '-'], both)).code).toBe(1);
+  });
+
   test('-o wide shows the patch, -o name what kubectl takes', async () => {
     const { stdout } = await runPlimsoll(['review', '-o', 'wide', '-f', folder]);
     expect(stdout.split('\n')[1]?.split(/ {3,}/)[3]).toBe(JSON.stringify(HIGH_PATCH));

@@ -14,6 +14,7 @@ import { NODE_DASHBOARD } from './dashboards/node-dashboard.ts';
 import { NODES_DASHBOARD } from './dashboards/nodes-dashboard.ts';
 import { PRIORITIES_DASHBOARD } from './dashboards/priorities-dashboard.ts';
 import { imageArtifacts } from '#tools/generate/image/image-artifacts.ts';
+import { fieldTrees } from './field-trees.ts';
 import { prometheusRule } from './prometheus-rule.ts';
 
 export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
@@ -33,6 +34,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     ...references(),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     ...imageArtifacts(),
+    { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(repositoryDefinitions())) },
     ...Object.entries(DASHBOARDS).map(([name, dashboard]) => ({
       path: `deploy/dashboards/${name}.json`,
       text: JSON.stringify(grafanaJson(dashboard)),
