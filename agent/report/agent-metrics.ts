@@ -5,6 +5,7 @@ import type { Attempt, PassResult } from '#agent/decide/decide.ts';
 import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createPodPressureMetrics } from './pod-pressure-metrics.ts';
+import { createResourceSeconds } from './resource-seconds.ts';
 
 /** All metrics of the agent. Per-pod series exist for the first candidates only. */
 export interface AgentMetrics {
@@ -25,6 +26,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
   const gauges = createGauges(metrics);
   const showSources = createSourceMetrics(metrics);
   const showPodPressures = createPodPressureMetrics(metrics);
+  const countResourceSeconds = createResourceSeconds(metrics);
   const evictions = metrics.counter('plimsoll_evictions_total', 'Eviction attempts by signal, result and mode', [
     'eviction_signal',
     'result',
@@ -56,6 +58,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
       showSignals(gauges, result);
       showStalls(gauges, result);
       showPodPressures(result.snapshot);
+      countResourceSeconds(result.snapshot);
       showSources(sources, nowMs);
       showCandidates(gauges, result);
       showEvictions(gauges, result);

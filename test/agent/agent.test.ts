@@ -19,6 +19,10 @@ const { start, evictions, events, status, condition } = rig;
 
 const SHORT_OF_MEMORY = () => wireSummary(100, 1000, { hog: 600, quiet: 250 });
 
+/** Of the pods of the tests, which name no class. */
+const BYTE_SECONDS =
+  /plimsoll_priority_resource_seconds_total\{namespace="[a-z-]+",priority_class="",resource="memory"\} ([\d.e+]+)/;
+
 describe('the agent', { timeout: 90_000 }, () => {
   beforeEach(() => {
     rig.summary = SHORT_OF_MEMORY;
@@ -273,5 +277,18 @@ describe('the agent', { timeout: 90_000 }, () => {
       'plimsoll_evictions_total{eviction_signal="memory.available",result="pretended",mode="dry-run"} 1',
     );
     expect(text).toContain('plimsoll_source_success{source="kubelet-summary"} 1');
+  });
+
+  test('what pods use adds up by namespace and priority class, to charge by (S3-13)', async () => {
+    const url = await start({ mode: 'DryRun' });
+    const seconds = async (): Promise<number> => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(BYTE_SECONDS.exec(text)?.[1] ?? 0);
+    };
+    const first = await eventually(async () => {
+      expect(await seconds()).toBeGreaterThan(0);
+      return seconds();
+    }, WITHIN);
+    await eventually(async () => expect(await seconds()).toBeGreaterThan(first), WITHIN);
   });
 });

@@ -37,6 +37,31 @@ export const PRIORITIES_DASHBOARD: Dashboard = {
       ],
     },
     {
+      title: 'Cores used by priority class',
+      description:
+        'Mean usage of the pods of each priority class; the sum over time is plimsoll_priority_resource_seconds_total.',
+      type: 'timeseries',
+      unit: 'short',
+      queries: [
+        {
+          expr: `sum by (priority_class) (rate(plimsoll_priority_resource_seconds_total{${CLUSTER},resource="cpu"}[$__rate_interval]))`,
+          legend: '{{priority_class}}',
+        },
+      ],
+    },
+    {
+      title: 'Memory used by namespace',
+      description: 'Mean usage of the pods of each namespace, the largest fifteen.',
+      type: 'timeseries',
+      unit: 'bytes',
+      queries: [
+        {
+          expr: `topk(15, sum by (namespace) (rate(plimsoll_priority_resource_seconds_total{${CLUSTER},resource="memory"}[$__rate_interval])))`,
+          legend: '{{namespace}}',
+        },
+      ],
+    },
+    {
       title: 'Decisions by reason',
       description: 'Answers of the webhook each second.',
       type: 'timeseries',

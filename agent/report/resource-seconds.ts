@@ -1,0 +1,70 @@
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
+import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
+
+/** Adds what the pods of the node have used since the last pass. */
+export type CountResourceSeconds = (snapshot: Pick<NodeSnapshot, 'usage' | 'pods'>) => void;
+
+interface Reading {
+  readonly at: Instant;
+  readonly bytes: number;
+  readonly cores: number;
+}
+
+/** Finer steps change no bill. */
+const SHORTEST_STEP_MS = 1_000;
+/** Nobody knows what a pod used during a longer gap. */
+const LONGEST_STEP_MS = 60_000;
+/** Namespaces and classes are made by tenants, and a series stays as long as the process. */
+const MAX_SERIES = 1_000;
+const OTHERS = { namespace: '', priority_class: '' };
+
+/**
+ * What pods used, by priority and namespace, as numbers to charge by (S3-13): the sum over time of what was measured, so
+ * that the rate of a counter is the mean usage. Between two readings of a pod the later one counts.
+ */
+export function createResourceSeconds(metrics: Metrics): CountResourceSeconds {
+  const seconds = metrics.counter(
+    'plimsoll_priority_resource_seconds_total',
+    'Usage of pods over time: byte-seconds of memory and core-seconds of cpu; without a namespace what is beyond a thousand namespaces and classes',
+    ['namespace', 'priority_class', 'resource'],
+  );
+  const known = new Set<string>();
+  let last = new Map<string, Reading>();
+  return ({ usage, pods }) => {
+    const next = new Map<string, Reading>();
+    for (const [uid, pod] of pods.aliveByUid) {
+      const reading = readingOf(usage.get(uid));
+      const before = last.get(uid);
+      if (reading === undefined || (before !== undefined && reading.at - before.at < SHORTEST_STEP_MS)) {
+        if (before !== undefined) next.set(uid, before);
+        continue;
+      }
+      next.set(uid, reading);
+      if (before !== undefined) addStep(seconds, labelsOf(pod, known), before, reading);
+    }
+    last = next;
+  };
+}
+
+function readingOf(usage: PodUsage | undefined): Reading | undefined {
+  const { at, workingSetBytes } = usage?.memory ?? {};
+  if (at === undefined || workingSetBytes === undefined) return undefined;
+  return { at, bytes: workingSetBytes, cores: (usage?.cpuNanoCores ?? 0) / 1e9 };
+}
+
+function addStep(metric: CounterMetric, labels: typeof OTHERS, before: Reading, { at, bytes, cores }: Reading): void {
+  const seconds = (at - before.at) / 1_000;
+  if (at - before.at > LONGEST_STEP_MS) return;
+  metric.add({ ...labels, resource: 'memory' }, bytes * seconds);
+  metric.add({ ...labels, resource: 'cpu' }, cores * seconds);
+}
+
+function labelsOf({ namespace, spec }: Pod, known: Set<string>): typeof OTHERS {
+  const labels = { namespace, priority_class: spec.priorityClassName ?? '' };
+  const key = `${namespace}/${labels.priority_class}`;
+  if (!known.has(key) && known.size >= MAX_SERIES) return OTHERS;
+  known.add(key);
+  return labels;
+}
