@@ -1,0 +1,217 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Cause } from './disruption.ts';
+import {
+  type Component,
+  type CoveringRule,
+  GOING_MS,
+  lapsesAt,
+  podsOf,
+  type RateLimit,
+  shareOf,
+} from './limit-rule.ts';
+
+/*
+ * The account of a namespace: every removal of a pod that a limit covers is one debit, whatever removed it (S3-16). All
+ * limits of a namespace share one account, so that a removal under two limits debits both or none.
+ */
+
+/** One removed pod, or one whose eviction was let through. Wall time. */
+export interface Debit {
+  readonly uid: string;
+  readonly pod: string;
+  readonly at: Instant;
+  readonly component: Component;
+  /** Keys of the rules that cover the pod. */
+  readonly rules: readonly string[];
+  /** No window looks at it any more from then on. */
+  readonly lapsesAt: Instant;
+  /** Only what was seen to happen has one; without, the eviction was let through. */
+  readonly cause: Cause | undefined;
+  /** User name of who asked for it, where the API server says so. */
+  readonly caller: string | undefined;
+  /** The rule that it went beyond. */
+  readonly overran: string | undefined;
+}
+
+/** Oldest first. */
+export type Account = readonly Debit[];
+
+/** A removal to debit. */
+export type Wanted = Omit<Debit, 'rules' | 'lapsesAt' | 'overran'>;
+
+/** Of more, those that lapse next are forgotten: they are the ones that matter for the shortest time. */
+export const MOST_DEBITS = 2_000;
+/** Owners that only a default limit covers. */
+export const MOST_RULES = 500;
+/** The API server carries out an eviction within this time; a pod that still runs later was not evicted. */
+export const SETTLED_MS = 2_000;
+/** Until a pod may have come up. */
+const RETRY_UP_MS = 10_000;
+
+/** Why a limit refuses; `rate` is the present number of removals in the window, or of pods that are up. */
+export interface Exceeded {
+  readonly kind: 'exceeded';
+  readonly key: string;
+  readonly what: 'window' | 'share' | 'minAvailable' | 'full';
+  readonly most: number;
+  readonly windowMs: number;
+  readonly rate: number;
+  readonly retryAfterMs: number;
+  /** Debits that fill it. */
+  readonly filledBy: readonly Debit[];
+}
+
+export type DebitOutcome =
+  { readonly kind: 'debited'; readonly account: Account; readonly overran: Exceeded | undefined } | Exceeded;
+
+/**
+ * Debits a pod that is asked to go and is still there. Without a rule there is no limit (S3-22). A repetition within
+ * moments is the same eviction; a later one shows that the first did not happen.
+ */
+export function debitEviction(
+  account: Account,
+  wanted: Wanted,
+  rules: readonly CoveringRule[],
+  mayOverrun = false,
+): DebitOutcome {
+  const now = wanted.at;
+  const known = account.find(({ uid }) => uid === wanted.uid);
+  const isRepeated = known !== undefined && Math.abs(now - known.at) < SETTLED_MS;
+  if (isRepeated || rules.length === 0) return { kind: 'debited', account, overran: undefined };
+  const others = liveDebits(account, now).filter(({ uid }) => uid !== wanted.uid);
+  const exceeded = firstExceeded(others, wanted, rules);
+  if (exceeded !== undefined && !mayOverrun) return exceeded;
+  return { kind: 'debited', account: bounded([...others, debitOf(wanted, rules, exceeded?.key)]), overran: exceeded };
+}
+
+/** Counts a removal that has happened: it is never refused. One that was let through before is not counted again. */
+export function countRemoval(account: Account, seen: Wanted, rules: readonly CoveringRule[]): Account {
+  const known = account.find(({ uid }) => uid === seen.uid);
+  if (known === undefined) return rules.length === 0 ? account : bounded([...account, debitOf(seen, rules, undefined)]);
+  const merged = isSameRemoval(known, seen) ? withEvidence(known, seen) : debitOf(seen, rules, undefined);
+  return isDeepSame(known, merged) ? account : bounded(account.map((each) => (each === known ? merged : each)));
+}
+
+/** The account without evictions that did not happen: their pods still run, and the API server has had time enough. */
+export function withoutSurvivors(account: Account, survivors: ReadonlySet<string>, now: Instant): Account {
+  return account.filter(({ uid, cause, at }) => cause !== undefined || now - at < SETTLED_MS || !survivors.has(uid));
+}
+
+/** Those that a window may still look at. One from the future, by a clock that is ahead, counts as of now. */
+export function liveDebits(account: Account, now: Instant): Account {
+  return account.map((each) => (each.at > now ? { ...each, at: now } : each)).filter((each) => now < each.lapsesAt);
+}
+
+/** What a rule has counted in one of its windows, oldest first. */
+export function debitsIn(account: Account, key: string, { windowMs }: RateLimit, now: Instant): Account {
+  return account.filter(({ rules, at }) => rules.includes(key) && now - at < windowMs);
+}
+
+/** UIDs of the pods of a rule that are up, without those that an eviction was just let through for (S3-21). */
+export function podsUp({ up }: CoveringRule, account: Account, now: Instant): ReadonlySet<string> {
+  const going = new Set(account.filter(({ at }) => now - at < GOING_MS).map(({ uid }) => uid));
+  return new Set([...up].filter((uid) => !going.has(uid)));
+}
+
+function firstExceeded(account: Account, wanted: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
+  for (const covering of rules) {
+    const exceeded = exceededUp(account, wanted, covering) ?? exceededWindow(account, wanted, covering);
+    if (exceeded !== undefined) return exceeded;
+  }
+  return fullAccount(account, wanted, rules);
+}
+
+/** A pod that is not up takes nothing from those that are. */
+function exceededUp(account: Account, { uid, at }: Wanted, covering: CoveringRule): Exceeded | undefined {
+  const { rule, expected, up } = covering;
+  if (rule.minAvailable === undefined || !up.has(uid)) return undefined;
+  const most = podsOf(rule.minAvailable, expected);
+  const rate = podsUp(covering, account, at).size;
+  if (rate > most) return undefined;
+  const filledBy = account.filter((debit) => up.has(debit.uid) && at - debit.at < GOING_MS);
+  return {
+    kind: 'exceeded',
+    key: rule.key,
+    what: 'minAvailable',
+    most,
+    windowMs: 0,
+    rate,
+    retryAfterMs: RETRY_UP_MS,
+    filledBy,
+  };
+}
+
+function exceededWindow(account: Account, wanted: Wanted, { rule, expected }: CoveringRule): Exceeded | undefined {
+  for (const limit of rule.limits) {
+    const inside = debitsIn(account, rule.key, limit, wanted.at);
+    const max = podsOf(limit.max, expected);
+    const own = inside.filter(({ component }) => component === wanted.component);
+    const share = shareOf(max, rule, wanted.component);
+    if (inside.length >= max) return exceeded({ key: rule.key, what: 'window', most: max }, limit, inside, wanted.at);
+    if (own.length >= share) return exceeded({ key: rule.key, what: 'share', most: share }, limit, own, wanted.at);
+  }
+  return undefined;
+}
+
+function exceeded(
+  found: Pick<Exceeded, 'key' | 'what' | 'most'>,
+  { windowMs }: RateLimit,
+  filledBy: Account,
+  now: Instant,
+): Exceeded {
+  // With a limit of 0 nothing ever makes room.
+  const makesRoom = found.most === 0 ? undefined : filledBy[filledBy.length - found.most];
+  const retryAfterMs = makesRoom === undefined ? windowMs : makesRoom.at + windowMs - now;
+  return { kind: 'exceeded', ...found, windowMs, rate: filledBy.length, retryAfterMs, filledBy };
+}
+
+/** An account that cannot hold one more debit lets nothing go that it would have to forget something for. */
+function fullAccount(account: Account, { at }: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
+  const keys = new Set([...account.flatMap((debit) => debit.rules), ...rules.map(({ rule }) => rule.key)]);
+  if (account.length < MOST_DEBITS && keys.size <= MOST_RULES) return undefined;
+  const next = Math.min(...account.map((debit) => debit.lapsesAt));
+  const most = account.length < MOST_DEBITS ? MOST_RULES : MOST_DEBITS;
+  const rate = account.length < MOST_DEBITS ? keys.size : account.length;
+  return {
+    kind: 'exceeded',
+    key: '',
+    what: 'full',
+    most,
+    windowMs: 0,
+    rate,
+    retryAfterMs: next - at,
+    filledBy: account,
+  };
+}
+
+function debitOf(wanted: Wanted, rules: readonly CoveringRule[], overran: string | undefined): Debit {
+  return { ...wanted, rules: rules.map(({ rule }) => rule.key), lapsesAt: lapsesAt(wanted.at, rules), overran };
+}
+
+/** Clocks differ, and a pod terminates a moment after its eviction was let through. */
+function isSameRemoval(known: Debit, seen: Wanted): boolean {
+  return Math.abs(seen.at - known.at) < GOING_MS;
+}
+
+function withEvidence(known: Debit, { at, cause, caller }: Wanted): Debit {
+  const later = Math.max(known.at, at);
+  return {
+    ...known,
+    at: later,
+    lapsesAt: known.lapsesAt + later - known.at,
+    cause: cause ?? known.cause,
+    caller: known.caller ?? caller,
+  };
+}
+
+function isDeepSame(left: Debit, right: Debit): boolean {
+  const isAlike = (['at', 'component', 'cause', 'caller', 'overran'] as const).every((key) => left[key] === right[key]);
+  return isAlike && left.rules.join() === right.rules.join();
+}
+
+function bounded(account: Account): Account {
+  const sorted = account.toSorted((left, right) => left.at - right.at);
+  if (sorted.length <= MOST_DEBITS) return sorted;
+  const forgotten = sorted.reduce((first, each) => (each.lapsesAt < first.lapsesAt ? each : first));
+  return sorted.filter((each) => each !== forgotten);
+}

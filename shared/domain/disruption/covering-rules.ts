@@ -1,0 +1,70 @@
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionLimit, DisruptionPolicy } from './disruption-limit.ts';
+import type { CoveringRule, LimitRule } from './limit-rule.ts';
+
+/** The limits that may cover the pods of a namespace. */
+export interface LimitsOfNamespace {
+  readonly limits: readonly DisruptionLimit[];
+  /** Of its PodDisruptionBudgets: an owner whose pods one of them selects has no default limit (S3-18). */
+  readonly budgets: readonly Selector[];
+  readonly policy: DisruptionPolicy | undefined;
+}
+
+/** The key of a DisruptionLimit in debits, and that of an owner with a default limit. */
+export function keyOfLimit(name: string): string {
+  return `limit/${name}`;
+}
+
+const OWNER_KEY = 'owner/';
+
+/** The rules that cover a pod: each DisruptionLimit that selects it; without one and without a budget, the default of its priority. */
+export function rulesOf(
+  pod: Pod,
+  { limits, budgets, policy }: LimitsOfNamespace,
+): readonly (LimitRule & { readonly covers: (other: Pod) => boolean })[] {
+  const own = limits.filter(({ selector }) => selector.matches(pod.labels));
+  if (own.length > 0)
+    return own.map((limit) => ({ ...ruleOf(limit), covers: ({ labels }) => limit.selector.matches(labels) }));
+  if (budgets.some((budget) => budget.matches(pod.labels))) return [];
+  const owner = controllerOf(pod);
+  const found = owner && policy?.defaults.find(({ min, max }) => isBetween(pod.spec.priority ?? 0, min, max));
+  if (owner === undefined || found === undefined) return [];
+  const { limits: rates, minAvailable } = found;
+  const rule = { key: `${OWNER_KEY}${owner.uid}`, limits: rates, minAvailable, shares: new Map() };
+  return [{ ...rule, covers: (other) => controllerOf(other)?.uid === owner.uid }];
+}
+
+function isBetween(value: number, min: number, max: number): boolean {
+  return min <= value && value <= max;
+}
+
+function ruleOf({ name, limits, minAvailable, shares }: DisruptionLimit): LimitRule {
+  return { key: keyOfLimit(name), limits, minAvailable, shares };
+}
+
+/** The rules that cover a pod, with the pods of its namespace that they cover. */
+export function coveringRules(pod: Pod, pods: Iterable<Pod>, of: LimitsOfNamespace): readonly CoveringRule[] {
+  const rules = rulesOf(pod, of);
+  if (rules.length === 0) return [];
+  const all = [...pods];
+  return rules.map(({ covers, ...rule }) => ({ rule, ...countPods(all.filter(covers)) }));
+}
+
+/**
+ * Pods that should be there and pods that are up. One that terminates is replaced at once, except by a StatefulSet, which
+ * waits until it is gone; one that waits for a gate or a node is expected, as in `pkg/controller/disruption`.
+ */
+export function countPods(pods: readonly Pod[]): Omit<CoveringRule, 'rule'> {
+  const present = pods.filter((pod) => !hasEnded(pod));
+  const expected = present.filter(
+    (pod) => pod.deletion === undefined || controllerOf(pod)?.kind === 'StatefulSet',
+  ).length;
+  const up = present.filter((pod) => pod.deletion === undefined && isReady(pod));
+  return { expected, up: new Set(up.map(({ uid }) => uid)) };
+}
+
+function isReady({ status }: Pod): boolean {
+  return status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True');
+}
