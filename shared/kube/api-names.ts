@@ -136,4 +136,7 @@ export const SHORT_NAMES = {
   NodePressurePolicy: 'nppol',
   NodePressure: 'np',
   Disruption: 'disr',
+  DisruptionLimit: 'dlimit',
+  DisruptionPolicy: 'dpol',
+  DisruptionAccount: 'dacc',
 } as const;

@@ -4,6 +4,9 @@ import { parse } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createObject } from '#shared/kube/client/objects.ts';
 import {
+  DISRUPTION_ACCOUNTS,
+  DISRUPTION_LIMITS,
+  DISRUPTION_POLICIES,
   DISRUPTIONS,
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
@@ -16,9 +19,19 @@ import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
-const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, NODE_PRESSURE_POLICIES, NODE_PRESSURES, DISRUPTIONS];
-/** In the namespace of the removed pod, whose viewers may read it. */
-const NAMESPACED = [DISRUPTIONS.kind];
+const KINDS = [
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  PRIORITY_RULES,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  DISRUPTIONS,
+  DISRUPTION_LIMITS,
+  DISRUPTION_POLICIES,
+  DISRUPTION_ACCOUNTS,
+];
+/** In the namespace of the pods, whose viewers may read it. */
+const NAMESPACED = [DISRUPTIONS, DISRUPTION_LIMITS, DISRUPTION_ACCOUNTS].map(({ kind }) => kind);
 
 interface Schema {
   readonly type?: string;
@@ -83,9 +96,11 @@ describe('the rules, each with its sentence', () => {
   const create = (resource: Resource, spec: object) =>
     createObject(
       sandbox.client,
-      { resource },
-      { apiVersion: API_VERSION, kind: resource.kind, metadata: { generateName: 'rule-' }, spec },
+      { resource, ...(resource.namespaced && { namespace: 'default' }) },
+      { apiVersion: API_VERSION, kind: resource.kind, metadata: metadataOf(resource), spec },
     );
+  const metadataOf = ({ kind }: Resource) =>
+    kind === DISRUPTION_POLICIES.kind ? { name: 'plimsoll' } : { generateName: 'rule-' };
 
   test.each<[Resource, object, string]>([
     [
@@ -137,6 +152,25 @@ describe('the rules, each with its sentence', () => {
     [NODE_PRESSURE_POLICIES, { limits: { concurrent: -1 } }, 'spec.limits.concurrent'],
     [NODE_PRESSURE_POLICIES, { budgets: { severe: 'Override' } }, 'spec.budgets.severe'],
     [NODE_PRESSURE_POLICIES, { budgets: { mild: 'Override' } }, 'spec.budgets.mild'],
+    [DISRUPTION_LIMITS, { selector: {} }, 'must set limits or minAvailable'],
+    [DISRUPTION_LIMITS, { limits: [{ max: 1, window: '1h' }] }, 'spec.selector'],
+    [DISRUPTION_LIMITS, { selector: {}, limits: [{ max: -1, window: '1h' }] }, 'max must be a percentage or a number'],
+    [DISRUPTION_LIMITS, { selector: {}, limits: [{ max: '101%', window: '1h' }] }, 'spec.limits[0].max'],
+    [DISRUPTION_LIMITS, { selector: {}, limits: [{ max: 1, window: '1d' }] }, 'spec.limits[0].window'],
+    [DISRUPTION_LIMITS, { selector: {}, minAvailable: -1 }, 'minAvailable must not be negative'],
+    [
+      DISRUPTION_LIMITS,
+      { selector: {}, minAvailable: 1, shares: [{ component: 'Drain', percent: 5 }] },
+      'spec.shares[0].component',
+    ],
+    [DISRUPTION_POLICIES, { forbiddingBudgets: 'Refuse' }, 'spec.forbiddingBudgets'],
+    [DISRUPTION_POLICIES, { defaults: [{ priority: { min: 1 } }] }, 'must set limits or minAvailable'],
+    [
+      DISRUPTION_POLICIES,
+      { defaults: [{ priority: { min: 2, max: 1 }, minAvailable: 1 }] },
+      'min must not be greater than max',
+    ],
+    [DISRUPTION_ACCOUNTS, {}, 'must be named plimsoll'],
   ])('%o refuses %j', async (resource, spec, sentence) => {
     expect(await create(resource, spec)).toMatchObject({
       kind: 'invalid',
@@ -164,6 +198,22 @@ describe('the rules, each with its sentence', () => {
     ],
     [PRIORITY_QUOTAS, { priorityClassNames: ['critical'], hard: { 'requests.memory': '1Gi', pods: 10 } }],
     [PRIORITY_QUOTAS, { priority: { min: -5, max: -5 }, hard: { 'limits.cpu': '500m' } }],
+    [
+      DISRUPTION_LIMITS,
+      {
+        selector: { matchLabels: { app: 'web' } },
+        limits: [
+          { max: 2, window: '1h' },
+          { max: '10%', window: '90s' },
+        ],
+        minAvailable: '80%',
+        shares: [{ component: 'Agent', percent: 50 }],
+      },
+    ],
+    [
+      DISRUPTION_POLICIES,
+      { forbiddingBudgets: 'Deny', defaults: [{ priority: { max: 99 }, limits: [{ max: '50%', window: '1h' }] }] },
+    ],
     [NODE_PRESSURE_POLICIES, {}],
     [
       NODE_PRESSURE_POLICIES,

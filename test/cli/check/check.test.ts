@@ -11,7 +11,8 @@ import { manifestsOf } from '#test/cli/vector-cluster.ts';
 
 const NOW = Date.parse(TAKEN_AT);
 const KINDS = [
-  ...['disruptions', 'nodepressurepolicies', 'nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
+  ...['disruptionaccounts', 'disruptionlimits', 'disruptionpolicies', 'disruptions', 'nodepressurepolicies'],
+  ...['nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -61,7 +62,7 @@ describe('checkCluster', () => {
 
   test('definitions and webhooks that are missing', () => {
     expect(troubles(...DEFINITIONS.slice(1), ...WEBHOOKS.slice(1))).toEqual([
-      ['Error', 'disruptions.plimsoll.dev', 'the CustomResourceDefinition is missing'],
+      ['Error', 'disruptionaccounts.plimsoll.dev', 'the CustomResourceDefinition is missing'],
       ['Error', MUTATING, 'the webhook is not registered: classes and quotas are not enforced by it'],
     ]);
   });
@@ -265,7 +266,7 @@ describe('plimsoll check', () => {
       code: 0,
       lines: [
         'LEVEL     SUBJECT                          FINDING',
-        'OK        definitions                      all 6 CustomResourceDefinitions are there',
+        'OK        definitions                      all 9 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
         'OK        admission                        mode Webhook: the webhook is asked about every new pod; the API server gives no defaults itself, because defaults.plimsoll.dev is not installed',

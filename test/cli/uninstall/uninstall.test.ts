@@ -40,6 +40,9 @@ describe('plimsoll uninstall --dry-run=client', () => {
     expect(stays.split('\n').map((line) => line.split(/ {3,}/))).toEqual([
       ['STAYS', 'HOW TO REMOVE IT'],
       ...[
+        'disruptionaccounts',
+        'disruptionlimits',
+        'disruptionpolicies',
         'disruptions',
         'nodepressurepolicies',
         'nodepressures',

@@ -1,0 +1,66 @@
+import type { Account, Debit } from '#shared/domain/disruption/account.ts';
+import { CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { COMPONENTS } from '#shared/domain/disruption/limit-rule.ts';
+import {
+  type Decoded,
+  decodeObject,
+  readChoice,
+  readInstant,
+  readInteger,
+  readList,
+  readPart,
+  readText,
+  readTexts,
+  refuseField,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
+import { present, timeText } from './encode-fields.ts';
+
+/** Raise it with every change that an earlier version would misread: that one then lets nothing go. */
+const ACCOUNT_VERSION = 1;
+/** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptionaccounts.yaml). */
+const LONGEST_CALLER = 253;
+
+/** Reads the debits of a DisruptionAccount; what cannot be read is refused, because an unknown count must let nothing go. */
+export function decodeAccount(raw: unknown): Decoded<Account> {
+  return decodeObject(raw, (object) =>
+    readPart(object, 'status', (status) => {
+      const version = readInteger(status, 'accountVersion') ?? ACCOUNT_VERSION;
+      if (version > ACCOUNT_VERSION)
+        refuseField('accountVersion', `a later version keeps this account as version ${version}`);
+      return readList(status, 'debits', readDebit);
+    }),
+  );
+}
+
+function readDebit(debit: WireObject): Debit {
+  return {
+    uid: readText(debit, 'uid') ?? refuseField('uid', 'expected the UID of a pod'),
+    pod: readText(debit, 'pod') ?? '',
+    at: readTime(debit, 'at'),
+    component: readChoice(debit, 'component', COMPONENTS) ?? 'Others',
+    rules: readTexts(debit, 'rules'),
+    lapsesAt: readTime(debit, 'lapsesAt'),
+    cause: readChoice(debit, 'cause', CAUSES),
+    caller: readText(debit, 'caller'),
+    overran: readText(debit, 'overran'),
+  };
+}
+
+function readTime(debit: WireObject, key: string): number {
+  return readInstant(debit, key) ?? refuseField(key, 'expected a time');
+}
+
+/** The status of a DisruptionAccount. */
+export function encodeAccount(account: Account): object {
+  return { accountVersion: ACCOUNT_VERSION, debits: account.map(encodeDebit) };
+}
+
+function encodeDebit({ at, lapsesAt, caller, ...others }: Debit): object {
+  return present({
+    ...others,
+    at: timeText(at),
+    lapsesAt: timeText(lapsesAt),
+    caller: caller?.slice(0, LONGEST_CALLER),
+  });
+}
