@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { HandlerSources } from './handlers/handlers.ts';
+import { createDisruptionAccounts } from './evictions/disruption-accounts.ts';
 import { createEvictionCounter, evictionStore, findSurvivors } from './evictions/eviction-store.ts';
 import {
   createLiveClassesReader,
@@ -38,14 +39,14 @@ const SHARE_FOR_RESERVING = 0.7;
 /** Share of the request's deadline; reading comes before reserving. */
 const SHARE_FOR_READING = 0.6;
 
-interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events'> {
+interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events' | 'metrics'> {
   readonly avoidedBy?: AvoidLookup | undefined;
 }
 
 /** Everything that the handlers read, from caches and, if necessary, from the API server. */
 export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
-  { client, caches, avoidedBy, ledgers, clock, events }: Parts,
+  { client, caches, avoidedBy, ledgers, clock, events, metrics }: Parts,
 ): HandlerSources {
   const cluster = createStateReader(caches, clock, avoidedBy);
   const deadlineMs = requestSeconds * 1_000;
@@ -62,6 +63,7 @@ export function createHandlerSources(
       clock,
     }),
     evictionsPerMinute: evictions.perMinute,
+    accounts: createDisruptionAccounts({ client, clock, metrics }),
     client,
     ledgers,
     clock,

@@ -201,7 +201,7 @@ function retryAfterMs(seconds: number | undefined): Instant | undefined {
 }
 
 /**
- * An exhausted PodDisruptionBudget affects this pod and the others of its owner, a limit of the webhook what its window
+ * An exhausted PodDisruptionBudget or DisruptionLimit affects this pod and the others of its owner, a limit of the webhook what its window
  * counts, and a throttling server every request.
  */
 function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
@@ -216,6 +216,7 @@ function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionStat
 function affectedBy(cause: 'budget' | LimitScope, { owner, namespace, signal }: InflightEviction): readonly string[] {
   switch (cause) {
     case 'budget':
+    case 'disruptionLimit':
       return owner === undefined ? [] : [owner];
     case 'namespaceLimit':
       return [namespaceKey(namespace)];

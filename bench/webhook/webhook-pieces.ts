@@ -6,7 +6,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { median, rounded } from '#bench/shared/support/quantile.ts';

@@ -12,7 +12,7 @@ import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { printable, formatTable } from '#cli/output/table.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
-import { JUDGED_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { JUDGED_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';

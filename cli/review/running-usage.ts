@@ -2,7 +2,7 @@ import { type ClusterState, type KnownPods, NO_KNOWN_PODS } from '#shared/domain
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { chargeToPriorityQuota, costTo, missingFor } from '#shared/domain/quota/charge.ts';

@@ -51,6 +51,10 @@ export const WEBHOOK_ENTRIES = {
   /** Evictions by our own accounts: the part of `evictions` that fails closed. */
   ownEvictions: 'own-evictions.plimsoll.dev',
   deletions: 'deletions.plimsoll.dev',
+  /** Evictions by everyone else, only in namespaces whose limits are enforced. */
+  limitedEvictions: 'limited-evictions.plimsoll.dev',
+  /** Deletions there, which are counted and never refused. */
+  limitedDeletions: 'limited-deletions.plimsoll.dev',
 } as const;
 
 /** The policies of the API server for groups of pods, which the entry for templates judges too. */
@@ -70,6 +74,11 @@ export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';
+/** On a namespace: every eviction in it asks the limits of disruptions. */
+export const LABEL_DISRUPTION_LIMITS = 'plimsoll.dev/disruption-limits';
+export const DISRUPTION_LIMITS_ENFORCED = 'enforced';
+/** The name of the one DisruptionAccount of a namespace. */
+export const DISRUPTION_ACCOUNT = 'plimsoll';
 /** @public */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';

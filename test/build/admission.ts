@@ -6,7 +6,7 @@ import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { amountsOf, buildPod, selectorOf, type PodFields } from './cluster.ts';
 
 export const NOW = Date.UTC(2026, 0, 1);

@@ -91,6 +91,7 @@ function askedEntries(configurations: readonly unknown[], request: Request): rea
     .sort();
 }
 
+const LIMITED = { 'plimsoll.dev/disruption-limits': 'enforced' };
 const EVERYTHING = ['priority', 'priority (mutating)', 'quota'];
 
 const CASES: Record<string, { request: Request; asked: readonly string[] }> = {
@@ -134,6 +135,26 @@ const CASES: Record<string, { request: Request; asked: readonly string[] }> = {
   'an eviction by the scheduler': { request: { user: SCHEDULER, subresource: 'eviction' }, asked: ['evictions'] },
   'a deletion by our agent': { request: { user: AGENT, operation: 'DELETE' }, asked: ['deletions'] },
   'an eviction by a person': { request: { user: ALICE, subresource: 'eviction' }, asked: [] },
+  'an eviction by a person where limits are enforced': {
+    request: { user: ALICE, subresource: 'eviction', labels: LIMITED },
+    asked: ['limited-evictions'],
+  },
+  'an eviction by our agent where limits are enforced': {
+    request: { user: AGENT, subresource: 'eviction', labels: LIMITED },
+    asked: ['own-evictions'],
+  },
+  'an eviction in kube-system, which nobody can put under limits': {
+    request: { user: ALICE, subresource: 'eviction', labels: LIMITED, namespace: 'kube-system' },
+    asked: [],
+  },
+  'a deletion by a person where limits are enforced': {
+    request: { user: ALICE, operation: 'DELETE', labels: LIMITED },
+    asked: ['limited-deletions'],
+  },
+  'a deletion by a node where limits are enforced': {
+    request: { user: NODE, operation: 'DELETE', labels: LIMITED },
+    asked: [],
+  },
   'a preemption': { request: { user: SCHEDULER, operation: 'DELETE' }, asked: ['deletions'] },
   'a preemption in kube-system': {
     request: { user: SCHEDULER, operation: 'DELETE', namespace: 'kube-system' },

@@ -57,6 +57,7 @@ const DECISIONS: Decisions = {
   classChangeAccepted: [],
   classInUse: [{ ...CLASS, mentions: ['PriorityPolicy `team-a`'] }],
   secondGlobalDefault: [{ ...CLASS, globalDefault: 'normal' }],
+  disruptionLimitReached: [{ limit: 'limit/web', what: 'window', most: 2, rate: 2, window: '1h', retryAfter: 1200 }],
   disruptionAccepted: [{ kind: 'eviction' }],
   neverDeletes: [],
   unboundToken: [],

@@ -3,7 +3,7 @@ import { type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/clust
 import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import type { Caches } from './caches.ts';

@@ -10,7 +10,7 @@ import type { Caches } from '#webhook/cluster-state/caches.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
-import { QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import {
   EXEMPT_NAMESPACES,
   LABEL_IGNORE,

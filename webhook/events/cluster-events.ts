@@ -5,7 +5,7 @@ import { apiVersionOf, PRIORITY_CLASSES, PRIORITY_QUOTAS } from '#shared/kube/re
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { EVENTS } from '#webhook/messages.ts';
 
 /** Records an Event on the effective class when there are several global defaults, once per change. */

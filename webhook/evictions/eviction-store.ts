@@ -5,6 +5,7 @@ import {
   type EvictionBounds,
 } from '#shared/domain/eviction/count-eviction.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { compareAndSwap } from '#shared/kube/client/compare-and-swap.ts';
 import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { CONFIG_MAPS, PODS } from '#shared/kube/resource.ts';
@@ -177,14 +178,16 @@ export function createEvictionCounter(options: EvictionCounterOptions): Eviction
 async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<Count> {
   const { store, clock } = options;
   const leftMs = (): number => Math.max(0, attempt.giveUpAt - clock.monotonic());
-  while (leftMs() > 0) {
-    const stored = await store.read(leftMs());
-    const outcome = await decide(stored, attempt, options);
-    if (outcome.kind === 'exceeded') return outcome;
-    if (leftMs() === 0) break;
-    if (await store.write({ ...stored, evictions: outcome.counted }, leftMs())) return { kind: 'counted' };
-  }
-  return unclear('the count was not settled in time');
+  const count = await compareAndSwap<StoredEvictions, Count>({
+    ...store,
+    leftMs,
+    decide: async (stored) => {
+      const outcome = await decide(stored, attempt, options);
+      if (outcome.kind === 'exceeded') return { next: undefined, result: outcome };
+      return { next: { ...stored, evictions: outcome.counted }, result: { kind: 'counted' } };
+    },
+  });
+  return count ?? unclear('the count was not settled in time');
 }
 
 /** A limit that seems reached is checked again without the evictions that were not executed. */
@@ -211,10 +214,13 @@ function unclear(message: string): Count {
   return { kind: 'unclear', message };
 }
 
+/** A pod whose eviction was let through. */
+type EvictedPod = Pick<CountedEviction, 'namespace' | 'pod' | 'uid'>;
+
 /** The UIDs of the evicted pods that still run and are not terminating; a pod that cannot be read is left out. */
 export async function findSurvivors(
   client: KubeClient,
-  evictions: readonly CountedEviction[],
+  evictions: readonly EvictedPod[],
   timeoutMs: number,
 ): Promise<ReadonlySet<string>> {
   const found = await Promise.all(evictions.map((each) => isUnharmed(client, each, timeoutMs)));
@@ -223,7 +229,7 @@ export async function findSurvivors(
 
 async function isUnharmed(
   client: KubeClient,
-  { namespace, pod, uid }: CountedEviction,
+  { namespace, pod, uid }: EvictedPod,
   timeoutMs: number,
 ): Promise<boolean> {
   const found = await getObject(client, { resource: PODS, namespace, name: pod }, { timeoutMs });

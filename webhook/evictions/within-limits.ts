@@ -1,3 +1,5 @@
+import { windowText } from '#shared/api/disruption-limit.ts';
+import type { Exceeded } from '#shared/domain/disruption/account.ts';
 import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
 import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
@@ -5,18 +7,17 @@ import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { type Protection, spentBudget } from '#shared/domain/eviction/protection.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { listObjects } from '#shared/kube/client/objects.ts';
-import { PDBS } from '#shared/kube/resource.ts';
+import { readBudgets } from './covering-limits.ts';
+import type { AskedRemoval, Debited, DisruptionAccounts } from './disruption-accounts.ts';
 import type { Count, EvictionCounter } from './eviction-store.ts';
 
 export interface LimitSources {
   readonly client: KubeClient;
   readonly evictions: EvictionCounter;
+  readonly accounts: DisruptionAccounts;
   /** In the whole cluster. */
   readonly evictionsPerMinute: number;
 }
@@ -28,6 +29,8 @@ export interface LimitedEviction {
   readonly limits: Protection['limits'] | undefined;
   /** As the agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
+  /** How it is debited to the limits of disruptions. */
+  readonly asked: Pick<AskedRemoval, 'component' | 'caller' | 'kind'>;
   readonly accepted: Allowed;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -35,7 +38,6 @@ export interface LimitedEviction {
 }
 
 const LONGEST_RETRY_SECONDS = 60;
-const MOST_BUDGETS = 200;
 
 /**
  * Counts an eviction against the limits of the pod's node and of the cluster. An eviction that a PodDisruptionBudget
@@ -48,28 +50,46 @@ export async function withinLimits(sources: LimitSources, eviction: LimitedEvict
   const { namespace, name, uid, spec } = pod;
   const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
+  const asked = { ...eviction.asked, pod, isDryRun: false, giveUpAt };
+  const debited = await sources.accounts.debit(asked);
+  if (debited.kind !== 'debited') return notDebited(eviction, debited);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
   const count = await evictions.count(
     { node, namespace, pod: name, uid, owner: controllerOf(pod)?.uid },
     { limits, inClusterPerMinute, urgency },
     giveUpAt,
   );
-  return count.kind === 'counted' ? accepted : uncounted(eviction, count);
+  if (count.kind === 'counted') return accepted;
+  await sources.accounts.withdraw(asked);
+  return uncounted(eviction, count);
 }
 
-/** Budgets belong to tenants: those that cannot be read are left to the API server, which enforces them anyway. */
-async function readBudgets(
-  client: KubeClient,
-  namespace: string,
-  timeoutMs: number,
-): Promise<readonly DisruptionBudget[]> {
-  const listed = await listObjects(client, { resource: PDBS, namespace }, { limit: MOST_BUDGETS, timeoutMs });
-  if (listed.kind !== 'ok' || listed.object.continueToken !== undefined) return [];
-  const decoded = listed.object.items.map(decodeBudget);
-  return decoded.every((each) => each.ok) ? decoded.map(({ value }) => value) : [];
+/** The refusal of a removal that was not debited. */
+export function notDebited(
+  eviction: Pick<LimitedEviction, 'pod' | 'accepted'>,
+  debited: Exclude<Debited, { readonly kind: 'debited' }>,
+): Refused {
+  const { facts } = eviction.accepted.because;
+  switch (debited.kind) {
+    case 'budgetSpent':
+      return budgetSpent(eviction, debited.budget);
+    case 'unclear':
+      return unclearEviction(debited.message, facts);
+    case 'exceeded':
+      return limitExceeded(debited, facts);
+  }
 }
 
-function budgetSpent({ accepted }: LimitedEviction, budget: string): Refused {
+function limitExceeded(exceeded: Exceeded, facts: Refused['because']['facts']): Refused {
+  const { key, most, rate, windowMs, retryAfterMs } = exceeded;
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  const numbers = { limit: key, most, rate, window: windowText(windowMs), retryAfter: seconds };
+  const refused = refuseFor(MESSAGES.disruptionLimitReached, { ...exceeded, ...numbers }, { ...facts, ...numbers });
+  const causes = [{ reason: LIMIT_CAUSES.disruptionLimit, message: refused.because.text }];
+  return { ...refused, retryAfterSeconds: Math.min(LONGEST_RETRY_SECONDS, seconds), causes };
+}
+
+function budgetSpent({ accepted }: Pick<LimitedEviction, 'accepted'>, budget: string): Refused {
   const refused = refuseFor(MESSAGES.budgetSpent, {}, { ...accepted.because.facts, budget });
   return { ...refused, causes: [{ reason: 'DisruptionBudget', message: PHRASES.budgetAllowsNone(budget) }] };
 }

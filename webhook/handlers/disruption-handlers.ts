@@ -7,7 +7,7 @@ import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shar
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
-import { AGENT_ACCOUNT, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
+import { AGENT_ACCOUNT, callerComponent, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { withDeadline } from '#shared/runtime/deadline.ts';
@@ -132,7 +132,14 @@ async function decideEvictionOf(
   if (decision.kind === 'refused' || !isCounted) return decision;
   const ofNode = disruption.caller === 'agent' ? limits : undefined;
   const { urgency } = wanted;
-  return withinLimits(sources, { pod, limits: ofNode, urgency, accepted: decision, ...deadline });
+  const debit = askedBy(request.requester.name, ofNode !== undefined && urgency !== undefined);
+  return withinLimits(sources, { pod, limits: ofNode, urgency, asked: debit, accepted: decision, ...deadline });
+}
+
+/** In the severe stage the agent may go beyond limits of disruptions, never beyond a PodDisruptionBudget. */
+function askedBy(caller: string, mayOverrun: boolean) {
+  const kind = mayOverrun ? 'overrun' : 'evict';
+  return { kind, caller, component: callerComponent(caller) } as const;
 }
 
 /** The rules that the agent of the pod's node follows, read from the API server. */

@@ -13,6 +13,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { priorityClassHandler, type ClassSources, podHandler, templateHandler } from './priority-handlers.ts';
+import { limitHandler } from './limit-handlers.ts';
 import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
 
 export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
@@ -33,6 +34,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
+    [WEBHOOK_PATHS.limits, limitConcurrency(limitHandler(sources), sources.evictionLanes)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
   const inMode = (handle: AdmissionHandler) =>

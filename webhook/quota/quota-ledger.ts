@@ -11,7 +11,8 @@ import {
 import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { UnchargedPods } from '#shared/domain/quota/view/quota-counter.ts';
 import { step } from '#shared/domain/quota/replica/step.ts';
-import { backoffDelay, type Backoff } from '#shared/runtime/repeat.ts';
+import { CONFLICT_PAUSES } from '#shared/kube/client/compare-and-swap.ts';
+import { backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
@@ -36,8 +37,6 @@ interface ReserveOptions {
   readonly isDryRun: boolean;
 }
 
-/** Random, growing pauses after conflicts: meanwhile more requests arrive that share the next write. */
-const PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
 /** How late a reservation may time out. */
 const TICK_MS = 50;
 /** Enough for a read, a write and some conflicts; slices that are not given back expire. */
@@ -145,7 +144,7 @@ export class QuotaLedger {
       case 'write':
         return { kind: 'wrote', result: await store.write(effect.write) };
       case 'pause':
-        await clock.sleep(backoffDelay(PAUSES, effect.failures - 1, random()));
+        await clock.sleep(backoffDelay(CONFLICT_PAUSES, effect.failures - 1, random()));
         return { kind: 'pauseEnded' };
     }
   }

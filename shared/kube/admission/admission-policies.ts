@@ -13,13 +13,8 @@ import {
   TEMPLATE_RULE_VARIABLES,
   WORKLOAD_RULE_VARIABLES,
 } from './rule-expressions.ts';
-import {
-  CREATED_POD_GROUPS,
-  CREATED_PODS,
-  CREATED_WORKLOADS,
-  judgedNamespaces,
-  WRITTEN_TEMPLATES,
-} from './webhook-configurations.ts';
+import { judgedNamespaces } from './judged-namespaces.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS, CREATED_WORKLOADS, WRITTEN_TEMPLATES } from './webhook-configurations.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, RULES_OF_GROUPS, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 
 interface Validation {

@@ -1,3 +1,4 @@
+import type { Component } from '#shared/domain/disruption/limit-rule.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, SECOND_SCHEDULER } from '#shared/kube/api-names.ts';
 
 /** A named expression of a ValidatingAdmissionPolicy, computed at most once for each evaluation. */
@@ -38,6 +39,14 @@ export const SCHEDULERS: readonly string[] = [
   'system:kube-scheduler',
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
 ];
+
+/** For which component the removals of a user count. */
+export function callerComponent(user: string): Component {
+  if (user === AGENT_ACCOUNT) return 'Agent';
+  if (OWN_ACCOUNTS.includes(user)) return 'Scheduler';
+  if (SCHEDULERS.includes(user)) return 'KubeScheduler';
+  return user.startsWith('system:node:') ? 'Kubelet' : 'Others';
+}
 
 /** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
 export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");

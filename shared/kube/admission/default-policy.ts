@@ -18,7 +18,8 @@ import {
 import { POLICY_LABELS } from './admission-policies.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
 import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
-import { CREATED_POD_GROUPS, CREATED_PODS, judgedNamespaces } from './webhook-configurations.ts';
+import { judgedNamespaces } from './judged-namespaces.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [

@@ -1,13 +1,5 @@
-import { prepareSelector, type Selector, type Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import {
-  EXEMPT_NAMESPACES,
-  LABEL_IGNORE,
-  LABEL_PRIORITY_QUOTA,
-  PRIORITY_QUOTA_ENFORCED,
-  WEBHOOK_CONFIGURATION,
-  WEBHOOK_ENTRIES,
-} from '#shared/kube/api-names.ts';
+import { WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import {
   byOneOf,
   condition,
@@ -20,6 +12,7 @@ import {
   OWN_ACCOUNTS,
   SCHEDULERS,
 } from './cel-expressions.ts';
+import { judgedNamespaces, LIMITS_ENFORCED, QUOTA_ENFORCED } from './judged-namespaces.ts';
 
 /** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
 export type WebhookTarget =
@@ -45,6 +38,7 @@ export const WEBHOOK_PATHS = {
   classes: '/validate/classes',
   evictions: '/validate/evictions',
   deletions: '/validate/deletions',
+  limits: '/validate/disruption-limits',
 } as const;
 
 interface Entry {
@@ -64,16 +58,6 @@ const TIMEOUT_SECONDS = 5;
 const DECIDING_TIMEOUT_SECONDS = 10;
 /** An answer that comes later than this is not waited for by every entry. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
-
-/** What a namespace must say before the quota entry is in force there. */
-const QUOTA_ENFORCED: Requirement = {
-  key: LABEL_PRIORITY_QUOTA,
-  operator: 'In',
-  values: [PRIORITY_QUOTA_ENFORCED],
-};
-
-/** The same as people write it. */
-export const QUOTA_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 /** Workloads that make pods from a template. */
@@ -199,30 +183,35 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
       rules: [rule('', ['pods'], ['DELETE'])],
       matchConditions: [byOneOf([...others, ...OWN_ACCOUNTS])],
     },
+    ...entriesOfLimits(shared),
   ];
 }
 
-/** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
-export function judgedNamespaces(...more: readonly Requirement[]): {
-  readonly matchExpressions: readonly Requirement[];
-} {
-  return {
-    matchExpressions: [
-      { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: [...EXEMPT_NAMESPACES] },
-      { key: LABEL_IGNORE, operator: 'NotIn', values: ['true'] },
-      ...more,
-    ],
+/** Only where a namespace asks for it: drains work in every other one while the webhook is away. */
+function entriesOfLimits(shared: SharedParts): readonly Entry[] {
+  const limited = {
+    ...shared,
+    path: WEBHOOK_PATHS.limits,
+    namespaceSelector: judgedNamespaces(LIMITS_ENFORCED),
   };
+  return [
+    {
+      ...limited,
+      name: WEBHOOK_ENTRIES.limitedEvictions,
+      rules: [EVICTIONS],
+      failurePolicy: 'Fail',
+      matchConditions: [NOT_OURSELVES],
+    },
+    {
+      ...limited,
+      name: WEBHOOK_ENTRIES.limitedDeletions,
+      rules: [rule('', ['pods'], ['DELETE'])],
+      // A deletion is never refused; the record of removed pods counts what was not asked about.
+      failurePolicy: 'Ignore',
+      matchConditions: [NOT_A_NODE],
+    },
+  ];
 }
-
-/** The namespaces, by their labels, that any entry about pods is asked about. */
-export const JUDGED_NAMESPACES: Selector = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
-
-/** The namespaces, by their labels, for whose pods the API server asks the quota entry. */
-export const QUOTA_NAMESPACES: Selector = prepareSelector({
-  matchLabels: new Map(),
-  ...judgedNamespaces(QUOTA_ENFORCED),
-});
 
 function configuration(kind: string, webhooks: readonly unknown[]): KubeObject {
   return {

@@ -16,14 +16,15 @@ export interface EvictionRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Which limit of our webhook is reached: that of the node, of the pod's namespace on it, or of the cluster. */
-export type LimitScope = 'nodeLimit' | 'namespaceLimit' | 'clusterLimit';
+/** Which limit of our webhook is reached: of the node, of the pod's namespace on it, of the cluster, or of disruptions. */
+export type LimitScope = 'nodeLimit' | 'namespaceLimit' | 'clusterLimit' | 'disruptionLimit';
 
 /** The causes in the Status of a refusal by our webhook, by what is reached. */
 export const LIMIT_CAUSES: Readonly<Record<LimitScope, string>> = {
   nodeLimit: 'NodeEvictionLimit',
   namespaceLimit: 'NamespaceEvictionLimit',
   clusterLimit: 'ClusterEvictionLimit',
+  disruptionLimit: 'DisruptionLimit',
 };
 
 /**

@@ -50,7 +50,7 @@ export async function openSteppedWebhook(api: ApiDouble, certificates: Certifica
   };
   const ledgers = new Ledgers({ ...around, ...quotas });
   const events = createEventRecorder({ ...around, component: 'test', instance: 'test' });
-  const sources = createHandlerSources(configuration, { client, caches, ledgers, clock, events });
+  const sources = createHandlerSources(configuration, { ...around, caches, ledgers, events });
   const first = await certificates.load(() => false);
   const server = await openAdmissionPort(configuration, { sources, tls: first.tls, metrics, log });
   const caBundlePem = (): string | undefined => rotator.caBundlePem();

@@ -128,6 +128,11 @@ export const DISRUPTION_MESSAGES = {
     status: 429,
     text: ({ limit }: { readonly limit: string }) => limit,
   },
+  disruptionLimitReached: {
+    code: 'DisruptionLimitReached',
+    status: 429,
+    text: (exceeded: ExceededLimit) => `${limitNamed(exceeded.limit)}: ${LIMITS[exceeded.what](exceeded)}`,
+  },
   evictionUnclear: {
     code: 'DisruptionUnclear',
     status: 429,
@@ -135,3 +140,32 @@ export const DISRUPTION_MESSAGES = {
     text: ({ cause }: Caused) => `cannot decide about the eviction: ${cause}; try again`,
   },
 } as const satisfies Record<string, Message<never>>;
+
+/** A limit of disruptions that an eviction would exceed, with its numbers. */
+interface ExceededLimit {
+  /** `limit/NAME`, or `owner/UID` for a default limit. */
+  readonly limit: string;
+  readonly what: 'window' | 'share' | 'minAvailable' | 'full';
+  readonly most: number;
+  readonly rate: number;
+  readonly window: string;
+  /** In seconds. */
+  readonly retryAfter: number;
+}
+
+const LIMITS: Readonly<Record<ExceededLimit['what'], (exceeded: ExceededLimit) => string>> = {
+  window: ({ most, rate, window, retryAfter }) =>
+    `at most ${most} pods may be removed in ${window}; ${rate} were; try again in ${retryAfter} s`,
+  share: ({ most, rate, window, retryAfter }) =>
+    `this caller may remove at most ${most} pods in ${window}; it removed ${rate}; try again in ${retryAfter} s`,
+  minAvailable: ({ most, rate }) => `at least ${most} pods must stay available; ${rate} are`,
+  full: ({ most, retryAfter }) =>
+    `the account of this namespace is full (${most} entries); try again in ${retryAfter} s`,
+};
+
+function limitNamed(key: string): string {
+  if (key === '') return 'DisruptionAccount';
+  return key.startsWith('limit/')
+    ? `DisruptionLimit \`${key.slice('limit/'.length)}\``
+    : "default limit of the pod's owner";
+}

@@ -1,4 +1,4 @@
-import { QUOTA_LABEL } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL } from '#shared/kube/admission/judged-namespaces.ts';
 import { describe, expect, test } from 'vitest';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';

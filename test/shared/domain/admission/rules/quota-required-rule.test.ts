@@ -1,4 +1,4 @@
-import { QUOTA_LABEL } from '#shared/kube/admission/webhook-configurations.ts';
+import { QUOTA_LABEL } from '#shared/kube/admission/judged-namespaces.ts';
 import { describe, expect, test } from 'vitest';
 import { breaksQuotaRequiredRule } from '#shared/domain/admission/policy-rules.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { at } from '#test/contract/harness.ts';
+import { itemsOf } from '#shared/kube/kube-object.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { startSandboxWebhook, type SandboxWebhook } from '#test/webhook/no-way-round/sandbox-webhook.ts';
+
+const CORE = '/api/v1/namespaces';
+const OURS = '/apis/plimsoll.dev/v1alpha1/namespaces';
+const LIMITED = 'limited';
+const FREE = 'free';
+
+/** The API server of the sandbox asks the webhook, as a real one does. */
+describe('limits of disruptions in namespaces that enforce them, and in others', () => {
+  let webhook: SandboxWebhook;
+  let client: KubeClient;
+  let made = 0;
+
+  beforeAll(async () => {
+    webhook = await startSandboxWebhook();
+    client = createClient(webhook.target.connection, { userAgent: 'test' });
+    const label = { 'plimsoll.dev/disruption-limits': 'enforced' };
+    await send('POST', CORE, { metadata: { name: LIMITED, labels: label } });
+    await send('POST', CORE, { metadata: { name: FREE } });
+    for (const name of [LIMITED, FREE]) await limit(name, 'web', { max: 1, window: '1h' });
+  });
+  afterAll(async () => {
+    client.close();
+    await webhook.stop();
+  });
+
+  async function limit(namespace: string, app: string, rate: object): Promise<void> {
+    const spec = { selector: { matchLabels: { app } }, limits: [rate] };
+    const answer = await send('POST', `${OURS}/${namespace}/disruptionlimits`, {
+      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: app }, spec },
+    });
+    expect(answer.kind).toBe('ok');
+  }
+
+  const send = (method: 'POST' | 'DELETE' | 'GET', path: string, body?: unknown) =>
+    client.request({ method, path, ...(body !== undefined && { body }) });
+
+  async function pod(namespace: string, app: string): Promise<string> {
+    const name = `p${(made += 1)}`;
+    const spec = { containers: [{ name: 'main', image: 'i' }] };
+    const created = await send('POST', `${CORE}/${namespace}/pods`, { metadata: { name, labels: { app } }, spec });
+    expect(created.kind).toBe('ok');
+    return name;
+  }
+
+  const evict = (namespace: string, name: string) =>
+    send('POST', `${CORE}/${namespace}/pods/${name}/eviction`, {
+      ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } },
+    });
+
+  async function debits(namespace: string): Promise<readonly unknown[]> {
+    const found = await send('GET', `${OURS}/${namespace}/disruptionaccounts/plimsoll`);
+    return found.kind === 'ok' ? itemsOf(at(found.object, 'status.debits')) : [];
+  }
+
+  test('the second eviction in an hour is refused with limit, window, rate and when to try again (S3-14, S3-36)', async () => {
+    const [first, second] = [await pod(LIMITED, 'web'), await pod(LIMITED, 'web')];
+    expect(await evict(LIMITED, first)).toMatchObject({ kind: 'ok' });
+    const refused = await evict(LIMITED, second);
+    expect(refused).toMatchObject({ kind: 'tooManyRequests', retryAfterSeconds: 60 });
+    const text = /DisruptionLimit `web`: at most 1 pods may be removed in 1h; 1 were; try again in \d+ s/;
+    expect(at(refused, 'message')).toMatch(text);
+    expect(await debits(LIMITED)).toMatchObject([{ pod: first, component: 'Others', rules: ['limit/web'] }]);
+  });
+
+  test('a pod without a limit may always go (S3-22)', async () => {
+    for (const name of [await pod(LIMITED, 'other'), await pod(LIMITED, 'other')])
+      expect(await evict(LIMITED, name)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('a deletion is counted with its caller and never refused (S3-49)', async () => {
+    await limit(LIMITED, 'db', { max: 1, window: '1h' });
+    const [first, second, third] = [await pod(LIMITED, 'db'), await pod(LIMITED, 'db'), await pod(LIMITED, 'db')];
+    for (const name of [first, second])
+      expect(await send('DELETE', `${CORE}/${LIMITED}/pods/${name}`)).toMatchObject({ kind: 'ok' });
+    expect(await debits(LIMITED)).toEqual(
+      expect.arrayContaining(
+        [first, second].map(
+          (name) => expect.objectContaining({ pod: name, caller: expect.any(String) as string }) as object,
+        ),
+      ),
+    );
+    expect(await evict(LIMITED, third)).toMatchObject({ kind: 'tooManyRequests' });
+  });
+
+  test('where the label is missing, no eviction is asked about, and none is refused', async () => {
+    for (const name of [await pod(FREE, 'web'), await pod(FREE, 'web')])
+      expect(await evict(FREE, name)).toMatchObject({ kind: 'ok' });
+    expect(await debits(FREE)).toEqual([]);
+  });
+
+  test('without the webhook, evictions are let through where the label is missing, and only there; deletions everywhere', async () => {
+    const [free, limited] = [await pod(FREE, 'web'), await pod(LIMITED, 'other')];
+    await webhook.stopWebhook();
+    expect(await evict(FREE, free)).toMatchObject({ kind: 'ok' });
+    expect(await evict(LIMITED, limited)).toMatchObject({ kind: 'serverError' });
+    expect(await send('DELETE', `${CORE}/${LIMITED}/pods/${limited}`)).toMatchObject({ kind: 'ok' });
+  });
+});

@@ -1,0 +1,116 @@
+import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
+import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
+import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import type { CoveringRule } from '#shared/domain/disruption/limit-rule.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { spentBudget } from '#shared/domain/eviction/protection.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { type CollectionAddress, listObjects } from '#shared/kube/client/objects.ts';
+import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { readSome } from '#shared/kube/list/read-some.ts';
+import { parseItem } from '#shared/kube/list/list-scanner.ts';
+import { decodeWith } from '#shared/kube/reflector/reflector.ts';
+import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, PODS, resourceLabel } from '#shared/kube/resource.ts';
+import { ERRORS } from '#webhook/messages.ts';
+
+const MOST_OBJECTS = 200;
+const PAGE_SIZE = 500;
+const PAGE_BYTES = 32 * 1024 * 1024;
+const readPod = decodeWith(decodePod);
+const NEVER = new AbortController().signal;
+
+/** What limits evictions in a namespace, and its budgets as they are stored. */
+export interface StoredLimits extends LimitsOfNamespace {
+  readonly stored: readonly DisruptionBudget[];
+}
+
+/** Reads what limits evictions in a namespace. Rejects when something cannot be read that could be a limit. */
+export async function readLimits(client: KubeClient, namespace: string, timeoutMs: number): Promise<StoredLimits> {
+  const [limits, policies, stored] = await Promise.all([
+    listAll(client, { resource: DISRUPTION_LIMITS, namespace }, decodeDisruptionLimit, timeoutMs),
+    listAll(client, { resource: DISRUPTION_POLICIES }, decodeDisruptionPolicy, timeoutMs),
+    readBudgets(client, namespace, timeoutMs),
+  ]);
+  return { limits, policy: policies[0], stored, budgets: stored.map(({ selector }) => prepareSelector(selector)) };
+}
+
+/** A kind that is not defined has no objects. */
+async function listAll<T>(
+  client: KubeClient,
+  address: CollectionAddress,
+  decode: (raw: unknown) => Decoded<T>,
+  timeoutMs: number,
+): Promise<readonly T[]> {
+  const what = resourceLabel(address.resource);
+  const listed = await listObjects(client, address, { limit: MOST_OBJECTS, timeoutMs });
+  if (listed.kind === 'notFound') return [];
+  if (listed.kind !== 'ok') throw new Error(ERRORS.list(what, listed.message));
+  if (listed.object.continueToken !== undefined) throw new Error(ERRORS.list(what, `more than ${MOST_OBJECTS}`));
+  return listed.object.items.map((raw) => {
+    const decoded = decode(raw);
+    if (decoded.ok) return decoded.value;
+    throw new Error(ERRORS.readFields(`${what} "${raw.metadata.name}"`, decoded.field, decoded.message));
+  });
+}
+
+/** Budgets belong to tenants: those that cannot be read are left to the API server, which enforces them anyway. */
+export async function readBudgets(
+  client: KubeClient,
+  namespace: string,
+  timeoutMs: number,
+): Promise<readonly DisruptionBudget[]> {
+  const listed = await listObjects(client, { resource: PDBS, namespace }, { limit: MOST_OBJECTS, timeoutMs });
+  if (listed.kind !== 'ok' || listed.object.continueToken !== undefined) return [];
+  const decoded = listed.object.items.map(decodeBudget);
+  return decoded.every((each) => each.ok) ? decoded.map(({ value }) => value) : [];
+}
+
+/** The budget that makes the API server refuse an eviction of the pod, with its name. */
+export function refusingBudget(pod: Pod, { stored }: Pick<StoredLimits, 'stored'>): DisruptionBudget | undefined {
+  return spentBudget(pod, stored);
+}
+
+/** The rules that cover each pod, with the pods that they cover; these are read only if a rule counts pods. */
+export async function readCoverage(
+  client: KubeClient,
+  pods: readonly Pod[],
+  limits: LimitsOfNamespace,
+  timeoutMs: number,
+): Promise<ReadonlyMap<Pod, readonly CoveringRule[]>> {
+  const counts = pods.some((pod) => rulesOf(pod, limits).some(countsPods));
+  const [first] = pods;
+  const all = counts && first !== undefined ? await readPods(client, first.namespace, timeoutMs) : [];
+  return new Map(pods.map((pod) => [pod, coveringRules(pod, all, limits)]));
+}
+
+function countsPods({ limits, minAvailable }: ReturnType<typeof rulesOf>[number]): boolean {
+  return minAvailable !== undefined || limits.some(({ max }) => max.isPercent);
+}
+
+/** All pods of a namespace, one page and of it one pod at a time. Rejects when one of them cannot be read. */
+async function readPods(client: KubeClient, namespace: string, timeoutMs: number): Promise<readonly Pod[]> {
+  const pods: Pod[] = [];
+  let continueToken: string | undefined;
+  do {
+    const options = { limit: PAGE_SIZE, mostBytes: PAGE_BYTES, timeoutMs, signal: NEVER };
+    const query = continueToken === undefined ? options : { ...options, continueToken };
+    const page = await readSome(client, { resource: PODS, namespace }, query, (json) => slim(readPod(parseItem(json))));
+    if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));
+    if (page.isCut) throw new Error(ERRORS.list(PODS.plural, 'not all could be read'));
+    pods.push(...page.items);
+    ({ continueToken } = page);
+  } while (continueToken !== undefined);
+  return pods;
+}
+
+const NO_TEXTS: ReadonlyMap<string, string> = new Map();
+
+/** Without what no limit asks about: thousands of pods are held at once. */
+function slim(pod: Pod): Pod {
+  const spec = { ...pod.spec, containers: [], initContainers: [], volumes: [] };
+  return { ...pod, annotations: NO_TEXTS, spec, status: { ...pod.status, containers: [], initContainers: [] } };
+}

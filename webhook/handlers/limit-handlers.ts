@@ -1,0 +1,92 @@
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { allowFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { malformed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
+import { callerComponent } from '#shared/kube/admission/cel-expressions.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { AskedRemoval, DisruptionAccounts } from '#webhook/evictions/disruption-accounts.ts';
+import { evictionProblem, findEvictedPod, readEviction } from '#webhook/evictions/read-eviction.ts';
+import { notDebited, unclearEviction } from '#webhook/evictions/within-limits.ts';
+import type { Review } from '#webhook/server/decode-review.ts';
+import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+
+export interface LimitHandlerSources {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly accounts: DisruptionAccounts;
+  /** How long one decision may take, in milliseconds. */
+  readonly withinMs: number;
+}
+
+/**
+ * Handles removals in namespaces whose limits are enforced: everyone's evictions are debited or refused; deletions are
+ * counted and never refused. Our own evictions are asked about elsewhere, in every namespace.
+ */
+export function limitHandler(sources: LimitHandlerSources): AdmissionHandler {
+  return (review) => {
+    const { resource, subresource, operation } = review.request;
+    if (resource !== 'pods') return unexpectedResource(review.request, 'pods');
+    if (subresource === 'eviction') return evictionUnderLimits(sources, review);
+    if (subresource !== '') return unexpectedResource(review.request, 'pods/eviction');
+    return operation === 'DELETE' ? countedDeletion(sources, review) : allowFor(MESSAGES.removesNoPod, review.request);
+  };
+}
+
+/** Whatever keeps the decision from being made refuses the eviction; 429, so that drains try again. */
+function evictionUnderLimits(
+  sources: LimitHandlerSources,
+  review: Review,
+): AdmissionDecision | Promise<AdmissionDecision> {
+  const { request, object } = review;
+  const { namespace, name } = request;
+  const problem = evictionProblem(object, name);
+  if (problem !== undefined) return malformed('object', problem);
+  const facts = { kind: 'eviction', namespace, name };
+  return decideEviction(sources, review).catch((error: unknown) => unclearEviction(errorText(error), facts));
+}
+
+async function decideEviction(sources: LimitHandlerSources, { request, object }: Review): Promise<AdmissionDecision> {
+  const { client, clock, withinMs, accounts } = sources;
+  const { namespace, name } = request;
+  const giveUpAt = clock.monotonic() + withinMs;
+  const found = await findEvictedPod(client, request, withinMs);
+  if (found === undefined) return allowFor(MESSAGES.noSuchPod, {}, { namespace, name });
+  if (!found.ok) return unclearEviction(`${found.field}: ${found.message}`, { kind: 'eviction', namespace, name });
+  const { isDryRun, expectedUid } = readEviction(object);
+  const pod = found.value;
+  const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name, uid: pod.uid });
+  // The API server refuses one that means another pod, and the others disrupt nothing.
+  if (isGoing(pod) || (expectedUid ?? pod.uid) !== pod.uid) return accepted;
+  const asked = { ...askedOf(request, pod, giveUpAt), isDryRun: request.isDryRun || isDryRun, kind: 'evict' } as const;
+  const debited = await accounts.debit(asked);
+  return debited.kind === 'debited' ? accepted : notDebited({ pod, accepted }, debited);
+}
+
+/** A deletion waits for its count only so long; what is not counted here, the record of removed pods counts. */
+async function countedDeletion(sources: LimitHandlerSources, review: Review): Promise<AdmissionDecision> {
+  const { request, oldObject } = review;
+  const { namespace, name } = request;
+  const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'deletion' }, { namespace, name });
+  const decoded = decodePod(oldObject);
+  if (!decoded.ok || request.isDryRun || isGoing(decoded.value)) return accepted;
+  const giveUpAt = sources.clock.monotonic() + sources.withinMs;
+  await sources.accounts.debit({ ...askedOf(request, decoded.value, giveUpAt), isDryRun: false, kind: 'count' });
+  return accepted;
+}
+
+function askedOf(
+  { requester }: Review['request'],
+  pod: Pod,
+  giveUpAt: number,
+): Omit<AskedRemoval, 'kind' | 'isDryRun'> {
+  return { pod, giveUpAt, caller: requester.name, component: callerComponent(requester.name) };
+}
+
+/** A pod that takes no harm from its removal any more. */
+function isGoing(pod: Pod): boolean {
+  return pod.deletion !== undefined || hasEnded(pod);
+}
