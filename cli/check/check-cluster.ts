@@ -7,6 +7,7 @@ import {
   MUTATING_WEBHOOKS,
   NODE_PRESSURES,
   NODES,
+  PDBS,
   PODS,
   PRIORITY_CLASSES,
   type Resource,
@@ -27,6 +28,7 @@ import {
   sourceFindings,
   versionFindings,
 } from './component-findings.ts';
+import { budgetFindings } from './budget-findings.ts';
 import type { Finding } from './finding.ts';
 import { quotaFindings } from './quota-findings.ts';
 import { definitionFindings, registrationFindings, webhookConflicts } from './installation-findings.ts';
@@ -104,6 +106,7 @@ const INSTALLATION: readonly Check[] = [
 const SURROUNDINGS: readonly Check[] = [
   { needs: WEBHOOKS, find: ({ read }) => webhookConflicts(read.manifests) },
   { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
+  { needs: [PDBS], find: ({ read }) => budgetFindings(read.manifests) },
   { needs: [PODS], find: ({ model }) => daemonSetFindings(model.pods) },
   { needs: [PODS, PRIORITY_CLASSES], find: ({ model }) => classFindings(model) },
   {

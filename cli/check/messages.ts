@@ -102,6 +102,14 @@ export function classFarAbove(workload: string, own: string, usual: string): Fin
   return warning('classes', `${workload} has priority class ${own}, most of its namespace has ${usual}`, next);
 }
 
+export function budgetsForbidEverything(budgets: readonly string[]): Finding {
+  return warning(
+    'budgets',
+    `these PodDisruptionBudgets forbid every eviction, so drains wait for ever: ${listed(budgets, 'budgets')}`,
+    'let each allow one at least; forbiddingBudgets of the DisruptionPolicy warns of such budgets or refuses them',
+  );
+}
+
 interface SumOfQuotas {
   readonly resource: string;
   readonly allowed: string;

@@ -18,6 +18,9 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { untilAborted } from '#shared/runtime/deadline.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { type PositionAddress, positionKeeper } from './handled-position.ts';
+import { createDebits, createKnownLimits } from './debit-removals.ts';
+import { createBudgetReport } from './report-budgets.ts';
+import { createLimitReports } from './report-limits.ts';
 import { catchUpOnce } from './missed-removals.ts';
 
 const DAY = 86_400;
@@ -50,7 +53,7 @@ export type DisruptionsConfiguration = z.output<typeof disruptionsSchema>;
 export interface DisruptionRecorderOptions extends ClientContext {
   readonly configuration: DisruptionsConfiguration;
   readonly removals: Removals;
-  readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes' | 'budgets'>;
   /** The watch that shows the removals. */
   readonly pods: Pick<ListWatch, 'position' | 'synced'>;
   readonly metrics: Metrics;
@@ -114,12 +117,35 @@ async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<voi
   await options.caughtUp(signal);
   const expired = expiredOf(options, stored);
   const keepPosition = positionKeeper(options);
+  const debits = keepAccounts(options, signal);
   const task = async (passing: AbortSignal): Promise<void> => {
-    await keepPosition(passing, () => runPass(options, expired, passing));
+    await keepPosition(passing, async () => {
+      // First, because the account tells who asked for a removal.
+      await debits.pass(passing);
+      await runPass(options, expired, passing);
+    });
   };
   const onError = (err: unknown): void => log.error({ err }, 'Disruptions not recorded');
   await repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
-  await running;
+  await Promise.all([running, debits.running]);
+}
+
+/** Debits removals to the accounts of their namespaces and reports what limits count, as long as this replica leads. */
+function keepAccounts(options: Recording, signal: AbortSignal) {
+  const known = createKnownLimits(options);
+  const debit = createDebits({ ...options, known });
+  const report = createLimitReports({ ...options, known });
+  const budgets = createBudgetReport(options);
+  return {
+    running: Promise.all([known.limits.run(signal), known.policies.run(signal), budgets.run(signal)]),
+    pass: async (passing: AbortSignal): Promise<void> => {
+      if (!options.term.isHeld()) return;
+      const changed = await debit(passing);
+      if (!options.term.isHeld()) return;
+      await report(changed, passing);
+      await budgets.report(known.policies.size > 0, passing);
+    },
+  };
 }
 
 interface StoredDisruption extends StoredRecord {

@@ -12,8 +12,9 @@ import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
-const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64 } as const;
+const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260 } as const;
 const MOST_RANKED = 10;
+const MOST_DEBITED = 20;
 
 /**
  * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its
@@ -49,6 +50,7 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
     requestedBy: textOf(spec['requestedBy'], LONGEST.word),
     because: decodeBecause(spec['because']),
     decision: textOf(spec['decision'], LONGEST.decision),
+    debited: decodeDebited(fieldsOf(spec['debited'])),
     madeRoomFor: decodePreemptor(fieldsOf(spec['madeRoomFor'])),
     ranked: listOf(spec['ranked'], MOST_RANKED, decodeRanked),
   };
@@ -76,6 +78,12 @@ function decodePreemptor(preemptor: Fields): Preemptor | undefined {
   };
 }
 
+function decodeDebited({ limits, overran }: Fields): DisruptionSpec['debited'] {
+  if (!Array.isArray(limits)) return undefined;
+  const rules = limits.slice(0, MOST_DEBITED).flatMap((each) => keyOf(each, LONGEST.rule) ?? []);
+  return { rules, overran: keyOf(overran, LONGEST.rule) };
+}
+
 function decodeRanked(entry: Fields): RankedPod {
   return {
     pod: keyOf(entry['pod'], LONGEST.name),
@@ -100,7 +108,7 @@ function decodeOutcome(status: Fields): DisruptionOutcome {
 
 /** The object as it is created: the outcome is a write of its own. */
 export function encodeDisruption({ namespace, name, spec }: Disruption, labels: object): object {
-  const { podUid, removedAt, owner, because, madeRoomFor, ranked, ...others } = spec;
+  const { podUid, removedAt, owner, because, debited, madeRoomFor, ranked, ...others } = spec;
   return encodeObject(
     'Disruption',
     { namespace, name, labels },
@@ -111,6 +119,7 @@ export function encodeDisruption({ namespace, name, spec }: Disruption, labels: 
         removedAt: timeText(removedAt),
         owner: owner && present({ ...owner }),
         because,
+        debited: debited && present({ limits: debited.rules.slice(0, MOST_DEBITED), overran: debited.overran }),
         madeRoomFor: madeRoomFor && present({ ...madeRoomFor }),
         ranked: unlessEmpty(ranked.map((each) => present({ ...each }))),
       }),

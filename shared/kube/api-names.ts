@@ -79,6 +79,10 @@ export const LABEL_DISRUPTION_LIMITS = 'plimsoll.dev/disruption-limits';
 export const DISRUPTION_LIMITS_ENFORCED = 'enforced';
 /** The name of the one DisruptionAccount of a namespace. */
 export const DISRUPTION_ACCOUNT = 'plimsoll';
+/** The name of the one DisruptionPolicy. */
+export const DISRUPTION_POLICY = 'plimsoll';
+/** The ValidatingAdmissionPolicy for budgets that forbid every eviction. */
+export const BUDGET_POLICY = 'budgets.plimsoll.dev';
 /** @public */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';

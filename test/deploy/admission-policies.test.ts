@@ -3,10 +3,11 @@ import { format, resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
 import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
 
 const MANIFESTS = [
-  ['base/webhook/admission-policies.yaml', 'admission-policies.ts', rulePolicies()],
+  ['base/webhook/admission-policies.yaml', 'admission-policies.ts', [...rulePolicies(), ...budgetPolicies()]],
   [
     'components/api-server-defaults/mutating-policy.yaml',
     'default-policy.ts',

@@ -9,18 +9,12 @@ import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type CollectionAddress, listObjects } from '#shared/kube/client/objects.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
-import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
-import { readSome } from '#shared/kube/list/read-some.ts';
-import { parseItem } from '#shared/kube/list/list-scanner.ts';
-import { decodeWith } from '#shared/kube/reflector/reflector.ts';
-import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, PODS, resourceLabel } from '#shared/kube/resource.ts';
+import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
+import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 const MOST_OBJECTS = 200;
-const PAGE_SIZE = 500;
-const PAGE_BYTES = 32 * 1024 * 1024;
-const readPod = decodeWith(decodePod);
 const NEVER = new AbortController().signal;
 
 /** What limits evictions in a namespace, and its budgets as they are stored. */
@@ -83,34 +77,11 @@ export async function readCoverage(
 ): Promise<ReadonlyMap<Pod, readonly CoveringRule[]>> {
   const counts = pods.some((pod) => rulesOf(pod, limits).some(countsPods));
   const [first] = pods;
-  const all = counts && first !== undefined ? await readPods(client, first.namespace, timeoutMs) : [];
+  const all =
+    counts && first !== undefined ? await readNamespacePods(client, first.namespace, { timeoutMs, signal: NEVER }) : [];
   return new Map(pods.map((pod) => [pod, coveringRules(pod, all, limits)]));
 }
 
 function countsPods({ limits, minAvailable }: ReturnType<typeof rulesOf>[number]): boolean {
   return minAvailable !== undefined || limits.some(({ max }) => max.isPercent);
-}
-
-/** All pods of a namespace, one page and of it one pod at a time. Rejects when one of them cannot be read. */
-async function readPods(client: KubeClient, namespace: string, timeoutMs: number): Promise<readonly Pod[]> {
-  const pods: Pod[] = [];
-  let continueToken: string | undefined;
-  do {
-    const options = { limit: PAGE_SIZE, mostBytes: PAGE_BYTES, timeoutMs, signal: NEVER };
-    const query = continueToken === undefined ? options : { ...options, continueToken };
-    const page = await readSome(client, { resource: PODS, namespace }, query, (json) => slim(readPod(parseItem(json))));
-    if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));
-    if (page.isCut) throw new Error(ERRORS.list(PODS.plural, 'not all could be read'));
-    pods.push(...page.items);
-    ({ continueToken } = page);
-  } while (continueToken !== undefined);
-  return pods;
-}
-
-const NO_TEXTS: ReadonlyMap<string, string> = new Map();
-
-/** Without what no limit asks about: thousands of pods are held at once. */
-function slim(pod: Pod): Pod {
-  const spec = { ...pod.spec, containers: [], initContainers: [], volumes: [] };
-  return { ...pod, annotations: NO_TEXTS, spec, status: { ...pod.status, containers: [], initContainers: [] } };
 }

@@ -108,7 +108,7 @@ export function debitsIn(account: Account, key: string, { windowMs }: RateLimit,
 }
 
 /** UIDs of the pods of a rule that are up, without those that an eviction was just let through for (S3-21). */
-export function podsUp({ up }: CoveringRule, account: Account, now: Instant): ReadonlySet<string> {
+export function podsUp({ up }: Pick<CoveringRule, 'up'>, account: Account, now: Instant): ReadonlySet<string> {
   const going = new Set(account.filter(({ at }) => now - at < GOING_MS).map(({ uid }) => uid));
   return new Set([...up].filter((uid) => !going.has(uid)));
 }

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly node: NodeState | undefined;
   /** What the NodePressure of the pod's own node says of its eviction by that node's agent. */
   readonly agent: Because | undefined;
+  /** Who asked for the removal, as the API server told the webhook; only where limits are enforced. */
+  readonly caller?: string | undefined;
 }
 
 export interface NodeState {
@@ -24,6 +26,14 @@ export interface NodeState {
 
 const KUBELET = 'kubelet';
 const AGENT = 'plimsoll-agent';
+
+interface Called {
+  readonly caller: string | undefined;
+}
+
+function byCaller(caller: string | undefined): string {
+  return caller === undefined ? '; the caller is not known' : ` by ${caller}`;
+}
 
 const REASONS = {
   preempted: reason('Preempted', () => 'a scheduler preempted it to make room for a pod of higher priority'),
@@ -37,10 +47,13 @@ const REASONS = {
   nodeSilent: reason('NodeSilent', () => 'its node stopped reporting, and the pod was deleted'),
   nodeGone: reason('NodeGone', () => 'its node no longer exists, and the pod was deleted'),
   drained: reason('Drained', () => 'the Eviction API removed it from a node that was cordoned'),
-  requested: reason('RequestedThroughApi', () => 'it was removed through the Eviction API; the caller is not known'),
+  requested: reason(
+    'RequestedThroughApi',
+    ({ caller }: Called) => `it was removed through the Eviction API${byCaller(caller)}`,
+  ),
   tainted: reason('Tainted', () => 'it does not tolerate a NoExecute taint of its node'),
   oomKilled: reason('OOMKilled', () => 'the kernel killed it because it ran out of memory'),
-  deleted: reason('Deleted', () => 'it was deleted; the caller is not known'),
+  deleted: reason('Deleted', ({ caller }: Called) => `it was deleted${byCaller(caller)}`),
   unwitnessed: reason('NotWitnessed', () => 'it was gone when the pods were listed again'),
   unexplained: reason(
     'Unexplained',
@@ -74,14 +87,17 @@ export function causeOf(evidence: Evidence): Verdict {
   }
 }
 
-function withoutTarget({ isOomKilled, isWitnessed }: Evidence): Verdict {
+function withoutTarget({ isOomKilled, isWitnessed, caller }: Evidence): Verdict {
   if (isOomKilled) return verdict('OOMKill', REASONS.oomKilled({}));
-  return isWitnessed ? verdict('Deletion', REASONS.deleted({})) : verdict('Unknown', REASONS.unwitnessed({}));
+  return isWitnessed
+    ? verdict('Deletion', REASONS.deleted({ caller }), caller)
+    : verdict('Unknown', REASONS.unwitnessed({}));
 }
 
-function evictedThroughApi({ agent, node }: Evidence): Verdict {
+function evictedThroughApi({ agent, node, caller }: Evidence): Verdict {
   if (agent !== undefined) return verdict('Eviction', agent, AGENT);
-  return node?.isCordoned === true ? verdict('Drain', REASONS.drained({})) : verdict('Unknown', REASONS.requested({}));
+  if (node?.isCordoned === true) return verdict('Drain', REASONS.drained({}), caller);
+  return verdict('Unknown', REASONS.requested({ caller }), caller);
 }
 
 /** `status.reason` tells apart what one DisruptionTarget stands for. `pkg/kubelet` eviction, preemption and nodeshutdown. */

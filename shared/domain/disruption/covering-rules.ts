@@ -12,6 +12,12 @@ export interface LimitsOfNamespace {
   readonly policy: DisruptionPolicy | undefined;
 }
 
+/** What limits ask about a pod. */
+export type Coverable = Pick<Pod, 'labels' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'priority'> };
+
+/** A rule, and whether it covers another pod of the namespace. */
+type CoveringPods = LimitRule & { readonly covers: (other: Coverable) => boolean };
+
 /** The key of a DisruptionLimit in debits, and that of an owner with a default limit. */
 export function keyOfLimit(name: string): string {
   return `limit/${name}`;
@@ -20,10 +26,7 @@ export function keyOfLimit(name: string): string {
 const OWNER_KEY = 'owner/';
 
 /** The rules that cover a pod: each DisruptionLimit that selects it; without one and without a budget, the default of its priority. */
-export function rulesOf(
-  pod: Pod,
-  { limits, budgets, policy }: LimitsOfNamespace,
-): readonly (LimitRule & { readonly covers: (other: Pod) => boolean })[] {
+export function rulesOf(pod: Coverable, { limits, budgets, policy }: LimitsOfNamespace): readonly CoveringPods[] {
   const own = limits.filter(({ selector }) => selector.matches(pod.labels));
   if (own.length > 0)
     return own.map((limit) => ({ ...ruleOf(limit), covers: ({ labels }) => limit.selector.matches(labels) }));
@@ -45,7 +48,7 @@ function ruleOf({ name, limits, minAvailable, shares }: DisruptionLimit): LimitR
 }
 
 /** The rules that cover a pod, with the pods of its namespace that they cover. */
-export function coveringRules(pod: Pod, pods: Iterable<Pod>, of: LimitsOfNamespace): readonly CoveringRule[] {
+export function coveringRules(pod: Coverable, pods: Iterable<Pod>, of: LimitsOfNamespace): readonly CoveringRule[] {
   const rules = rulesOf(pod, of);
   if (rules.length === 0) return [];
   const all = [...pods];

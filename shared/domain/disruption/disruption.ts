@@ -40,6 +40,8 @@ export interface DisruptionSpec extends Verdict {
   readonly removedAt: Instant;
   /** The ID of the agent's decision, of an eviction by the agent. */
   readonly decision: string | undefined;
+  /** The limits that it was debited to, and the one that the severe stage went beyond; absent where none covers the pod. */
+  readonly debited: { readonly rules: readonly string[]; readonly overran: string | undefined } | undefined;
   /** Of a preemption only: no other cause makes room for a pending pod (S0-30). */
   readonly madeRoomFor: Preemptor | undefined;
   /** Who would have gone next, of an eviction by the agent. */

@@ -16,6 +16,7 @@ export interface Removal {
   readonly evidence: Evidence;
   readonly madeRoomFor: NominatedPod | undefined;
   readonly decision: string | undefined;
+  readonly debited: DisruptionSpec['debited'];
   readonly ranked: readonly (RankedPod & { readonly namespace: string })[];
   readonly outcome: DisruptionOutcome;
   readonly stage: Stage;
@@ -27,7 +28,7 @@ export type Stage = 'Observed' | 'Recorded' | 'Ended';
 /** What a record keeps of the pod. */
 export interface RemovedPod extends Omit<
   DisruptionSpec,
-  'cause' | 'requestedBy' | 'because' | 'decision' | 'madeRoomFor' | 'ranked'
+  'cause' | 'requestedBy' | 'because' | 'decision' | 'debited' | 'madeRoomFor' | 'ranked'
 > {
   readonly namespace: string;
 }
@@ -58,6 +59,7 @@ export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed
     evidence,
     madeRoomFor: undefined,
     decision: undefined,
+    debited: undefined,
     ranked: [],
     outcome: { ...NO_OUTCOME, goneAt: hasFailed ? at : undefined },
     stage: 'Observed',
@@ -145,7 +147,7 @@ export function disruptionOf(removal: Removal): Disruption {
     namespace,
     name: nameOf(pod),
     spec: {
-      ...{ ...facts, ...verdict, decision },
+      ...{ ...facts, ...verdict, decision, debited: removal.debited },
       madeRoomFor: madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor),
       ranked: ranked.map(({ priority, code, ...other }) => ({ pod: nameSeenFrom(namespace, other), priority, code })),
     },

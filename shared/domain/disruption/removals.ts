@@ -1,7 +1,9 @@
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Debit } from './account.ts';
 import type { DisruptionOutcome } from './disruption.ts';
+import { type PendingDebit, PendingDebits } from './pending-debits.ts';
 import {
   beginRemoval,
   dueWrite,
@@ -67,6 +69,8 @@ export class Removals {
   /** By victim. A report can come before its pod is seen to terminate, as an Event can. */
   readonly #reported = new Map<string, ReportedEviction>();
   readonly #storms = new Storms();
+  /** What is to be debited of all this. */
+  readonly debits = new PendingDebits();
 
   get size(): number {
     return this.#removals.size;
@@ -81,6 +85,7 @@ export class Removals {
     const removal = beginRemoval(seen, hasFailed);
     const { podUid, owner } = removal.pod;
     if (this.#removals.has(podUid)) return;
+    this.debits.see(seen);
     const storm = this.#storms.join(removal);
     if (storm !== undefined) {
       this.#update(storm, ({ count }) => ({ count: count + 1, goneAt: undefined }));
@@ -140,6 +145,18 @@ export class Removals {
     });
   }
 
+  /** What is to be debited now. */
+  dueDebits(now: Instant): readonly PendingDebit[] {
+    return this.debits.due(now, (uid) => this.#removals.get(uid)?.evidence);
+  }
+
+  /** What the account says of a removal: who asked for it, and the limits that it was debited to. */
+  adoptDebit({ uid, caller, rules, overran }: Debit): void {
+    const removal = this.#removals.get(uid);
+    if (removal?.stage !== 'Observed') return;
+    this.#put(uid, { ...removal, evidence: { ...removal.evidence, caller }, debited: { rules, overran } });
+  }
+
   /** When the removal began that has been waiting longest for its record. */
   unrecordedSince(): Instant | undefined {
     for (const { stage, pod } of this.#removals.values()) if (stage === 'Observed') return pod.removedAt;
@@ -164,6 +181,7 @@ export class Removals {
       this.#nominated.delete(key);
     }
     this.#storms.prune(now);
+    this.debits.prune(now);
   }
 
   #adoptReport(uid: string): void {

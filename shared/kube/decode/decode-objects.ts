@@ -4,6 +4,7 @@ import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { WrittenBudget } from '#shared/domain/disruption/forbidding-budget.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import {
   type Decoded,
@@ -130,6 +131,27 @@ export function decodeBudget(raw: unknown): Decoded<DisruptionBudget> {
     selector: readObject(budget, 'spec', (spec) => readSelector(spec, 'selector')),
     ...readPart(budget, 'status', readBudgetStatus),
   }));
+}
+
+/** What a `policy/v1` PodDisruptionBudget says itself, and what its controller last found. */
+export function decodeWrittenBudget(
+  raw: unknown,
+): Decoded<WrittenBudget & { readonly namespace: string; readonly name: string }> {
+  return decodeObject(raw, (budget) => ({
+    ...readPart(budget, 'metadata', readIdentity),
+    ...readPart(budget, 'spec', (spec) => ({
+      maxUnavailable: readIntOrText(spec, 'maxUnavailable'),
+      minAvailable: readIntOrText(spec, 'minAvailable'),
+    })),
+    ...readPart(budget, 'status', (status) => ({
+      expectedPods: readInteger(status, 'expectedPods') ?? 0,
+      desiredHealthy: readInteger(status, 'desiredHealthy') ?? 0,
+    })),
+  }));
+}
+
+function readIntOrText(spec: WireObject, key: string): number | string | undefined {
+  return typeof spec[key] === 'string' ? readText(spec, key) : readInteger(spec, key);
 }
 
 function readBudgetStatus(status: WireObject): Pick<DisruptionBudget, 'disruptionsAllowed' | 'disruptedPods'> {

@@ -41,6 +41,7 @@ function sentencesAbout(verdict: Verdict): string {
       removedAt: 0,
       madeRoomFor: verdict.cause === 'Preemption' ? preemptor : undefined,
       decision: undefined,
+      debited: undefined,
       ranked: [],
       ...verdict,
     },

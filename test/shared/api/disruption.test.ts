@@ -22,6 +22,7 @@ const disruptions: fc.Arbitrary<Disruption> = fc.record({
     priorityClassName: optional(name),
     cause: fc.constantFrom(...CAUSES),
     ...{ requestedBy: optional(name), decision: optional(name) },
+    debited: optional(fc.record({ rules: fc.array(name, { maxLength: 3 }), overran: optional(name) })),
     madeRoomFor: optional(
       fc.record({ uid: name, pod: optional(name), priorityClassName: optional(name), priority, nominatedNode: name }),
     ),

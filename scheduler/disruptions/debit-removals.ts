@@ -1,0 +1,139 @@
+import { decodeAccount, encodeAccount } from '#shared/api/disruption-account.ts';
+import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
+import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
+import { type Account, countRemoval } from '#shared/domain/disruption/account.ts';
+import { causeOf } from '#shared/domain/disruption/cause.ts';
+import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import type { DisruptionLimit, DisruptionPolicy } from '#shared/domain/disruption/disruption-limit.ts';
+import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
+import type { PendingDebit } from '#shared/domain/disruption/pending-debits.ts';
+import type { Removals } from '#shared/domain/disruption/removals.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { compareAndSwap, statusStore, type StoredStatus } from '#shared/kube/client/compare-and-swap.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { DISRUPTION_ACCOUNTS, DISRUPTION_LIMITS, DISRUPTION_POLICIES } from '#shared/kube/resource.ts';
+
+/** The limits of the cluster, kept current by watches while a replica leads. */
+export interface KnownLimits {
+  readonly limits: Reflector<DisruptionLimit>;
+  readonly policies: Reflector<DisruptionPolicy>;
+}
+
+/** Nothing is read before they run. */
+export function createKnownLimits(options: ClientContext): KnownLimits {
+  const shared = { ...options, backoff: REFLECTOR_BACKOFF };
+  return {
+    limits: createReflector({ ...shared, resource: DISRUPTION_LIMITS, slim: decodeWith(decodeDisruptionLimit) }),
+    policies: createReflector({ ...shared, resource: DISRUPTION_POLICIES, slim: decodeWith(decodeDisruptionPolicy) }),
+  };
+}
+
+export interface DebitOptions extends ClientContext {
+  readonly removals: Removals;
+  readonly snapshot: Pick<ClusterSnapshot, 'budgets'>;
+  readonly known: KnownLimits;
+}
+
+/** Each is a write at most; the others follow a second later. */
+const MOST_NAMESPACES = 10;
+const WITHIN_MS = 5_000;
+const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
+
+/** After a failure other namespaces come first. */
+const RETRY_AFTER_MS = 30_000;
+
+/**
+ * Debits the removals that were seen, whatever removed the pods (S3-16). Those that the webhook has debited are in the
+ * account already and are not counted twice. A pass resolves with the namespaces whose accounts have changed; what fails
+ * is tried again later.
+ */
+export function createDebits(options: DebitOptions): (signal: AbortSignal) => Promise<readonly string[]> {
+  const failedAt = new Map<string, number>();
+  return async (signal) => {
+    const now = options.clock.monotonic();
+    for (const [namespace, at] of failedAt) if (now - at >= RETRY_AFTER_MS) failedAt.delete(namespace);
+    const changed: string[] = [];
+    for (const debits of dueByNamespace(options, failedAt)) {
+      if (signal.aborted) break;
+      if (await debitNamespace(debits, options)) changed.push(debits.namespace);
+      else failedAt.set(debits.namespace, now);
+    }
+    return changed;
+  };
+}
+
+function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, number>): readonly NamespaceDebits[] {
+  const { removals, known, clock } = options;
+  const due = removals.dueDebits(clock.now());
+  // Whether a limit covers a pod is not known before they were read.
+  if (due.length === 0 || !known.limits.isSynced() || !known.policies.isSynced()) return [];
+  const limitsOf = limitsByNamespace(options);
+  const isCovered = (each: PendingDebit): boolean => rulesOf(each, limitsOf(each.namespace)).length > 0;
+  removals.debits.done(due.filter((each) => !isCovered(each)).map(({ uid }) => uid));
+  const byNamespace = Map.groupBy(due.filter(isCovered), ({ namespace }) => namespace);
+  return Array.from(byNamespace, ([namespace, pending]) => ({ namespace, pending, limits: limitsOf(namespace) }))
+    .filter(({ namespace }) => !failedAt.has(namespace))
+    .slice(0, MOST_NAMESPACES);
+}
+
+/** Reads the limits once for all namespaces that are asked about. */
+function limitsByNamespace({
+  known,
+  snapshot,
+}: Pick<DebitOptions, 'known' | 'snapshot'>): (namespace: string) => LimitsOfNamespace {
+  const limits = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
+  const [policy] = known.policies.values();
+  return (namespace) => ({
+    limits: limits.get(namespace) ?? [],
+    budgets: Array.from(snapshot.budgets.get(namespace)?.values() ?? [], ({ budget }) =>
+      prepareSelector(budget.selector),
+    ),
+    policy,
+  });
+}
+
+interface NamespaceDebits {
+  readonly namespace: string;
+  readonly pending: readonly PendingDebit[];
+  readonly limits: LimitsOfNamespace;
+}
+
+/** Whether the account was written. A namespace whose account cannot be written, as one that is deleted, delays no other. */
+async function debitNamespace(debits: NamespaceDebits, options: DebitOptions): Promise<boolean> {
+  const { clock, removals, log } = options;
+  const { namespace, pending } = debits;
+  const giveUpAt = clock.monotonic() + WITHIN_MS;
+  const leftMs = (): number => Math.max(0, giveUpAt - clock.monotonic());
+  const decide = (stored: StoredStatus<Account>) => Promise.resolve(countAll(stored, debits));
+  try {
+    const account = await compareAndSwap({ ...accountStore(namespace, options), decide, leftMs });
+    if (account === undefined) return false;
+    const uids = new Set(pending.map(({ uid }) => uid));
+    for (const debit of account) if (uids.has(debit.uid)) removals.adoptDebit(debit);
+    removals.debits.done(uids);
+    return true;
+  } catch (error) {
+    log.warn({ err: error, namespace }, 'Removed pods not debited');
+    return false;
+  }
+}
+
+/** Reads and writes the account of a namespace. */
+export function accountStore(namespace: string, { client }: Pick<DebitOptions, 'client'>) {
+  const address = { resource: DISRUPTION_ACCOUNTS, namespace, name: DISRUPTION_ACCOUNT };
+  return statusStore({ client, fieldManager: COMPONENT_NAMES.scheduler }, address, FORMAT);
+}
+
+function countAll(stored: StoredStatus<Account>, { pending, limits }: NamespaceDebits) {
+  const value = pending.reduce<Account>((account, each) => {
+    const { cause } = causeOf(each.evidence);
+    const { uid, pod, at } = each;
+    const seen = { uid, pod, at, cause, component: componentOf(cause), caller: undefined };
+    return countRemoval(account, seen, coveringRules(each, [], limits));
+  }, stored.value);
+  return { next: value === stored.value ? undefined : { ...stored, value }, result: value };
+}

@@ -1,0 +1,64 @@
+import { type WrittenBudget, forbidsEverything } from '#shared/domain/disruption/forbidding-budget.ts';
+import { COMPONENT_NAMES, DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { getObject, patchObject } from '#shared/kube/client/objects.ts';
+import { decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
+import { conditionsPatch } from '#shared/kube/kube-object.ts';
+import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { DISRUPTION_POLICIES, PDBS } from '#shared/kube/resource.ts';
+
+const PERIOD_MS = 10_000;
+const TIMEOUT_MS = 5_000;
+const MOST_NAMED = 20;
+const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
+
+/** Shows in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
+export function createBudgetReport(options: ClientContext) {
+  const { client, clock, log } = options;
+  const budgets = createReflector({ ...options, resource: PDBS, slim: forbidding, backoff: REFLECTOR_BACKOFF });
+  let reportedAt = -Infinity;
+  return {
+    run: (signal: AbortSignal) => budgets.run(signal),
+    report: async (isDefined: boolean, signal: AbortSignal): Promise<void> => {
+      if (!isDefined || !budgets.isSynced() || clock.monotonic() - reportedAt < PERIOD_MS) return;
+      reportedAt = clock.monotonic();
+      const names = [...budgets.values()].flatMap(({ forbids }) => forbids ?? []).sort();
+      const policy = await getObject(client, ADDRESS, { timeoutMs: TIMEOUT_MS, signal });
+      if (policy.kind !== 'ok') return;
+      const patch = conditionsPatch(policy.object, [conditionOf(names)], clock.now());
+      if (patch === undefined) return;
+      const { status } = patch as { readonly status: object };
+      const body = { status: { ...status, forbiddingBudgets: names.length } };
+      const write = { type: 'merge', timeoutMs: TIMEOUT_MS, fieldManager: COMPONENT_NAMES.scheduler, signal } as const;
+      const outcome = await patchObject(client, { ...ADDRESS, subresource: 'status' }, body, write);
+      if (outcome.kind !== 'ok')
+        log.warn({ message: outcome.message }, 'Budgets that forbid every eviction not reported');
+    },
+  };
+}
+
+const decode = decodeWith(decodeWrittenBudget);
+
+/** Only the names of those that forbid everything are kept. */
+function forbidding(raw: unknown): { readonly forbids: string | undefined } {
+  const budget: WrittenBudget & { readonly namespace: string; readonly name: string } = decode(raw);
+  return { forbids: forbidsEverything(budget) && `${budget.namespace}/${budget.name}` };
+}
+
+function conditionOf(names: readonly string[]) {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return names.length === 0
+    ? ({
+        type: 'ForbiddingBudgets',
+        status: 'False',
+        reason: 'None',
+        message: 'Every budget may allow an eviction',
+      } as const)
+    : ({
+        type: 'ForbiddingBudgets',
+        status: 'True',
+        reason: 'EvictionsForbidden',
+        message: `These PodDisruptionBudgets forbid every eviction: ${names.slice(0, MOST_NAMED).join(', ')}${more}`,
+      } as const);
+}

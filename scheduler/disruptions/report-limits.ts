@@ -1,0 +1,74 @@
+import { encodeLimitStatus } from '#shared/api/limit-status.ts';
+import { limitStatus } from '#shared/domain/disruption/limit-status.ts';
+import { countPods } from '#shared/domain/disruption/covering-rules.ts';
+import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
+import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
+import { accountStore, type DebitOptions } from './debit-removals.ts';
+
+/** A namespace is reported again after this time; its windows move on without any removal. */
+const PERIOD_MS = 10_000;
+const TIMEOUT_MS = 5_000;
+const MOST_LIMITS = 20;
+
+/**
+ * Reports in the status of each DisruptionLimit what it counts (S3-20). One namespace a pass, the one that has waited
+ * longest, because its pods are read for it; those whose account has just changed come first.
+ */
+export function createLimitReports(options: DebitOptions) {
+  const reportedAt = new Map<string, number>();
+  const written = new Map<string, string>();
+  return async (changed: readonly string[], signal: AbortSignal): Promise<void> => {
+    const { clock, known, log } = options;
+    const byNamespace = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
+    for (const namespace of reportedAt.keys()) if (!byNamespace.has(namespace)) reportedAt.delete(namespace);
+    for (const namespace of changed) reportedAt.delete(namespace);
+    const now = clock.monotonic();
+    const waits = (namespace: string): number => now - (reportedAt.get(namespace) ?? -Infinity);
+    const [next] = [...byNamespace.keys()]
+      .filter((each) => waits(each) >= PERIOD_MS)
+      .sort((a, b) => compareWaits(waits(b), waits(a)));
+    if (next === undefined) return;
+    reportedAt.set(next, now);
+    try {
+      await reportNamespace(next, (byNamespace.get(next) ?? []).slice(0, MOST_LIMITS), { ...options, written }, signal);
+    } catch (error) {
+      log.warn({ err: error, namespace: next }, 'Limits of disruptions not reported');
+    }
+  };
+}
+
+function compareWaits(left: number, right: number): number {
+  return left === right ? 0 : left - right;
+}
+
+interface Reporting extends DebitOptions {
+  /** What was written last, by namespace and name. */
+  readonly written: Map<string, string>;
+}
+
+async function reportNamespace(
+  namespace: string,
+  limits: readonly DisruptionLimit[],
+  options: Reporting,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, clock, written } = options;
+  const [pods, { value: account }] = await Promise.all([
+    readNamespacePods(client, namespace, { timeoutMs: TIMEOUT_MS, signal }),
+    accountStore(namespace, options).read(TIMEOUT_MS),
+  ]);
+  for (const limit of limits) {
+    const counted = countPods(pods.filter(({ labels }) => limit.selector.matches(labels)));
+    const status = encodeLimitStatus(limitStatus(limit, counted, account, clock.now()));
+    const [key, text] = [`${namespace}/${limit.name}`, JSON.stringify(status)];
+    if (written.get(key) === text) continue;
+    const address = { resource: DISRUPTION_LIMITS, namespace, name: limit.name, subresource: 'status' };
+    const patch = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: TIMEOUT_MS, type: 'merge', signal } as const;
+    const outcome = await patchObject(client, address, { status }, patch);
+    if (outcome.kind === 'ok') written.set(key, text);
+    else written.delete(key);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Evidence } from './cause.ts';
+import type { SeenRemoval } from './removal.ts';
+
+/** A removed pod that is still to be debited, as far as limits ask about it. */
+export interface PendingDebit {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly pod: string;
+  readonly at: Instant;
+  readonly labels: Pod['labels'];
+  readonly owners: Pod['owners'];
+  readonly spec: Pick<Pod['spec'], 'priority'>;
+  readonly evidence: Evidence;
+}
+
+const MOST_PENDING = 20_000;
+/** How long an eviction waits for the report of the agent that asked for it. */
+const SETTLE_MS = 5_000;
+/** A replica that does not lead debits nothing; one that takes over debits what the one before it has not. */
+const KEPT_MS = 10 * 60_000;
+
+/**
+ * Removals that were seen and not yet debited, each pod by itself, also where one record stands for many of them. In
+ * place, as the removals are.
+ */
+export class PendingDebits {
+  readonly #pending = new Map<string, PendingDebit>();
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  see({ pod, evidence, at }: SeenRemoval): void {
+    const { uid, name, namespace, labels, owners, spec } = pod;
+    if (this.#pending.has(uid)) return;
+    const pending = { namespace, uid, pod: name, at, labels, owners, spec: { priority: spec.priority }, evidence };
+    putBounded(this.#pending, MOST_PENDING, [uid, pending]);
+  }
+
+  /** What is to be debited now, the oldest first. `evidenceOf` knows more of some removals. */
+  due(now: Instant, evidenceOf: (uid: string) => Evidence | undefined): readonly PendingDebit[] {
+    return Array.from(this.#pending.values(), (each) => ({
+      ...each,
+      evidence: evidenceOf(each.uid) ?? each.evidence,
+    })).filter(({ evidence, at }) => isCertain(evidence) || now - at >= SETTLE_MS);
+  }
+
+  /** They are debited, or no limit covers them. */
+  done(uids: Iterable<string>): void {
+    for (const uid of uids) this.#pending.delete(uid);
+  }
+
+  prune(now: Instant): void {
+    for (const [uid, { at }] of this.#pending) if (now - at >= KEPT_MS) this.#pending.delete(uid);
+  }
+}
+
+function isCertain({ disruptionTarget, agent }: Evidence): boolean {
+  return disruptionTarget !== 'EvictionByEvictionAPI' || agent !== undefined;
+}

@@ -1,0 +1,52 @@
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { API_VERSION, BUDGET_POLICY, DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
+import { POLICY_LABELS } from './admission-policies.ts';
+import { condition } from './cel-expressions.ts';
+import { judgedNamespaces } from './judged-namespaces.ts';
+
+/** As `forbidsEverything` of `shared/domain/disruption/forbidding-budget.ts`. */
+const FORBIDS =
+  "string(object.spec.?maxUnavailable.orValue('')).matches('^0+%?$') || " +
+  "string(object.spec.?minAvailable.orValue('')).matches('^0*[1-9][0-9][0-9]+%$')";
+const MESSAGE =
+  'this budget forbids every eviction of its pods; allow at least one with maxUnavailable 1, or minAvailable below 100%';
+
+/**
+ * The ValidatingAdmissionPolicies by which the API server itself refuses budgets that forbid every eviction, or warns of
+ * them, as the DisruptionPolicy says; without one, nothing happens (S3-17).
+ */
+export function budgetPolicies(): readonly KubeObject[] {
+  return [...policyFor(BUDGET_POLICY, 'Deny'), ...policyFor(`warnings.${BUDGET_POLICY}`, 'Warn')];
+}
+
+function policyFor(name: string, response: 'Deny' | 'Warn'): readonly KubeObject[] {
+  const metadata = { name, labels: POLICY_LABELS };
+  const isWanted = `params.spec.?forbiddingBudgets.orValue('Show') == '${response}'`;
+  const policy = {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      failurePolicy: 'Ignore',
+      paramKind: { apiVersion: API_VERSION, kind: 'DisruptionPolicy' },
+      matchConstraints: {
+        namespaceSelector: judgedNamespaces(),
+        resourceRules: [
+          {
+            apiGroups: ['policy'],
+            apiVersions: ['v1'],
+            resources: ['poddisruptionbudgets'],
+            operations: ['CREATE', 'UPDATE'],
+            scope: 'Namespaced',
+          },
+        ],
+        matchPolicy: 'Equivalent',
+      },
+      matchConditions: [condition('spec-changed', "request.operation != 'UPDATE' || object.spec != oldObject.spec")],
+      validations: [{ expression: `!(${isWanted} && (${FORBIDS}))`, message: MESSAGE, reason: 'Forbidden' }],
+    },
+  };
+  const paramRef = { name: DISRUPTION_POLICY, parameterNotFoundAction: 'Allow' };
+  const spec = { policyName: name, validationActions: [response], paramRef };
+  return [policy, { ...policy, kind: 'ValidatingAdmissionPolicyBinding', spec }];
+}
