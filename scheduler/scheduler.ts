@@ -103,7 +103,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     observeEvictions: removalWatch?.observeEvictions,
     observeLoops: ({ node, records }) => loops.adopt(node, records),
   });
-  const rules = preemptionRules(configuration, view.classes, loops);
+  const rules = preemptionRules(configuration, view.classes, loops, (owner) => removals.debits.disruptedAt(owner));
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
   // Off decides nothing, also where the pods are read for the record.

@@ -16,10 +16,11 @@ export function preemptionRules(
   { budgets, usageAware, tieBreak }: Omit<ProposalRules, 'protection' | 'holdsProtected'>,
   classes: Classes,
   loops: Loops,
+  ownerDisruptedAt?: ProposalRules['ownerDisruptedAt'],
 ): ProposalRules {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
   const holdsProtected = protectedPods(optedOut, classes);
-  const shared = { budgets, usageAware, tieBreak };
+  const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt };
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,

@@ -31,6 +31,7 @@ export interface PodFields {
   readonly conditions?: Pod['status']['conditions'];
   readonly scheduling?: Partial<SchedulingRules>;
   readonly spec?: Partial<PodSpec>;
+  readonly owners?: Pod['owners'];
 }
 
 /** A pod with one container; what is not given is absent. The UID is `uid-NAME`, the QoS class is left to the spec. */
@@ -43,7 +44,7 @@ export function buildPod(fields: PodFields): Pod {
     resourceVersion: undefined,
     labels: mapOf(fields.labels),
     annotations: new Map(),
-    owners: [],
+    owners: fields.owners ?? [],
     createdAt: undefined,
     deletion: fields.deletion,
     spec: buildSpec(fields),

@@ -1,5 +1,5 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Evidence } from './cause.ts';
 import type { SeenRemoval } from './removal.ts';
@@ -17,6 +17,7 @@ export interface PendingDebit {
 }
 
 const MOST_PENDING = 20_000;
+const MOST_OWNERS = 10_000;
 /** How long an eviction waits for the report of the agent that asked for it. */
 const SETTLE_MS = 5_000;
 /** A replica that does not lead debits nothing; one that takes over debits what the one before it has not. */
@@ -28,6 +29,8 @@ const KEPT_MS = 10 * 60_000;
  */
 export class PendingDebits {
   readonly #pending = new Map<string, PendingDebit>();
+  /** When a pod of each owner was removed last, by the owner's UID. */
+  readonly #disruptedAt = new Map<string, Instant>();
 
   get size(): number {
     return this.#pending.size;
@@ -36,8 +39,15 @@ export class PendingDebits {
   see({ pod, evidence, at }: SeenRemoval): void {
     const { uid, name, namespace, labels, owners, spec } = pod;
     if (this.#pending.has(uid)) return;
+    const owner = controllerOf(pod)?.uid;
+    if (owner !== undefined) putBounded(this.#disruptedAt, MOST_OWNERS, [owner, at]);
     const pending = { namespace, uid, pod: name, at, labels, owners, spec: { priority: spec.priority }, evidence };
     putBounded(this.#pending, MOST_PENDING, [uid, pending]);
+  }
+
+  /** When a pod of an owner was removed last; `undefined` if none was since the process started. */
+  disruptedAt(owner: string): Instant | undefined {
+    return this.#disruptedAt.get(owner);
   }
 
   /** What is to be debited now, the oldest first. `evidenceOf` knows more of some removals. */

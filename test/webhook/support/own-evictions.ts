@@ -13,6 +13,8 @@ export interface Asked {
   readonly extra?: object;
   readonly dryRun?: boolean;
   readonly options?: object;
+  /** Of the Eviction. */
+  readonly annotations?: object;
 }
 
 /** Puts running pods on nodes, and sends the webhook the evictions that our own accounts ask for. */
@@ -44,7 +46,7 @@ export function ownEvictions(webhook: () => RunningWebhook) {
         object: {
           apiVersion: 'policy/v1',
           kind: 'Eviction',
-          metadata: { name, namespace },
+          metadata: { name, namespace, ...(asked.annotations && { annotations: asked.annotations }) },
           deleteOptions: { preconditions: { uid }, ...options },
         },
       }),

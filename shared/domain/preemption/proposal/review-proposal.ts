@@ -30,6 +30,7 @@ import {
 import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
 import { compareCosts, costOf } from '#shared/domain/preemption/victims/choose-node.ts';
 import {
+  fairOrder,
   type MayTake,
   victimOrder,
   type VictimOrder,
@@ -190,7 +191,7 @@ type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;
  */
 function substitute(review: Review, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
   const { name: node } = entry.node;
-  const order = orderOn(review, node);
+  const order = fairOrder(orderOn(review, node), review.rules);
   const mayTake = (pod: Pod): boolean => (pod.deletion === undefined ? isOpen(pod) : proposed.uids.includes(pod.uid));
   const found = victimsOnNode(review.state, entry, { mayTake, ...(order !== undefined && { order }) });
   if (found.kind !== 'candidate' || found.victims.length === 0) return undefined;

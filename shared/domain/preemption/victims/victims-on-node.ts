@@ -1,6 +1,7 @@
 import { type NodeEntry, type NodeSheet, priorityAt, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { compareRank, type DisruptionBudget, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
@@ -86,6 +87,8 @@ export interface VictimRules {
   readonly usageAware: boolean;
   /** Among victims of equal priority on a node: `qos` preempts BestEffort before Burstable before Guaranteed. */
   readonly tieBreak: 'none' | 'qos';
+  /** When a pod of an owner, by UID, was removed last, as far as that is known; only for victims that we choose ourselves. */
+  readonly ownerDisruptedAt?: ((owner: string) => Instant | undefined) | undefined;
 }
 
 /** Orders pods by importance: of two the one that sorts first stays. 0 leaves them in the order of kube-scheduler. */
@@ -107,6 +110,19 @@ export function victimOrder(
   if (!byUsage && !byQos) return undefined;
   return (a, b) =>
     b.priority - a.priority || (byUsage ? compareUsage(a, b, overRequest) : 0) || (byQos ? compareQos(a, b) : 0);
+}
+
+/**
+ * The same order, in which among pods that it holds equal those stay whose owner was disrupted last, so that no controller
+ * is hit again and again. Mechanism S3-8.
+ */
+export function fairOrder(
+  order: VictimOrder | undefined,
+  { ownerDisruptedAt }: Pick<VictimRules, 'ownerDisruptedAt'>,
+): VictimOrder | undefined {
+  if (ownerDisruptedAt === undefined) return order;
+  const lastAt = ({ pod }: PlacedPod): Instant => ownerDisruptedAt(controllerOf(pod)?.uid ?? '') ?? 0;
+  return (a, b) => b.priority - a.priority || (order?.(a, b) ?? 0) || lastAt(b) - lastAt(a);
 }
 
 function compareUsage(a: PlacedPod, b: PlacedPod, overRequest: ReadonlySet<string>): number {
