@@ -40,6 +40,8 @@ export interface DebitOptions extends ClientContext {
 
 /** Each is a write at most; the others follow a second later. */
 const MOST_NAMESPACES = 10;
+/** In one pass, so that none blocks for long. */
+const MOST_DEBITED = 500;
 const WITHIN_MS = 5_000;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
 
@@ -68,16 +70,18 @@ export function createDebits(options: DebitOptions): (signal: AbortSignal) => Pr
 
 function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, number>): readonly NamespaceDebits[] {
   const { removals, known, clock } = options;
-  const due = removals.dueDebits(clock.now());
   // Whether a limit covers a pod is not known before they were read.
-  if (due.length === 0 || !known.limits.isSynced() || !known.policies.isSynced()) return [];
+  if (!known.limits.isSynced() || !known.policies.isSynced()) return [];
+  const due = removals.dueDebits(clock.now(), { most: MOST_DEBITED, left: failedAt });
+  if (due.length === 0) return [];
   const limitsOf = limitsByNamespace(options);
   const isCovered = (each: PendingDebit): boolean => rulesOf(each, limitsOf(each.namespace)).length > 0;
   removals.debits.done(due.filter((each) => !isCovered(each)).map(({ uid }) => uid));
   const byNamespace = Map.groupBy(due.filter(isCovered), ({ namespace }) => namespace);
-  return Array.from(byNamespace, ([namespace, pending]) => ({ namespace, pending, limits: limitsOf(namespace) }))
-    .filter(({ namespace }) => !failedAt.has(namespace))
-    .slice(0, MOST_NAMESPACES);
+  return Array.from(byNamespace, ([namespace, pending]) => ({ namespace, pending, limits: limitsOf(namespace) })).slice(
+    0,
+    MOST_NAMESPACES,
+  );
 }
 
 /** Reads the limits once for all namespaces that are asked about. */

@@ -52,7 +52,7 @@ interface Waiting {
 }
 
 /** Removals of one namespace share writes, so many need only some. */
-const MOST_IN_BATCH = 64;
+const MOST_IN_BATCH = 32;
 const MOST_WAITING = 512;
 /** Limits how many pods are read for one decision. */
 const MOST_LOOKED_AT = 16;

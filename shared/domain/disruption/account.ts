@@ -89,7 +89,7 @@ export function countRemoval(account: Account, seen: Wanted, rules: readonly Cov
   const known = account.find(({ uid }) => uid === seen.uid);
   if (known === undefined) return rules.length === 0 ? account : bounded([...account, debitOf(seen, rules, undefined)]);
   const merged = isSameRemoval(known, seen) ? withEvidence(known, seen) : debitOf(seen, rules, undefined);
-  return isDeepSame(known, merged) ? account : bounded(account.map((each) => (each === known ? merged : each)));
+  return isDeepSame(known, merged) ? account : bounded([...account.filter((each) => each !== known), merged]);
 }
 
 /** The account without evictions that did not happen: their pods still run, and the API server has had time enough. */
@@ -209,8 +209,10 @@ function isDeepSame(left: Debit, right: Debit): boolean {
   return isAlike && left.rules.join() === right.rules.join();
 }
 
+/** Sorting is left out where the last one is the newest, as it nearly always is. */
 function bounded(account: Account): Account {
-  const sorted = account.toSorted((left, right) => left.at - right.at);
+  const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1)?.at ?? 0);
+  const sorted = isLastNewest ? account : account.toSorted((left, right) => left.at - right.at);
   if (sorted.length <= MOST_DEBITS) return sorted;
   const forgotten = sorted.reduce((first, each) => (each.lapsesAt < first.lapsesAt ? each : first));
   return sorted.filter((each) => each !== forgotten);

@@ -16,6 +16,12 @@ export interface PendingDebit {
   readonly evidence: Evidence;
 }
 
+interface DueOptions {
+  readonly most: number;
+  readonly left: { readonly has: (namespace: string) => boolean };
+  readonly evidenceOf: (uid: string) => Evidence | undefined;
+}
+
 const MOST_PENDING = 20_000;
 const MOST_OWNERS = 10_000;
 /** How long an eviction waits for the report of the agent that asked for it. */
@@ -50,12 +56,18 @@ export class PendingDebits {
     return this.#disruptedAt.get(owner);
   }
 
-  /** What is to be debited now, the oldest first. `evidenceOf` knows more of some removals. */
-  due(now: Instant, evidenceOf: (uid: string) => Evidence | undefined): readonly PendingDebit[] {
-    return Array.from(this.#pending.values(), (each) => ({
-      ...each,
-      evidence: evidenceOf(each.uid) ?? each.evidence,
-    })).filter(({ evidence, at }) => isCertain(evidence) || now - at >= SETTLE_MS);
+  /**
+   * What is to be debited now, at most so many, the oldest first. `evidenceOf` knows more of some removals; namespaces for
+   * which it failed a moment ago are `left` out.
+   */
+  due(now: Instant, { most, left, evidenceOf }: DueOptions): readonly PendingDebit[] {
+    const due: PendingDebit[] = [];
+    for (const each of this.#pending.values()) {
+      const evidence = evidenceOf(each.uid) ?? each.evidence;
+      const isDue = !left.has(each.namespace) && (isCertain(evidence) || now - each.at >= SETTLE_MS);
+      if (isDue && due.push({ ...each, evidence }) >= most) break;
+    }
+    return due;
   }
 
   /** They are debited, or no limit covers them. */

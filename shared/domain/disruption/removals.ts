@@ -146,8 +146,11 @@ export class Removals {
   }
 
   /** What is to be debited now. */
-  dueDebits(now: Instant): readonly PendingDebit[] {
-    return this.debits.due(now, (uid) => this.#removals.get(uid)?.evidence);
+  dueDebits(
+    now: Instant,
+    limited: Pick<Parameters<PendingDebits['due']>[1], 'most' | 'left'>,
+  ): readonly PendingDebit[] {
+    return this.debits.due(now, { ...limited, evidenceOf: (uid) => this.#removals.get(uid)?.evidence });
   }
 
   /** What the account says of a removal: who asked for it, and the limits that it was debited to. */
