@@ -121,18 +121,28 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   const { namespace } = first.asked.pod;
   const leftMs = leftUntil(Math.max(...batch.map(({ asked }) => asked.giveUpAt)), clock);
   if (leftMs() === 0) return unclear('the count was not settled in time');
+  const store = storeOf(namespace, client);
+  // It does not depend on the limits.
+  const read = beganWith(store.read(leftMs()), store.read);
   const limits = await readLimits(client, namespace, Math.max(1, leftMs()));
   const pods = batch.map(({ asked }) => asked.pod);
   const coverage = await readCoverage(client, pods, limits, Math.max(1, leftMs()));
   const decide = (stored: StoredStatus<Account>) =>
     decideBatch(stored, batch, { ...options, coverage, limits, leftMs });
-  const results = await compareAndSwap({
-    ...storeOf(namespace, client),
-    decide,
-    leftMs,
-    pause: (ms) => clock.sleep(ms),
-  });
+  const results = await compareAndSwap({ ...store, read, decide, leftMs, pause: (ms) => clock.sleep(ms) });
   return results ?? unclear('the count was not settled in time');
+}
+
+/** The first read is the one that was begun, later ones read again. */
+function beganWith<T>(begun: Promise<T>, read: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => Promise<T> {
+  let first: Promise<T> | undefined = begun;
+  // What fails before it is asked for is told when it is.
+  begun.catch(() => undefined);
+  return (timeoutMs) => {
+    const next = first ?? read(timeoutMs);
+    first = undefined;
+    return next;
+  };
 }
 
 function storeOf(namespace: string, client: KubeClient) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeAccount } from '#shared/api/disruption-account.ts';
 import { MOST_DEBITS } from '#shared/domain/disruption/account.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { createObject, deleteObject, getObject } from '#shared/kube/client/objects.ts';
+import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { DISRUPTION_ACCOUNTS, DISRUPTION_LIMITS, NAMESPACES, PODS } from '#shared/kube/resource.ts';
@@ -85,6 +85,18 @@ describe('accounts that replicas share', () => {
     const pods = await given({ limits: [{ max: '10%', window: '1h' }] }, 30);
     const answers = await ask(3, pods);
     expect(answers.filter((each) => each.kind === 'debited')).toHaveLength(3);
+  });
+
+  test('a minimum keeps as many pods available, counted with three replicas (S3-15)', async () => {
+    const pods = await given({ minAvailable: 8 }, 10);
+    const ready = { conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running' };
+    for (const { namespace, name } of pods) {
+      const address = { resource: PODS, namespace, name, subresource: 'status' };
+      expectOk(await patchObject(sandbox.client, address, { status: ready }, { type: 'merge' }), 'make it ready');
+    }
+    const answers = await ask(3, pods);
+    expect(answers.filter((each) => each.kind === 'debited')).toHaveLength(2);
+    expect(answers.find((each) => each.kind === 'exceeded')).toMatchObject({ what: 'minAvailable', most: 8 });
   });
 
   test('deletions are counted beyond a limit, and share writes', async () => {

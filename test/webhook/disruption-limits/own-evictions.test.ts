@@ -51,4 +51,17 @@ describe('evictions by our agents under a DisruptionLimit, in a namespace withou
     expect(await evict(given('node-a', {}, METADATA), SEVERE)).toMatchObject({ allowed: false, code: 429 });
     expect(debits()).toBeUndefined();
   });
+
+  test('of a limit the agent gets its share, and no more (S3-19)', async () => {
+    const spec = {
+      selector: { matchLabels: { app: 'shared' } },
+      limits: [{ max: 2, window: '1h' }],
+      shares: [{ component: 'Agent', percent: 50 }],
+    };
+    webhook.api.put(`${OURS}/disruptionlimits`, { metadata: { namespace: 'team-a', name: 'shared' }, spec });
+    const metadata = { labels: { app: 'shared' } };
+    expect(await evict(given('node-a', {}, metadata))).toMatchObject({ allowed: true });
+    const answer = await evict(given('node-a', {}, metadata));
+    expect(answer.message).toMatch(/this caller may remove at most 1 pods in 1h; it removed 1/);
+  });
 });
