@@ -46,6 +46,11 @@ export interface DisruptionAccounts {
   withdraw(asked: AskedRemoval): Promise<void>;
 }
 
+/** Who may go beyond a limit is not held by one that cannot be read: nobody may become immune by it. */
+function beyondDoubt({ kind }: AskedRemoval, debited: Debited): Debited {
+  return kind === 'overrun' && debited.kind === 'unclear' ? { kind: 'debited', overran: undefined } : debited;
+}
+
 interface Waiting {
   readonly asked: AskedRemoval;
   readonly settle: (debited: Debited) => void;
@@ -95,7 +100,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       const debited = await enter(asked);
       const isOverrun = debited.kind === 'debited' && debited.overran !== undefined;
       debits.add({ result: isOverrun ? 'overran' : debited.kind });
-      return debited;
+      return beyondDoubt(asked, debited);
     },
     withdraw: ({ pod, giveUpAt }) => withdraw(pod, giveUpAt, options),
   };

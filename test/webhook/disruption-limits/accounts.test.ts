@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeAccount } from '#shared/api/disruption-account.ts';
 import { MOST_DEBITS } from '#shared/domain/disruption/account.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -119,6 +120,20 @@ describe('accounts that replicas share', () => {
       overran: { key: 'limit/all', most: 1 },
     });
     expect((await debits(first.namespace)).map(({ overran }) => overran)).toEqual([undefined, 'limit/all']);
+  });
+
+  test('limits that cannot be read hold back everyone but those who may go beyond them', async () => {
+    const [first] = await given({ limits: [{ max: 1, window: '1h' }] }, 1);
+    if (first === undefined) throw new Error('no pod');
+    const broken = { kind: 'serverError', message: 'broken' } as const;
+    const client: KubeClient = {
+      ...sandbox.client,
+      request: (sent) =>
+        sent.path.endsWith('/disruptionlimits') ? Promise.resolve(broken) : sandbox.client.request(sent),
+    };
+    const accounts = createDisruptionAccounts({ client, clock, metrics: createMetrics('test') });
+    expect(await accounts.debit(asked(first))).toMatchObject({ kind: 'unclear' });
+    expect(await accounts.debit(asked(first, { kind: 'overrun' }))).toMatchObject({ kind: 'debited' });
   });
 
   test('a debit that is withdrawn leaves room', async () => {
