@@ -1,0 +1,46 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
+import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { QueuePlan } from './plan-pass.ts';
+import { heldBecause } from './queue-status.ts';
+import type { QueuedPod } from './queued-pods.ts';
+
+/** In one round, so in a second: of a burst of 10,000 pods the last is told after some minutes, unless it has gone in. */
+const MAX_EVENTS = 20;
+/** A pod that is older when it is first seen was told by the leader before. */
+const NEW_FOR_MS = 30_000;
+
+/** Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. */
+export function createWaitEvents(events: Pick<EventRecorder, 'record'>): (plan: QueuePlan, now: Instant) => void {
+  /** How often each waiting pod has been told. */
+  let told = new Map<string, number>();
+  return (plan, now) => {
+    const next = new Map<string, number>();
+    let left = MAX_EVENTS;
+    const consider = (pod: QueuedPod, because: () => Because): void => {
+      const due = announcementsDue(pod.createdAt, now);
+      const known = told.get(pod.uid) ?? (now - pod.createdAt <= NEW_FOR_MS ? 0 : due);
+      const isTold = due > known && left > 0;
+      next.set(pod.uid, isTold ? due : known);
+      if (!isTold) return;
+      left -= 1;
+      record(events, pod, because());
+    };
+    for (const held of plan.decision.held) consider(held.pod, () => heldBecause(plan, held));
+    for (const { pod, because } of plan.homeless) consider(pod, () => because);
+    told = next;
+  };
+}
+
+function record(events: Pick<EventRecorder, 'record'>, pod: QueuedPod, because: Because): void {
+  const { namespace, name, uid } = pod;
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    type: 'Normal',
+    reason: EVENT_REASONS.waitsInQueue,
+    note: because.text,
+    action: 'Waiting',
+  });
+}
