@@ -25,6 +25,8 @@ export interface WaitingPod extends QueuePod {
   readonly isCharged: boolean;
   /** Only for the pod of a DaemonSet. */
   readonly node?: string;
+  /** It replaces a pod that was disrupted a short time ago, for another reason than reclaim (S3-45). */
+  readonly goesFirst?: boolean;
 }
 
 /** A pod on a node. */
