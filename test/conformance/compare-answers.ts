@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from './kinds.ts';
+import { findings, type JudgedAnswer, type JudgedCase } from './queue-judge.ts';
 import type { Vector } from './read-vectors.ts';
 import { withoutAnswer } from './read-vectors.ts';
 
@@ -26,6 +27,8 @@ export function compareAnswers(kind: string, recorded: Vector, given: Vector): C
       return [withBestAsSet(recorded), withBestAsSet(given)];
     case 'queue-deserved':
       return compareShares(recorded, given);
+    case 'queue-preemption':
+      return [[], findings(recorded as unknown as JudgedCase, given['want'] as JudgedAnswer)];
     default:
       return compareFields(recorded, given, KINDS.get(kind)?.answerFields ?? []);
   }

@@ -10,6 +10,7 @@ import { answer as answerQos } from './kinds/qos.ts';
 import { answer as answerQuantity } from './kinds/quantity.ts';
 import { answer as answerQuantityArithmetic } from './kinds/quantity-arith.ts';
 import { answer as answerQueueDeserved } from './kinds/queue-deserved.ts';
+import { answer as answerQueuePreemption } from './kinds/queue-preemption.ts';
 import { answer as answerQuotaCheck } from './kinds/quotacheck.ts';
 import { answer as answerQuotaScope } from './kinds/quotascope.ts';
 import { answer as answerRanking } from './kinds/ranking.ts';
@@ -202,6 +203,16 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
         'queueAmounts',
         'queueQuantity',
       ],
+    },
+  ],
+  [
+    'queue-preemption',
+    {
+      answer: answerQueuePreemption,
+      answerFields: ['want', 'peers', 'flavour'],
+      decision: 'shared/domain/queue/reclaim.ts#decideReclaim',
+      runBy: [],
+      notRun: ['createQueueTree', 'decideReclaim', 'plainQueue', 'queueAmounts', 'sumUsage'],
     },
   ],
 ]);

@@ -33,6 +33,13 @@ export function createQueueTree(queues: readonly Queue[]): QueueTree {
   return { queues: ordered, indexes, parents, children, detached };
 }
 
+/** A queue and all above it, by number, itself first. */
+export function pathOf({ parents }: QueueTree, index: number): readonly number[] {
+  const path: number[] = [];
+  for (let at = index; at >= 0; at = parents[at] ?? -1) path.push(at);
+  return path;
+}
+
 /** Whether pods may stand in the queue: it has no children and is not detached. */
 export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
   return children[index]?.length === 0 && !detached.has(queues[index]?.name ?? '');

@@ -11,6 +11,11 @@ export interface ShareQuestion {
   readonly total: QueueAmounts;
   /** By queue name, of its own pods. */
   readonly requested: ReadonlyMap<string, QueueAmounts>;
+  /**
+   * What a queue does not ask for of its guarantee: by default it is `Kept` among what the queue deserves; `Lent`, it is
+   * divided among those that ask, so that no room is idle while its owner needs none.
+   */
+  readonly idleGuarantees?: 'Kept' | 'Lent';
 }
 
 /** Shares that are kept up to date: `setRequested` notes a change, `refreshShares` follows it. */
@@ -23,6 +28,8 @@ export interface ShareState {
 /** One resource type, all lists by number of the queue. */
 interface ShareColumn {
   readonly type: string;
+  readonly isLending: boolean;
+  readonly floors: readonly Whole[];
   /** What its own pods ask for. */
   readonly own: Whole[];
   readonly shares: Share[];
@@ -46,10 +53,11 @@ export function deservedShares(question: ShareQuestion): ReadonlyMap<string, Que
  * types. A queue gets at least its guarantee, even if it asks for less, and at most what it asks for within its maximum;
  * without a written guarantee a parent has those of its children. Pods of a queue that has children come first there.
  */
-export function* createShares({ tree, total, requested }: ShareQuestion): Steps<ShareState> {
+export function* createShares(question: ShareQuestion): Steps<ShareState> {
+  const { tree, total, requested } = question;
   const columns = new Map<string, ShareColumn>();
   for (const [type, amount] of total) {
-    const column = createColumn(tree, type, amount);
+    const column = createColumn(question, type, amount);
     columns.set(type, column);
     yield;
   }
@@ -71,7 +79,7 @@ export function setRequested({ tree, columns }: ShareState, index: number, amoun
     if (column.own[index] === amount) continue;
     column.own[index] = amount;
     column.stale[index] = 1;
-    followCeiling(tree, column, index);
+    followBounds(tree, column, index);
   }
 }
 
@@ -93,7 +101,7 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
 }
 
 /** What a queue is sure of, of one type: its written guarantee, else those of its children together. */
-export function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
+function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
   const floors: Whole[] = queues.map(() => 0);
   for (let index = queues.length - 1; index >= 0; index -= 1) {
     const ofChildren = (children[index] ?? []).reduce<Whole>((sum, child) => plus(sum, floors[child] ?? 0), 0);
@@ -102,41 +110,46 @@ export function guaranteesOf({ children, queues }: QueueTree, type: string): rea
   return floors;
 }
 
-function createColumn(tree: QueueTree, type: string, total: Whole): ShareColumn {
-  const floors = guaranteesOf(tree, type);
-  const zeros = tree.queues.map(() => 0);
+function createColumn({ tree, idleGuarantees }: ShareQuestion, type: string, total: Whole): ShareColumn {
+  const zeros = tree.queues.map((): Whole => 0);
   const column: ShareColumn = {
     type,
+    isLending: idleGuarantees === 'Lent',
+    floors: guaranteesOf(tree, type),
     own: [...zeros],
-    shares: tree.queues.map(({ weight }, index) => ({ weight, floor: floors[index] ?? 0, ceiling: 0 })),
+    shares: tree.queues.map(({ weight }) => ({ weight, floor: 0, ceiling: 0 })),
     childCeilings: [...zeros],
     deserved: [...zeros],
     stale: new Uint8Array(zeros.length).fill(1),
   };
-  for (let index = zeros.length - 1; index >= 0; index -= 1) followCeiling(tree, column, index);
+  for (let index = zeros.length - 1; index >= 0; index -= 1) followBounds(tree, column, index);
   const most = tree.queues[0]?.max.get(type);
   column.deserved[0] = most === undefined ? total : smaller(total, most);
   return column;
 }
 
-/** Brings the ceilings of a queue and those above it up to date, as far as they change. */
-function followCeiling(tree: QueueTree, column: ShareColumn, index: number): void {
+/** Brings the bounds of a queue and those above it up to date, as far as they change. */
+function followBounds(tree: QueueTree, column: ShareColumn, index: number): void {
   for (let at = index; at >= 0; at = tree.parents[at] ?? -1) {
-    const share = column.shares[at] as Share;
-    const ceiling = ceilingAt(tree, column, at);
-    if (ceiling === share.ceiling) return;
-    column.shares[at] = { ...share, ceiling };
+    const known = column.shares[at] as Share;
+    const { floor, ceiling } = boundsAt(tree, column, at);
+    if (ceiling === known.ceiling && floor === known.floor) return;
+    column.shares[at] = { weight: known.weight, floor, ceiling };
     const parent = tree.parents[at] ?? -1;
     if (parent < 0) return;
     column.stale[parent] = 1;
-    column.childCeilings[parent] = plus(column.childCeilings[parent] ?? 0, minus(ceiling, share.ceiling));
+    column.childCeilings[parent] = plus(column.childCeilings[parent] ?? 0, minus(ceiling, known.ceiling));
   }
 }
 
-function ceilingAt({ queues }: QueueTree, { type, own, shares, childCeilings }: ShareColumn, index: number): Whole {
-  const asked = plus(own[index] ?? 0, childCeilings[index] ?? 0);
-  const most = queues[index]?.max.get(type);
-  return larger(most === undefined ? asked : smaller(asked, most), shares[index]?.floor ?? 0);
+function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<Share, 'floor' | 'ceiling'> {
+  const asked = plus(column.own[index] ?? 0, column.childCeilings[index] ?? 0);
+  const most = queues[index]?.max.get(column.type);
+  const wanted = most === undefined ? asked : smaller(asked, most);
+  const floor = column.floors[index] ?? 0;
+  return column.isLending
+    ? { floor: smaller(floor, wanted), ceiling: wanted }
+    : { floor, ceiling: larger(wanted, floor) };
 }
 
 function fillChildren({ children }: QueueTree, column: ShareColumn, index: number): void {
