@@ -26,14 +26,13 @@ const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
 /** Takes gates off in the order of the plan. What the API server does not take stays for the next plan. */
 export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: AbortSignal): Promise<void> {
   const decision = randomUUID();
-  const { queues } = plan.directory.tree;
-  const inQueues = plan.decision.letIn.map(({ pod }) => ({ pod, queue: queues[pod.queue]?.name ?? '' }));
-  const all = [...plan.released.map((pod) => ({ pod, queue: '' })), ...inQueues].slice(0, MAX_OF_PLAN);
+  const inQueues = plan.decision.letIn.map(({ pod }) => pod);
+  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...inQueues].slice(0, MAX_OF_PLAN);
   const next = all.values();
   const work = async (): Promise<void> => {
-    for (const { pod, queue } of next) {
+    for (const { uid, queue } of next) {
       if (signal.aborted || !ports.term.isHeld()) return;
-      await takeGateOff(pod, { queue, decision }, ports, signal);
+      await takeGateOff(uid, { queue, decision }, ports, signal);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -42,13 +41,13 @@ export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: Abor
 type Into = Pick<Admitted, 'queue' | 'decision'>;
 
 /**
- * One patch, for the pod that was judged: its UID and resourceVersion are preconditions, so that neither a successor nor
- * a changed pod is let in.
+ * One patch, for the pod that was read: its UID and resourceVersion are preconditions, so that neither a successor nor a
+ * pod that has changed meanwhile is let in.
  */
-async function takeGateOff(planned: QueuedPod, into: Into, ports: LetInPorts, signal: AbortSignal): Promise<void> {
+async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: AbortSignal): Promise<void> {
   const { client, pods, metrics, log } = ports;
-  const pod = pods.get(planned.uid);
-  if (pod === undefined || !isWaiting(pod) || pod.resourceVersion !== planned.resourceVersion) return;
+  const pod = pods.get(uid);
+  if (pod === undefined || !isWaiting(pod)) return;
   const admitted = admittedOf(pod, into, ports);
   const address = { resource: PODS, namespace: pod.namespace, name: pod.name };
   const outcome = await patchObject(client, address, patchOf(pod, admitted), { ...WRITE, signal });

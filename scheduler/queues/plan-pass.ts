@@ -1,10 +1,10 @@
 import type { QueueObject } from '#shared/api/queue.ts';
 import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { compareInLine, type LetInDecision, letInSteps } from '#shared/domain/queueing/let-in.ts';
 import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import {
   DEFAULT_DELAY_MS,
   type Queue,
@@ -12,30 +12,31 @@ import {
   queueAmounts,
   ROOT_QUEUE,
 } from '#shared/domain/queue/queue.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { createShares, type ShareState } from '#shared/domain/queue/shares.ts';
+import { createShares, deservedOf, type ShareState } from '#shared/domain/queue/shares.ts';
+import { type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged, isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
-/** A waiting pod whose queue is known. */
-export interface WaitingPod extends QueuedPod {
-  readonly queue: number;
-}
-
 /** What one look at the cluster comes to. */
 export interface QueuePlan {
   readonly directory: QueueDirectory;
+  /** What each queue deserves, idle guarantees kept. */
   readonly shares: ShareState;
   readonly total: QueueAmounts;
-  readonly decision: LetInDecision<WaitingPod>;
+  readonly question: LetInQuestion;
+  readonly decision: LetInDecision;
+  /** The pods that stay, in the order in which they would go in. */
+  readonly held: readonly WaitingPod[];
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
   readonly homeless: readonly { readonly pod: QueuedPod; readonly because: Because }[];
-  /** What was let in and is on a node, by queue name, of its own pods. */
-  readonly used: ReadonlyMap<string, QueueAmounts>;
+  /** What was let in and is on a node. */
+  readonly used: QueueUsage;
 }
 
 export interface PlanInput {
@@ -78,9 +79,15 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const { waiting, released, homeless, admitted, used, requested } = yield* sortPods(input);
   const total = input.capacity ?? (yield* roomOfNodes(input));
   const shares = yield* createShares({ tree, total, requested: requested.amounts });
+  const lent = yield* createShares({ tree, total, requested: requested.amounts, idleGuarantees: 'Lent' });
+  const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
+  const question = { tree, usage: sumUsage(tree, admitted.amounts), allowed, waiting };
   yield;
-  const decision = yield* letInSteps({ shares, total, admitted: admitted.amounts, waiting });
-  return { directory, shares, total, decision, released, homeless, used: used.amounts };
+  const decision = yield* letInInSteps(question);
+  const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
+  const held = waiting.filter((pod) => !isLetIn.has(pod));
+  const found = { shares, total, question, decision, held, used: sumUsage(tree, used.amounts) };
+  return { directory, ...found, released, homeless };
 }
 
 /** Amounts by queue name. */
@@ -115,8 +122,6 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
     else if (!isManaged(input.snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
     else queue(sorted, pod, find(pod));
   }
-  yield;
-  sorted.waiting.sort(compareInLine);
   return sorted;
 }
 
@@ -128,11 +133,24 @@ function charge({ admitted, used, requested }: SortedPods, pod: QueuedPod, find:
 }
 
 function queue({ waiting, homeless, requested }: SortedPods, pod: QueuedPod, found: FoundQueue): void {
-  if (found.kind === 'none') homeless.push({ pod, because: found.because });
-  else {
-    requested.add(found.name, pod.requests);
-    waiting.push({ ...pod, queue: found.index });
+  if (found.kind === 'none') {
+    homeless.push({ pod, because: found.because });
+    return;
   }
+  requested.add(found.name, pod.requests);
+  waiting.push(waitingPod(pod, found.name));
+}
+
+/** Kubernetes creates no pod that its quotas have not counted (S2-37). DaemonSets' pods have no gate. */
+function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
+  const { uid, namespace, name, application, priority, requests, createdAt, neverPreempts } = pod;
+  return {
+    ...{ uid, application, priority, requests, queue: queueName },
+    name: `${namespace}/${name}`,
+    waitingSince: createdAt,
+    mayPreempt: !neverPreempts,
+    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
+  };
 }
 
 /** Pods of one namespace with one label stand in one queue. */

@@ -119,7 +119,7 @@ async function decide(
   const input = { pods, snapshot: view.snapshot, directory: createDirectory(objects), capacity: capacityOf(objects) };
   const plan = await inSlices(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
-  queueMetrics.waiting.set(plan.decision.held.length, { why: 'queue' });
+  queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
   queueMetrics.waiting.set(plan.homeless.length, { why: 'no-queue' });
   return plan;
 }

@@ -1,14 +1,16 @@
 import type { QueueObject } from '#shared/api/queue.ts';
-import { describeObjection } from '#shared/domain/queueing/let-in.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
-import type { QueuePlan, WaitingPod } from './plan-pass.ts';
+import { type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import type { QueuePlan } from './plan-pass.ts';
 
 /** The status of a Queue without the times of its conditions. */
 export interface QueueStatus {
@@ -31,76 +33,55 @@ const MAX_TYPES = 16;
 interface Pending {
   readonly amounts: Map<string, Whole>;
   pods: number;
-  oldest: WaitingPod | undefined;
+  oldest: Instant | undefined;
 }
 
 const QUEUES_PER_STEP = 50;
 
 /** Makes the status of each queue from one plan. */
 export function* statusesOf(plan: QueuePlan, objects: readonly QueueObject[]): Steps<ReadonlyMap<string, QueueStatus>> {
-  const sums = { pending: pendingBelow(plan), used: sumUp(plan) };
+  const pending = pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
   const statuses = new Map<string, QueueStatus>();
   for (const [index, object] of objects.entries()) {
     if (index % QUEUES_PER_STEP === 0) yield;
-    statuses.set(object.name, { ...amountsOf(object, plan, sums), conditions: conditionsOf(object, plan, uncovered) });
+    statuses.set(object.name, {
+      ...amountsOf(object, plan, pending),
+      conditions: conditionsOf(object, plan, uncovered),
+    });
   }
   return statuses;
 }
 
-interface QueueSums {
-  readonly pending: readonly Pending[];
-  readonly used: ReadonlyMap<string, readonly Whole[]>;
-}
-
-function amountsOf(
-  object: QueueObject,
-  plan: QueuePlan,
-  { pending, used }: QueueSums,
-): Omit<QueueStatus, 'conditions'> {
+function amountsOf(object: QueueObject, plan: QueuePlan, pending: readonly Pending[]): Omit<QueueStatus, 'conditions'> {
   const index = plan.directory.tree.indexes.get(object.name) ?? 0;
-  const ofQueue = (columns: ReadonlyMap<string, readonly Whole[]>): QueueAmounts =>
-    new Map(Array.from(columns, ([type, column]) => [type, column[index] ?? 0]));
+  const ofQueue = (usage: QueueUsage): QueueAmounts =>
+    new Map(Array.from(usage.keys(), (type) => [type, usedBy(usage, index, type)]));
   const waiting = pending[index];
   return {
     observedGeneration: object.generation,
     deserved: texts(deservedOf(plan.shares, index)),
-    allocated: texts(ofQueue(plan.decision.allocated)),
-    used: texts(ofQueue(used)),
+    allocated: texts(ofQueue(plan.decision.usage)),
+    used: texts(ofQueue(plan.used)),
     pending: texts(waiting?.amounts ?? new Map<string, Whole>()),
     waitingPods: waiting?.pods ?? 0,
-    oldestWaiting: waiting?.oldest?.createdAt,
+    oldestWaiting: waiting?.oldest,
   };
 }
 
-function pendingBelow({ directory: { tree }, decision }: QueuePlan): readonly Pending[] {
+function pendingBelow({ directory: { tree }, held }: QueuePlan): readonly Pending[] {
   const all = tree.queues.map((): Pending => ({ amounts: new Map(), pods: 0, oldest: undefined }));
-  for (const { pod } of decision.held) {
-    for (let at = pod.queue; at >= 0; at = tree.parents[at] ?? -1) addPending(all[at], pod);
+  for (const pod of held) {
+    for (const index of pathOf(tree, tree.indexes.get(pod.queue) ?? 0)) addPending(all[index], pod);
   }
   return all;
 }
 
-function addPending(pending: Pending | undefined, pod: WaitingPod): void {
+function addPending(pending: Pending | undefined, { requests, waitingSince }: WaitingPod): void {
   if (pending === undefined) return;
-  for (const [type, amount] of pod.requests) pending.amounts.set(type, plus(pending.amounts.get(type) ?? 0, amount));
+  for (const [type, amount] of requests) pending.amounts.set(type, plus(pending.amounts.get(type) ?? 0, amount));
   pending.pods += 1;
-  if (pending.oldest === undefined || pod.createdAt < pending.oldest.createdAt) pending.oldest = pod;
-}
-
-/** By type and number of the queue, with all queues below it. */
-function sumUp({ directory: { tree }, used }: QueuePlan): ReadonlyMap<string, readonly Whole[]> {
-  const sums = new Map<string, Whole[]>();
-  for (const [name, amounts] of used) {
-    for (const [type, amount] of amounts) {
-      const column = sums.get(type) ?? tree.queues.map((): Whole => 0);
-      sums.set(type, column);
-      for (let at = tree.indexes.get(name) ?? 0; at >= 0; at = tree.parents[at] ?? -1) {
-        column[at] = plus(column[at] ?? 0, amount);
-      }
-    }
-  }
-  return sums;
+  pending.oldest = Math.min(pending.oldest ?? Infinity, waitingSince);
 }
 
 /** Types of which there is nothing say nothing, but for processor time and memory. */
@@ -137,9 +118,4 @@ function guaranteeCondition({ name, parent }: QueueObject, uncovered: readonly s
 function judged(type: string, reason: string, faults: readonly string[]): Condition {
   if (faults.length === 0) return { type, status: 'True', reason: 'AsWritten', message: '' };
   return { type, status: 'False', reason, message: faults.join('; ') };
-}
-
-/** Why the pod waits, in words. */
-export function heldBecause(plan: QueuePlan, held: QueuePlan['decision']['held'][number]) {
-  return describeObjection(held.objection, held.pod, plan.directory.tree);
 }

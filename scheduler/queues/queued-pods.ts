@@ -1,5 +1,4 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
-import type { PodInLine } from '#shared/domain/queueing/let-in.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -20,7 +19,11 @@ import { CompactPod, type PodTemplate } from '#scheduler/compact-pod.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
-export interface QueuedPod extends Omit<PodInLine, 'queue'> {
+export interface QueuedPod {
+  readonly uid: string;
+  readonly priority: number;
+  readonly createdAt: Instant;
+  readonly requests: QueueAmounts;
   readonly namespace: string;
   readonly name: string;
   /** The queue that its label names; empty where it has none. */

@@ -4,7 +4,6 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { DEFAULT_DELAY_MS, type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { guaranteesOf } from '#shared/domain/queue/shares.ts';
 
 /** The delay that a text means, in milliseconds; `undefined` for one that is no positive duration (S2-33). */
 export function delayOf(text: string | undefined): number | undefined {
@@ -47,12 +46,22 @@ export interface QueuePlace {
 /** The guarantees that exceed what there is to share, as sentences (S2-19). */
 export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): readonly string[] {
   return Array.from(total).flatMap(([type, amount]) => {
-    const floors = guaranteesOf(tree, type);
-    const sum = (tree.children[0] ?? []).reduce<Whole>((all, child) => plus(all, floors[child] ?? 0), 0);
+    const sum = guaranteedInAll(tree, type);
     if (sum <= amount) return [];
     const text = (value: Whole): string => formatQuantity(queueQuantity(type, value));
     return [`${type}: guaranteed ${text(sum)}, available ${text(amount)}`];
   });
+}
+
+/** Of the queues below the root; one that says nothing has the guarantees of its children. */
+function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
+  const ofChildren: Whole[] = queues.map(() => 0);
+  for (let index = queues.length - 1; index > 0; index -= 1) {
+    const parent = parents[index] ?? 0;
+    const own = queues[index]?.guaranteed.get(type) ?? ofChildren[index] ?? 0;
+    ofChildren[parent] = plus(ofChildren[parent] ?? 0, own);
+  }
+  return ofChildren[0] ?? 0;
 }
 
 const MINUTE_MS = 60_000;

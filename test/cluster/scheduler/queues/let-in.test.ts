@@ -113,7 +113,7 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     const [waiting] = (await list('team-a')).filter((each) => gatesOf(each).length > 0);
     const name = textAt(waiting, 'metadata.name');
     await eventually(async () => {
-      expect(await notes('team-a', name)).toEqual(['waits for 1 cpu: queue of-a deserves 4; let in 4, requested 1']);
+      expect(await notes('team-a', name)).toEqual(['waits for 1 cpu: queue of-a is at its deserved 4']);
       expect(await notes('nobody', 'alone')).toEqual([
         'no queue selects namespace nobody, and neither pod nor namespace names one',
       ]);
