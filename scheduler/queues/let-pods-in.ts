@@ -20,7 +20,7 @@ export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'lo
 /** Requests that are open at once: with more, the API server only queues them. */
 const AT_ONCE = 16;
 /** Of one plan; the next plan takes the rest, so that a more important pod does not wait for a long list. */
-const MAX_OF_PLAN = 500;
+const MAX_OF_PLAN = 1_000;
 const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /** Takes gates off in the order of the plan. What the API server does not take stays for the next plan. */

@@ -104,6 +104,7 @@ function guard(): readonly KubeObject[] {
     matchConditions: [NOT_A_NODE],
     variables: GUARD_VARIABLES,
     validations: GUARD_VALIDATIONS,
+    failurePolicy: 'Fail',
   });
 }
 
@@ -138,7 +139,10 @@ const LABEL_VARIABLES: readonly CelVariable[] = [
   ),
 ];
 
-/** A pod may name a queue that admits its namespace, or the one that the namespace names itself. */
+/**
+ * A pod may name a queue that admits its namespace, or the one that the namespace names itself. `Ignore`: without the
+ * definition of Queues no pod of the namespace could be created, and the leader lets in no pod of a wrong queue anyhow.
+ */
 function label(): readonly KubeObject[] {
   const message = `the queue that the label ${LABEL_QUEUE} names does not admit this namespace`;
   return validatingPolicy({
@@ -153,6 +157,7 @@ function label(): readonly KubeObject[] {
       },
     ],
     ofEachQueue: true,
+    failurePolicy: 'Ignore',
   });
 }
 
@@ -163,6 +168,7 @@ interface Validating {
   readonly validations: readonly object[];
   /** Whether the policy is evaluated once for each Queue, as `params`. */
   readonly ofEachQueue?: boolean;
+  readonly failurePolicy: 'Fail' | 'Ignore';
 }
 
 /** The ValidatingAdmissionPolicies that let no pod past its queue, each with its binding. */
@@ -170,10 +176,16 @@ export function queuePolicies(): readonly KubeObject[] {
   return [...guard(), ...label()];
 }
 
-function validatingPolicy({ name, validations, ofEachQueue = false, ...rest }: Validating): readonly KubeObject[] {
+function validatingPolicy({
+  name,
+  validations,
+  failurePolicy,
+  ofEachQueue = false,
+  ...rest
+}: Validating): readonly KubeObject[] {
   return [
     policy('ValidatingAdmissionPolicy', name, {
-      failurePolicy: 'Fail',
+      failurePolicy,
       ...(ofEachQueue && { paramKind: { apiVersion: API_VERSION, kind: 'Queue' } }),
       matchConstraints: managed([WRITTEN_PODS]),
       ...rest,
