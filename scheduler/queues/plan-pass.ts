@@ -76,8 +76,10 @@ const PODS_PER_STEP = 500;
 export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const { directory } = input;
   const { tree } = directory;
-  const { waiting, released, homeless, admitted, used, requested } = yield* sortPods(input);
-  const total = input.capacity ?? (yield* roomOfNodes(input));
+  const sorted = yield* sortPods(input);
+  const outside = yield* sortUntracked(input, sorted);
+  const { waiting, released, homeless, admitted, used, requested } = sorted;
+  const total = input.capacity ?? (yield* roomOfNodes(input, outside));
   const shares = yield* createShares({ tree, total, requested: requested.amounts });
   const lent = yield* createShares({ tree, total, requested: requested.amounts, idleGuarantees: 'Lent' });
   const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
@@ -126,7 +128,7 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
 }
 
 /** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
-function charge({ admitted, used, requested }: SortedPods, pod: QueuedPod, find: (pod: QueuedPod) => FoundQueue): void {
+function charge({ admitted, used, requested }: SortedPods, pod: QueuedPod, find: FindQueue): void {
   const found = pod.admitted === undefined ? find(pod) : undefined;
   const name = pod.admitted?.queue ?? (found?.kind === 'queue' ? found.name : ROOT_QUEUE);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
@@ -153,8 +155,10 @@ function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
   };
 }
 
+type FindQueue = (pod: Pick<QueuedPod, 'namespace' | 'label'>) => FoundQueue;
+
 /** Pods of one namespace with one label stand in one queue. */
-function queueFinder({ snapshot, directory }: PlanInput): (pod: QueuedPod) => FoundQueue {
+function queueFinder({ snapshot, directory }: PlanInput): FindQueue {
   const found = new Map<string, FoundQueue>();
   return ({ namespace, label }) => {
     const key = `${namespace}/${label}`;
@@ -171,7 +175,7 @@ function queueFinder({ snapshot, directory }: PlanInput): (pod: QueuedPod) => Fo
 const allocatable = new WeakMap<Node, QueueAmounts>();
 
 /** What the nodes have, less what pods outside of queues request there. */
-function* roomOfNodes(input: PlanInput): Steps<QueueAmounts> {
+function* roomOfNodes(input: PlanInput, outside: CountByAmounts): Steps<QueueAmounts> {
   const total = new Map<string, Whole>();
   for (const { node } of input.snapshot.nodes.values()) {
     const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
@@ -179,22 +183,36 @@ function* roomOfNodes(input: PlanInput): Steps<QueueAmounts> {
     for (const [type, amount] of amounts) total.set(type, plus(total.get(type) ?? 0, amount));
   }
   yield;
-  for (const [amounts, howMany] of yield* countOutside(input)) subtract(total, amounts, howMany);
+  for (const [amounts, howMany] of outside) subtract(total, amounts, howMany);
   return total;
 }
 
-/** Pods on nodes that stand in no queue, by what they request. */
-function* countOutside({ snapshot, pods }: PlanInput): Steps<ReadonlyMap<QueueAmounts, number>> {
+/** How many pods request these amounts. */
+type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
+
+/**
+ * Pods on nodes that are not among those of queues: they stand outside, or were there before their namespace was managed,
+ * and then count for their queue. Returns those outside.
+ */
+function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmounts> {
+  const { snapshot, pods } = input;
+  const find = queueFinder(input);
   const outside = new Map<QueueAmounts, number>();
   let count = 0;
   for (const [uid, { pod }] of snapshot.placedPods) {
     count += 1;
     if (count % PODS_PER_STEP === 0) yield;
     if (pods.get(uid) !== undefined || (pod.spec.nodeName ?? '') === '') continue;
-    const amounts = pods.amountsOf(pod);
-    outside.set(amounts, (outside.get(amounts) ?? 0) + 1);
+    const requests = pods.amountsOf(pod);
+    if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);
+    else chargeTo(sorted, find({ namespace: pod.namespace, label: pod.labels.get(LABEL_QUEUE) ?? '' }), requests);
   }
   return outside;
+}
+
+function chargeTo({ admitted, used, requested }: SortedPods, found: FoundQueue, requests: QueueAmounts): void {
+  const name = found.kind === 'queue' ? found.name : ROOT_QUEUE;
+  for (const sums of [admitted, used, requested]) sums.add(name, requests);
 }
 
 function subtract(total: Map<string, Whole>, amounts: QueueAmounts, count: number): void {

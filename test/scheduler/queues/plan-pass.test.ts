@@ -55,6 +55,14 @@ describe('the plan of a pass', () => {
     expect(used(world.plan(), 'of-shop')).toBe(3_000);
   });
 
+  test('a pod that was on its node before its namespace was managed counts for its queue from then on', () => {
+    const world = queueWorld([queueFor('late')]);
+    world.see({ name: 'early', namespace: 'late', node: 'node-0', phase: 'Running', cpu: 3 });
+    expect([used(world.plan(), 'of-late'), world.plan().total.get('cpu')]).toEqual([0, 5_000]);
+    world.manage('late', { team: 'late', 'plimsoll.dev/queues': 'managed' });
+    expect([used(world.plan(), 'of-late'), world.plan().total.get('cpu')]).toEqual([3_000, 8_000]);
+  });
+
   test('the annotation counts for nothing where no policy guards it', () => {
     const world = queueWorld([queueFor('shop')]);
     world.see({ name: 'forged', namespace: 'elsewhere', node: 'node-0', admittedTo: 'of-shop', cpu: 3 });
