@@ -105,6 +105,12 @@ export const schedulerSchema = z.strictObject({
       'On lets pods of managed namespaces in when their queue has room, on one replica; reads all pods, also without the extender',
     ),
   queueLease: queueLeaseSchema,
+  reclaim: z
+    .enum(['Off', 'DryRun'])
+    .default('DryRun')
+    .describe(
+      'DryRun logs which pods would make room for a pod whose queue is under its guarantee, where queues are On; no pod is evicted',
+    ),
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

@@ -62,7 +62,10 @@ export async function startScheduler(
     shutdown.onRelease('lease of the record of disruptions', () => recording);
   }
   if (queued !== undefined) {
-    const leading = runQueueLeader({ ...parts, pods: queued, view, lease: configuration.queueLease }, shutdown.signal);
+    const leading = runQueueLeader(
+      { ...parts, pods: queued, view, lease: configuration.queueLease, reclaim: configuration.reclaim },
+      shutdown.signal,
+    );
     shutdown.onRelease('lease of the queues', () => leading);
   }
   if (isExtender) {

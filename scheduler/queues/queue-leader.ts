@@ -16,6 +16,7 @@ import { letPodsIn } from './let-pods-in.ts';
 import { capacityOf, createDirectory, planPass, type QueuePlan } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from './queued-pods.ts';
+import { createReclaimReport } from './reclaim-report.ts';
 import { createStatusWriter, decodeStoredQueue, type StoredQueue } from './status-writer.ts';
 import { createWaitEvents } from './wait-events.ts';
 
@@ -32,6 +33,8 @@ export const queueLeaseSchema = z
   .prefault({});
 
 export interface QueueLeaderOptions extends ClientContext {
+  /** DryRun logs which pods would make room; Off does not look. */
+  readonly reclaim: 'Off' | 'DryRun';
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -42,6 +45,7 @@ export interface QueueLeaderOptions extends ClientContext {
 const PASS_PERIOD_MS = 100;
 const QUIET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
+const RECLAIM_PERIOD_MS = 5_000;
 const DEADLINE_MS = 60_000;
 
 /**
@@ -78,6 +82,7 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
     await Promise.all([
       repeat({ ...timing, task: passes.letIn, periodMs: PASS_PERIOD_MS }, signal),
       repeat({ ...timing, task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
+      repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
     ]);
     await running;
   } finally {
@@ -85,7 +90,7 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
   }
 }
 
-/** The leader's two loops: the first decides and lets pods in, the second reports what the first has decided last. */
+/** The leader's loops: the first decides and lets pods in, the others report on what the first has decided last. */
 function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
@@ -94,6 +99,7 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
   const writeStatus = createStatusWriter({ client, clock, log, metrics, term, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf: (name: string) => classes.get(name) };
+  const reportReclaim = createReclaimReport({ clock, log, metrics });
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
@@ -105,6 +111,10 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
       if (last === undefined) return;
       await writeStatus(last, passing);
       tellWaiting(last, clock.now());
+    },
+    reclaim: async (passing: AbortSignal): Promise<void> => {
+      if (last === undefined || leading.reclaim === 'Off') return;
+      await reportReclaim({ plan: last, pods, snapshot: leading.view.snapshot }, passing);
     },
   };
 }

@@ -8,6 +8,7 @@ export interface QueueMetrics {
   readonly waiting: GaugeMetric;
   readonly passes: HistogramMetric;
   readonly statusWrites: CounterMetric;
+  readonly reclaims: CounterMetric;
 }
 
 const WAIT_BUCKETS = [0.1, 0.3, 1, 2, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
@@ -20,8 +21,15 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
     'why',
   ]);
   for (const why of ['queue', 'no-queue']) waiting.set(0, { why });
+  const reclaims = metrics.counter(
+    'plimsoll_queue_reclaim_decisions_total',
+    'Decisions about room for a pod whose queue is under its guarantee, each change once',
+    ['decision', 'mode'],
+  );
+  for (const decision of ['fits', 'reclaim', 'none']) reclaims.add({ decision, mode: 'DryRun' }, 0);
   return {
     leader,
+    reclaims,
     waiting,
     gates: metrics.counter(
       'plimsoll_queue_gates_total',

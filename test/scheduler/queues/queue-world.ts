@@ -25,30 +25,53 @@ export interface WatchedPod {
   /** Of the annotation that lets it in. */
   readonly admittedTo?: string;
   readonly spec?: object;
+  readonly mayBePreempted?: boolean;
+  readonly mayPreempt?: boolean;
+  readonly priority?: number;
+  readonly isTerminating?: boolean;
   /** In seconds. */
   readonly createdAt?: number;
 }
 
+const PLAIN = {
+  namespace: 'shop',
+  cpu: 1,
+  gates: [],
+  phase: 'Pending',
+  labels: {},
+  priority: 0,
+  createdAt: 0,
+} as const;
+
 /** The raw object of it; its UID is `uid-NAME`. */
 export function rawPod(pod: WatchedPod): KubeObject {
-  const { name, namespace = 'shop', cpu = 1, gates = [], node, phase = 'Pending', labels = {}, admittedTo, spec } = pod;
-  const facts = { application: 'app', mayPreempt: false, mayBePreempted: false, at: 0, decision: 'd' };
+  const { name, namespace, cpu, gates, node, phase, labels, priority, createdAt, ...rest } = { ...PLAIN, ...pod };
   return {
     metadata: {
       ...{ name, namespace, uid: `uid-${name}`, resourceVersion: '7', labels },
-      creationTimestamp: new Date((pod.createdAt ?? 0) * 1_000).toISOString(),
-      ...(admittedTo !== undefined && {
-        annotations: { 'plimsoll.dev/admitted': encodeAdmitted({ ...facts, queue: admittedTo }) },
-      }),
+      creationTimestamp: timeOf(createdAt),
+      ...(rest.isTerminating === true && { deletionTimestamp: timeOf(0), deletionGracePeriodSeconds: 30 }),
+      ...annotationsOf(pod),
     },
     spec: {
       containers: [{ name: 'main', resources: { requests: { cpu: `${cpu}` } } }],
       schedulingGates: gates.map((gate) => ({ name: gate })),
+      priority,
       ...(node !== undefined && { nodeName: node }),
-      ...spec,
+      ...rest.spec,
     },
     status: { phase },
   };
+}
+
+function annotationsOf({ name, admittedTo: queue, mayPreempt = false, mayBePreempted = false }: WatchedPod): object {
+  if (queue === undefined) return {};
+  const facts = { queue, application: `app of ${name}`, mayPreempt, mayBePreempted, at: 0, decision: 'd' };
+  return { annotations: { 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
+}
+
+function timeOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
 }
 
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
@@ -63,6 +86,7 @@ export function queueWorld(queues: readonly object[]) {
   manage('shop', { team: 'shop', 'plimsoll.dev/queues': 'managed' });
   return {
     pods,
+    snapshot,
     manage,
     see: (pod: WatchedPod): void => {
       const raw = rawPod(pod);
