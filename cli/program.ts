@@ -7,6 +7,7 @@ import { evictCommand } from './evict-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
+import { queueCommand } from './queue-command.ts';
 import type { ProcessIo } from './process-io.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
@@ -42,6 +43,7 @@ const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   evictCommand,
   explainCommand,
   modeCommand,
+  queueCommand,
   reviewCommand,
   simulateCommand,
   snapshotCommand,

@@ -78,6 +78,7 @@ export const NODE_PRESSURE_POLICIES = clusterScoped(
   'NodePressurePolicy',
 );
 export const DISRUPTIONS = namespaced('plimsoll.dev/v1alpha1', 'disruptions', 'Disruption');
+export const QUEUES = clusterScoped('plimsoll.dev/v1alpha1', 'queues', 'Queue');
 export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
 
 /** The `apiVersion` text of a resource's objects: `v1`, `policy/v1`. */

@@ -53,6 +53,7 @@ const COMMANDS = [
   'evict',
   'explain',
   'mode',
+  'queue',
   'review',
   'simulate',
   'snapshot',

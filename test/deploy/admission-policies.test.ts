@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { gatePolicy, queuePolicies } from '#shared/kube/admission/queue-policies.ts';
 
 const MANIFESTS = [
   ['base/webhook/admission-policies.yaml', 'admission-policies.ts', rulePolicies()],
@@ -12,6 +13,8 @@ const MANIFESTS = [
     'default-policy.ts',
     [...defaultPolicy(), ...groupDefaultPolicy()],
   ],
+  ['components/queues/gate-policy.yaml', 'queue-policies.ts', gatePolicy()],
+  ['components/queues/guard-policies.yaml', 'queue-policies.ts', queuePolicies()],
 ] as const;
 
 test.each(MANIFESTS)('deploy/%s is what the builder of %s gives', async (manifest, builder, objects) => {

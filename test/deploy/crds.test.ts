@@ -10,13 +10,22 @@ import {
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
+  QUEUES,
   type Resource,
 } from '#shared/kube/resource.ts';
 import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 
 const FOLDER = fileURLToPath(new URL('../../deploy/crds/', import.meta.url));
-const KINDS = [PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, NODE_PRESSURE_POLICIES, NODE_PRESSURES, DISRUPTIONS];
+const KINDS = [
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  PRIORITY_RULES,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  DISRUPTIONS,
+  QUEUES,
+];
 /** In the namespace of the removed pod, whose viewers may read it. */
 const NAMESPACED = [DISRUPTIONS.kind];
 
@@ -114,6 +123,11 @@ describe('the rules, each with its sentence', () => {
       'namespace must be set for a ServiceAccount, and only for one',
     ],
     [PRIORITY_POLICIES, { onViolation: 'Ignore' }, 'supported values: "Deny", "Warn"'],
+    [QUEUES, { capacity: { cpu: 1 } }, 'spec.capacity must only be set on the queue root'],
+    [QUEUES, { guaranteed: { cpu: 2 }, max: { cpu: '1500m' } }, 'guaranteed must not be greater than max'],
+    [QUEUES, { guaranteed: { cpu: -1 } }, 'spec.guaranteed.cpu'],
+    [QUEUES, { weight: -1 }, 'spec.weight'],
+    [QUEUES, { ordering: 'Random' }, 'supported values: "BestEffort", "Strict"'],
     [PRIORITY_QUOTAS, { hard: { pods: 1 } }, 'must set exactly one of priorityClassNames and priority'],
     [PRIORITY_QUOTAS, { hard: { pods: 1 }, priority: { min: 2, max: 1 } }, 'min must not be greater than max'],
     [PRIORITY_QUOTAS, { hard: { services: 1 }, priority: { min: 1 } }, 'must name resources of pods'],
@@ -164,6 +178,15 @@ describe('the rules, each with its sentence', () => {
     ],
     [PRIORITY_QUOTAS, { priorityClassNames: ['critical'], hard: { 'requests.memory': '1Gi', pods: 10 } }],
     [PRIORITY_QUOTAS, { priority: { min: -5, max: -5 }, hard: { 'limits.cpu': '500m' } }],
+    [QUEUES, {}],
+    [
+      QUEUES,
+      {
+        ...{ parent: 'tenants', weight: 3, guaranteed: { cpu: '1500m' }, max: { cpu: 2, 'nvidia.com/gpu': 1 } },
+        preemption: { policy: 'Fence', delay: 'soon', preferNear: true },
+        ...{ ordering: 'Strict', namespaceSelector: {} },
+      },
+    ],
     [NODE_PRESSURE_POLICIES, {}],
     [
       NODE_PRESSURE_POLICIES,

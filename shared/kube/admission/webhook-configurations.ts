@@ -76,6 +76,7 @@ const QUOTA_ENFORCED: Requirement = {
 export const QUOTA_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+export const WRITTEN_PODS = rule('', ['pods'], ['CREATE', 'UPDATE']);
 /** Workloads that make pods from a template. */
 export const WRITTEN_TEMPLATES = [
   rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
