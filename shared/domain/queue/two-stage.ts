@@ -187,7 +187,13 @@ function searchIn({ state, queue, types, needs }: Choice, reserves: readonly Who
       );
       return { pod, profile: { gives, costs: reserves === undefined ? [] : costs } };
     });
-  const options = { budgets: state.budgets, maxSize: Infinity, accepts: () => true, areProfilesEqual: false };
+  const options = {
+    budgets: state.budgets,
+    maxSize: Infinity,
+    accepts: () => true,
+    areProfilesEqual: false,
+    work: { stepsLeft: Infinity },
+  };
   return { candidates, needs, reserves: reserves ?? [], ...options };
 }
 
