@@ -6,7 +6,8 @@ export interface JudgedCase {
   readonly queues: readonly JudgedQueue[];
   readonly nodes: readonly { readonly name: string; readonly capacity: Amounts }[];
   readonly running: readonly JudgedPod[];
-  readonly pending: Omit<JudgedPod, 'node'>;
+  /** With a node only where a DaemonSet binds it there. */
+  readonly pending: Omit<JudgedPod, 'node'> & { readonly node?: string };
 }
 
 interface JudgedQueue {
@@ -17,7 +18,7 @@ interface JudgedQueue {
   readonly policy?: string;
 }
 
-interface JudgedPod {
+export interface JudgedPod {
   readonly name: string;
   readonly queue: string;
   readonly app: string;
@@ -25,6 +26,7 @@ interface JudgedPod {
   readonly request: Amounts;
   readonly allowPreemption?: boolean;
   readonly originator?: boolean;
+  readonly daemonSet?: boolean;
   readonly node: string;
 }
 
@@ -75,8 +77,12 @@ function preemptFindings(judge: Judge, node: string, names: readonly string[]): 
 
 /** How many victims a smallest lawful set has. */
 export function fewestVictims(scenario: JudgedCase): number | undefined {
-  const judge = new Judge(scenario);
-  return (judge.smallest(false) ?? judge.smallest(true))?.length;
+  return smallestSets(scenario)[0]?.length;
+}
+
+/** Every lawful set of the fewest victims; of pods that ask to be spared only where there is no other. */
+export function smallestSets(scenario: JudgedCase): readonly (readonly JudgedPod[])[] {
+  return new Judge(scenario).allSmallest();
 }
 
 class Judge {
@@ -109,37 +115,55 @@ class Judge {
   }
 
   fitsUntouched(): boolean {
-    return this.#case.nodes.some(({ name }) => this.isEnough(name, []));
+    return this.#nodes().some(({ name }) => this.isEnough(name, []));
   }
 
   smallest(withSpared: boolean): readonly JudgedPod[] | undefined {
-    if (!this.#mayTake() || this.fitsUntouched()) return undefined;
-    const lawful = this.#case.running.filter(
-      (pod) => this.#objections(pod).length === 0 && (withSpared || !isSpared(pod)),
-    );
-    for (let size = 1; size <= 10; size += 1) {
-      for (const { name } of this.#case.nodes) {
-        const here = lawful.filter(({ node }) => node === name);
-        const set = this.#grow(name, here, [], size);
-        if (set !== undefined) return set;
-      }
-    }
+    for (const set of this.#smallestSets(withSpared)) return set;
     return undefined;
   }
 
-  #grow(
+  /** Every smallest set; of pods that ask to be spared only where there is no other. */
+  allSmallest(): readonly (readonly JudgedPod[])[] {
+    const willing = [...this.#smallestSets(false)];
+    return willing.length > 0 ? willing : [...this.#smallestSets(true)];
+  }
+
+  *#smallestSets(withSpared: boolean): Generator<readonly JudgedPod[]> {
+    if (!this.#mayTake() || this.fitsUntouched()) return;
+    const lawful = this.#case.running.filter(
+      (pod) => this.#objections(pod).length === 0 && (withSpared || !isSpared(pod)),
+    );
+    let isFound = false;
+    for (let size = 1; size <= 10 && !isFound; size += 1) {
+      for (const { name } of this.#nodes()) {
+        const here = lawful.filter(({ node }) => node === name);
+        for (const set of this.#grow(name, here, [], size)) {
+          isFound = true;
+          yield set;
+        }
+      }
+    }
+  }
+
+  *#grow(
     node: string,
     rest: readonly JudgedPod[],
     taken: readonly JudgedPod[],
     size: number,
-  ): readonly JudgedPod[] | undefined {
-    if (size === 0) return this.isEnough(node, taken) && !this.#leavesBelow(taken) ? taken : undefined;
-    if (rest.length < size || !this.#fits(node, [...taken, ...rest])) return undefined;
-    for (const [index, pod] of rest.entries()) {
-      const set = this.#grow(node, rest.slice(index + 1), [...taken, pod], size - 1);
-      if (set !== undefined) return set;
+  ): Generator<readonly JudgedPod[]> {
+    if (size === 0) {
+      if (this.isEnough(node, taken) && !this.#leavesBelow(taken)) yield taken;
+      return;
     }
-    return undefined;
+    if (rest.length < size || !this.#fits(node, [...taken, ...rest])) return;
+    for (const [index, pod] of rest.entries())
+      yield* this.#grow(node, rest.slice(index + 1), [...taken, pod], size - 1);
+  }
+
+  #nodes(): JudgedCase['nodes'] {
+    const { nodes, pending } = this.#case;
+    return nodes.filter(({ name }) => pending.node === undefined || pending.node === name);
   }
 
   #isSwappedOriginator(node: string, victims: readonly JudgedPod[], pod: JudgedPod): boolean {
@@ -159,12 +183,17 @@ class Judge {
     const found: (string | false)[] = [
       pod.queue === pending.queue && 'own-queue',
       pod.queue === pending.queue && pod.app === pending.app && 'law3-own-app',
-      !this.#asked().some((type) => this.#used(pod.queue, type) > this.#guarantee(pod.queue, type)) && 'law5-giver',
-      (pod.priority ?? 0) > (pending.priority ?? 0) && 'law6-priority',
+      !this.#isOver(pod.queue) && 'law5-giver',
+      priorityOf(pod) > priorityOf(pending) && 'law6-priority',
       !this.#path(pod.queue).includes(this.#fence()) && 'law7-fence',
       this.#isDisabled(pod.queue) && 'disabled',
+      pod.daemonSet === true && 'daemon-set',
     ];
     return found.filter((code) => code !== false);
+  }
+
+  #isOver(queue: string): boolean {
+    return this.#asked().some((type) => this.#used(queue, type) > this.#guarantee(queue, type));
   }
 
   #mayTake(): boolean {
@@ -250,6 +279,10 @@ class Judge {
 
 function isSpared({ allowPreemption }: JudgedPod): boolean {
   return allowPreemption === false;
+}
+
+function priorityOf({ priority = 0 }: { readonly priority?: number }): number {
+  return priority;
 }
 
 function without(victims: readonly JudgedPod[], pod: JudgedPod): readonly JudgedPod[] {

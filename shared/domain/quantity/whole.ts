@@ -45,3 +45,13 @@ export function shareOf(amount: Whole, part: number, whole: number): Whole {
   }
   return wholeFrom((BigInt(amount) * BigInt(part)) / BigInt(whole));
 }
+
+/** The larger of two. */
+export function larger(a: Whole, b: Whole): Whole {
+  return a < b ? b : a;
+}
+
+/** The smaller of two. */
+export function smaller(a: Whole, b: Whole): Whole {
+  return a < b ? a : b;
+}

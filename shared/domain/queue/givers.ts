@@ -10,7 +10,7 @@ import {
   VICTIM_LAWS,
 } from './laws.ts';
 import type { QueueAmounts } from './queue.ts';
-import { compareGoingFirst, type RunningPod } from './queue-pod.ts';
+import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
 import type { Candidate, Profile } from './victim-set.ts';
 
@@ -84,10 +84,6 @@ export function giverObjection(givers: Givers, name: string): Law<number> | unde
   const objection = findObjection(GIVER_LAWS, taker.tree.indexes.get(name) ?? 0, taker);
   objections.set(name, objection);
   return objection;
-}
-
-function sparedRank({ mayBePreempted, isOriginator }: RunningPod): number {
-  return (mayBePreempted ? 0 : 2) + (isOriginator ? 1 : 0);
 }
 
 /** How far up from the taker's queue the two paths meet (S2-23). */

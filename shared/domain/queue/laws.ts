@@ -170,7 +170,9 @@ export function findObjection<Subject>(
   subject: Subject,
   taker: Taker,
 ): Law<Subject> | undefined {
-  return laws.find((law) => law.isBroken(subject, taker));
+  // A loop: on 150,000 pods a closure for each takes as long as the laws.
+  for (const law of laws) if (law.isBroken(subject, taker)) return law;
+  return undefined;
 }
 
 /** Whether a loss takes a queue below its guarantee in a type that it loses of (S2-10). */

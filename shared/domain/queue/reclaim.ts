@@ -7,7 +7,7 @@ import type { QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import type { QueueUsage } from './usage.ts';
-import { type Candidate, leastSize, smallestSet } from './victim-set.ts';
+import { type Candidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
 
 export interface ReclaimQuestion {
   readonly tree: QueueTree;
@@ -46,6 +46,9 @@ export type ReclaimDecision =
   | { readonly kind: 'none'; readonly because: Because };
 
 const NODES_PER_STEP = 100;
+/** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
+const WORK_PER_STEP = 20_000;
+const WORK_OF_DECISION = 500_000;
 
 /** `decideReclaimInSteps`, all at once. */
 export function decideReclaim(question: ReclaimQuestion): ReclaimDecision {
@@ -91,10 +94,15 @@ function* findRoom(question: ReclaimQuestion, givers: Givers): Steps<string | un
 
 function* searchNodes(question: ReclaimQuestion, givers: Givers, withLastResort: boolean): Steps<FoundSet | undefined> {
   const order = goingOrder(givers);
+  const work = { stepsLeft: WORK_OF_DECISION };
+  let atLastStep = work.stepsLeft;
   let best: FoundSet | undefined;
   for (const [index, node] of nodesFor(question).entries()) {
-    if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
-    const victims = searchNode(question, givers, { node, withLastResort, best, order });
+    if (index % NODES_PER_STEP === NODES_PER_STEP - 1 || atLastStep - work.stepsLeft > WORK_PER_STEP) {
+      atLastStep = work.stepsLeft;
+      yield;
+    }
+    const victims = searchNode(question, givers, { node, withLastResort, best, order, work });
     if (victims === undefined) continue;
     const found = { node: node.name, victims: victims.toSorted(order) };
     if (best === undefined || compareSets(found, best, order) < 0) best = found;
@@ -110,12 +118,13 @@ interface NodeSearch {
   /** What has been found on other nodes; anything worse is of no interest. */
   readonly best: FoundSet | undefined;
   readonly order: GoingOrder;
+  readonly work: SearchWork;
 }
 
 function searchNode(
   { budgets, fits }: ReclaimQuestion,
   givers: Givers,
-  { node, withLastResort, best, order }: NodeSearch,
+  { node, withLastResort, best, order, work }: NodeSearch,
 ): readonly RunningPod[] | undefined {
   const needs = needsOn(givers, node.free);
   const maxSize = best?.victims.length ?? Infinity;
@@ -123,7 +132,7 @@ function searchNode(
   const least = leastSize(all, needs);
   if (least === Infinity || least > maxSize) return undefined;
   const candidates = least === maxSize ? notWorse(all, best, order) : all;
-  if (candidates.length < least) return undefined;
+  if (candidates.length < least || !mayFit(fits, node, candidates)) return undefined;
   return smallestSet({
     candidates: candidates.toSorted((a, b) => order(a.pod, b.pod)),
     needs,
@@ -132,7 +141,14 @@ function searchNode(
     maxSize,
     accepts: (victims) => fits?.(node.name, victims) !== false,
     areProfilesEqual: fits === undefined,
+    work,
   });
+}
+
+/** Where the pod does not fit without all of them, no set is tried: taints and affinity to nodes end here. */
+function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates: readonly Candidate[]): boolean {
+  const all = candidates.map(({ pod }) => pod);
+  return fits?.(name, all) !== false;
 }
 
 /** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
@@ -159,7 +175,8 @@ const RECLAIM = reason<{ readonly pod: WaitingPod; readonly found: FoundSet; rea
     const queues = [...new Set(found.victims.map(({ queue }) => queue))].sort();
     const names = found.victims.map(({ name }) => name).join(', ');
     const last = isLastResort ? ', although a pod asked to be spared: no other set of pods makes room' : '';
-    return `${names} of queue ${queues.join(', ')} make room on node ${found.node} for ${pod.name}, whose queue ${pod.queue} is under its guarantee${last}`;
+    const make = found.victims.length === 1 ? 'makes' : 'make';
+    return `${names} of queue ${queues.join(', ')} ${make} room on node ${found.node} for ${pod.name}: queue ${pod.queue} is under its guarantee${last}`;
   },
 );
 
@@ -208,9 +225,10 @@ function* blockingBudget(question: ReclaimQuestion, givers: Givers): Steps<strin
   if (question.budgets.size === 0) return undefined;
   const free = { ...question, budgets: new Map<string, number>() };
   const order = goingOrder(givers);
+  const work = { stepsLeft: WORK_OF_DECISION };
   for (const [index, node] of nodesFor(question).entries()) {
     if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
-    const victims = searchNode(free, givers, { node, withLastResort: true, best: undefined, order });
+    const victims = searchNode(free, givers, { node, withLastResort: true, best: undefined, order, work });
     const budget = victims?.flatMap(({ budgets }) => budgets).find((name) => question.budgets.has(name));
     if (budget !== undefined) return budget;
   }

@@ -1,5 +1,5 @@
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { fillToLevel, type Share } from './water-level.ts';
@@ -166,12 +166,4 @@ function fillChildren({ children }: QueueTree, column: ShareColumn, index: numbe
     column.deserved[child] = amount;
     column.stale[child] = 1;
   }
-}
-
-function larger(a: Whole, b: Whole): Whole {
-  return a < b ? b : a;
-}
-
-function smaller(a: Whole, b: Whole): Whole {
-  return a < b ? a : b;
 }

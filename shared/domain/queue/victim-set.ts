@@ -28,8 +28,15 @@ export interface VictimSearch {
   readonly maxSize: number;
   /** The last word on a set that is enough by the numbers. */
   accepts(victims: readonly RunningPod[]): boolean;
+  /** Spent by the search, and shared by those of one decision. */
+  readonly work: SearchWork;
   /** Whether pods with the same profile can stand for each other before `accepts`. */
   readonly areProfilesEqual: boolean;
+}
+
+/** How many steps searches may still take together; with nothing left each takes the first set that it finds. */
+export interface SearchWork {
+  stepsLeft: number;
 }
 
 interface Attempt {
@@ -46,7 +53,11 @@ interface Attempt {
 }
 
 /** What one node may cost. Beyond it the set is found by putting pods back, and need not be a smallest one. */
-const MAX_STEPS = 20_000;
+const MAX_STEPS = 5_000;
+/** What is left to a node when the work of the decision is spent. */
+const MIN_STEPS = 100;
+/** Asking whether a pod fits takes longer than a step. */
+const STEPS_OF_QUESTION = 20;
 /** More than rounding errors of some thousand sums. */
 const PRECISION = 1e-9;
 
@@ -57,12 +68,15 @@ const PRECISION = 1e-9;
 export function smallestSet(search: VictimSearch): readonly RunningPod[] | undefined {
   const { candidates, maxSize } = search;
   const attempt = startAttempt(search);
+  const before = attempt.stepsLeft;
   const least = leastSize(candidates, search.needs);
-  for (let size = least; size <= Math.min(maxSize, candidates.length); size += 1) {
-    if (choose(attempt, candidates.length, size)) return [...attempt.taken];
-    if (attempt.stepsLeft <= 0) return reducedSet(search);
+  let found: readonly RunningPod[] | undefined;
+  for (let size = least; size <= Math.min(maxSize, candidates.length) && found === undefined; size += 1) {
+    if (choose(attempt, candidates.length, size)) found = [...attempt.taken];
+    else if (attempt.stepsLeft <= 0) break;
   }
-  return undefined;
+  search.work.stepsLeft -= before - attempt.stepsLeft;
+  return found ?? (attempt.stepsLeft <= 0 ? reducedSet(search) : undefined);
 }
 
 function startAttempt(search: VictimSearch): Attempt {
@@ -86,7 +100,7 @@ function startAttempt(search: VictimSearch): Attempt {
     budgets: new Map(budgets),
     most,
     twins,
-    stepsLeft: MAX_STEPS,
+    stepsLeft: Math.max(MIN_STEPS, Math.min(MAX_STEPS, search.work.stepsLeft)),
   };
 }
 
@@ -119,7 +133,7 @@ export function leastSize(candidates: readonly Candidate[], needs: readonly Whol
 
 /** Completes the attempt by so many of the first candidates; it is as before where that fails. */
 function choose(attempt: Attempt, limit: number, size: number): boolean {
-  if (size === 0) return attempt.left.every((left) => left <= 0) && attempt.search.accepts(attempt.taken);
+  if (size === 0) return isComplete(attempt);
   for (let index = size - 1; index < limit; index += 1) {
     attempt.stepsLeft -= 1;
     if (attempt.stepsLeft <= 0) return false;
@@ -132,6 +146,12 @@ function choose(attempt: Attempt, limit: number, size: number): boolean {
     take(attempt, candidate, -1);
   }
   return false;
+}
+
+function isComplete(attempt: Attempt): boolean {
+  if (attempt.left.some((left) => left > 0)) return false;
+  attempt.stepsLeft -= STEPS_OF_QUESTION;
+  return attempt.search.accepts(attempt.taken);
 }
 
 /** Whether so many candidates up to this one could be enough. */

@@ -5,6 +5,7 @@ import { decideReclaim, decideReclaimInSteps, type ReclaimDecision } from '#shar
 import { answer } from '#test/conformance/kinds/queue-preemption.ts';
 import { fewestVictims, findings, type JudgedAnswer } from '#test/conformance/queue-judge.ts';
 import { cpu, node, policyOf, question, queue, running, waiting } from './builders.ts';
+import { orderFinding, orderScenarios } from './reclaim-order.ts';
 import { scenarios } from './reclaim-scenarios.ts';
 
 const TAKER = queue('taker', undefined, { guaranteed: cpu(100) });
@@ -202,6 +203,15 @@ describe('of many scenarios', () => {
       { numRuns: 4_000 },
     );
     expect(sets).toBeGreaterThan(100);
+  });
+
+  test('originators, delay, preferNear, DaemonSets and the order: of all smallest sets the one that goes first', () => {
+    fc.assert(
+      fc.property(orderScenarios, (drawn) => {
+        expect(orderFinding(drawn)).toBeUndefined();
+      }),
+      { numRuns: 4_000 },
+    );
   });
 
   test('the order of pods and nodes changes nothing', () => {
