@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Admitted, encodeAdmitted } from '#shared/api/admitted.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import { ANNOTATION_ADMITTED, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { type AnnotatedClass, ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
@@ -15,10 +16,15 @@ export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'lo
   readonly classOf: (name: string) => AnnotatedClass | undefined;
   readonly metrics: QueueMetrics;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
+  /** Until when, by the monotonic clock, a pod is left alone that the API server did not let us change. */
+  readonly refusedUntil: Map<string, number>;
 }
 
 /** Requests that are open at once: with more, the API server only queues them. */
 const AT_ONCE = 16;
+/** Passes may follow each other ten times a second, and a pod that cannot be changed now hardly can at the next one. */
+const REFUSED_MS = 10_000;
+const MAX_REFUSED = 10_000;
 /** Of one plan; the next plan takes the rest, so that a more important pod does not wait for a long list. */
 const MAX_OF_PLAN = 1_000;
 const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
@@ -27,8 +33,11 @@ const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
 export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: AbortSignal): Promise<void> {
   const decision = randomUUID();
   const inQueues = plan.decision.letIn.map(({ pod }) => pod);
-  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...inQueues].slice(0, MAX_OF_PLAN);
-  const next = all.values();
+  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...inQueues];
+  const next = all
+    .filter(({ uid }) => mayTry(uid, ports))
+    .slice(0, MAX_OF_PLAN)
+    .values();
   const work = async (): Promise<void> => {
     for (const { uid, queue } of next) {
       if (signal.aborted || !ports.term.isHeld()) return;
@@ -38,6 +47,10 @@ export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: Abor
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
+function mayTry(uid: string, { refusedUntil, clock }: LetInPorts): boolean {
+  return (refusedUntil.get(uid) ?? 0) <= clock.monotonic();
+}
+
 type Into = Pick<Admitted, 'queue' | 'decision'>;
 
 /**
@@ -45,7 +58,7 @@ type Into = Pick<Admitted, 'queue' | 'decision'>;
  * pod that has changed meanwhile is let in.
  */
 async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: AbortSignal): Promise<void> {
-  const { client, pods, metrics, log } = ports;
+  const { client, clock, pods, metrics, log } = ports;
   const pod = pods.get(uid);
   if (pod === undefined || !isWaiting(pod)) return;
   const admitted = admittedOf(pod, into, ports);
@@ -56,6 +69,7 @@ async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: A
     pods.letIn(pod.uid, admitted);
     metrics.waited.observe(Math.max(0, admitted.at - pod.createdAt) / 1_000);
   } else if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound') {
+    putBounded(ports.refusedUntil, MAX_REFUSED, [uid, clock.monotonic() + REFUSED_MS]);
     log.warn({ pod: `${pod.namespace}/${pod.name}`, kind: outcome.kind, message: outcome.message }, 'Pod not let in');
   }
 }

@@ -98,7 +98,8 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const writeStatus = createStatusWriter({ client, clock, log, metrics, term, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events);
-  const letInPorts = { client, clock, log, pods, metrics, term, classOf: (name: string) => classes.get(name) };
+  const classOf = (name: string) => classes.get(name);
+  const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
   const reportReclaim = createReclaimReport({ clock, log, metrics });
   let last: QueuePlan | undefined;
   return {
