@@ -192,17 +192,9 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQueueDeserved,
       answerFields: ['want', 'fair', 'mark'],
-      decision: 'shared/domain/queue/shares.ts#deservedShares',
-      runBy: [],
-      notRun: [
-        'MAX_WEIGHT',
-        'NO_QUEUE_AMOUNTS',
-        'createQueueTree',
-        'deservedShares',
-        'plainQueue',
-        'queueAmounts',
-        'queueQuantity',
-      ],
+      decision: 'shared/domain/queue/shares.ts#createShares',
+      runBy: ['scheduler'],
+      notRun: ['MAX_WEIGHT', 'finish'],
     },
   ],
   [
@@ -212,7 +204,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answerFields: ['want', 'peers', 'flavour'],
       decision: 'shared/domain/queue/reclaim.ts#decideReclaim',
       runBy: [],
-      notRun: ['createQueueTree', 'decideReclaim', 'plainQueue', 'queueAmounts', 'sumUsage'],
+      notRun: ['decideReclaim'],
     },
   ],
 ]);

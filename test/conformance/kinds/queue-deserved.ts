@@ -1,8 +1,8 @@
+import { finish } from '#shared/domain/model/steps.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import {
   MAX_WEIGHT,
-  NO_QUEUE_AMOUNTS,
   plainQueue,
   type Queue,
   type QueueAmounts,
@@ -10,7 +10,7 @@ import {
   queueQuantity,
 } from '#shared/domain/queue/queue.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { deservedShares } from '#shared/domain/queue/shares.ts';
+import { createShares, deservedOf } from '#shared/domain/queue/shares.ts';
 import {
   readAmounts,
   readCount,
@@ -29,8 +29,9 @@ export function answer(raw: unknown): unknown {
   }));
   const requested = new Map(queues.map(({ queue, request }) => [queue.name, request]));
   const tree = createQueueTree(queues.map(({ queue }) => queue));
-  const deserved = deservedShares({ tree, total, requested });
-  return { want: Object.fromEntries(queues.map(({ queue: { name } }) => [name, printed(deserved.get(name))])) };
+  const shares = finish(createShares({ tree, total, requested }));
+  const printedOf = (name: string) => printed(deservedOf(shares, tree.indexes.get(name) ?? 0));
+  return { want: Object.fromEntries(queues.map(({ queue: { name } }) => [name, printedOf(name)])) };
 }
 
 function readQueue(vector: WireObject): { readonly queue: Queue; readonly request: QueueAmounts } {
@@ -54,7 +55,7 @@ export function readQueueAmounts(object: WireObject, key: string): QueueAmounts 
   return queueAmounts(amounts);
 }
 
-function printed(amounts: QueueAmounts = NO_QUEUE_AMOUNTS): Readonly<Record<string, string>> {
+function printed(amounts: QueueAmounts): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from(amounts, ([type, amount]) => [type, decimalText(type, amount)]));
 }
 
