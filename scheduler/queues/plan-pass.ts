@@ -2,6 +2,7 @@ import type { QueueObject } from '#shared/api/queue.ts';
 import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
@@ -71,6 +72,8 @@ export function capacityOf(objects: readonly QueueObject[]): QueueAmounts | unde
 }
 
 const PODS_PER_STEP = 500;
+/** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
+const PODS_PER_SEARCH = 250;
 
 /** Decides which pods go in now. It changes nothing. */
 export function* planPass(input: PlanInput): Steps<QueuePlan> {
@@ -115,11 +118,14 @@ class SortedPods {
 
 function* sortPods(input: PlanInput): Steps<SortedPods> {
   const sorted = new SortedPods();
-  const find = queueFinder(input);
   let count = 0;
+  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
   for (const pod of input.pods.values()) {
     count += 1;
-    if (count % PODS_PER_STEP === 0) yield;
+    if (count >= PODS_PER_STEP) {
+      count = 0;
+      yield;
+    }
     if (!isWaiting(pod)) charge(sorted, pod, find);
     else if (!isManaged(input.snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
     else queue(sorted, pod, find(pod));
@@ -155,20 +161,35 @@ function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
   };
 }
 
-type FindQueue = (pod: Pick<QueuedPod, 'namespace' | 'label'>) => FoundQueue;
+interface FindQueue {
+  (pod: Pick<QueuedPod, 'namespace' | 'label'>): FoundQueue;
+}
 
-/** Pods of one namespace with one label stand in one queue. */
-function queueFinder({ snapshot, directory }: PlanInput): FindQueue {
-  const found = new Map<string, FoundQueue>();
+/** Found for a namespace with these labels. */
+interface Found {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly queue: FoundQueue;
+}
+
+/** Each namespace is compared with all selectors once, until its labels or the queues change. */
+const foundIn = new WeakMap<QueueDirectory, Map<string, Found>>();
+const MAX_FOUND = 50_000;
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
+function queueFinder({ snapshot, directory }: PlanInput, onSearch: () => void): FindQueue {
+  const known = foundIn.get(directory) ?? new Map<string, Found>();
+  foundIn.set(directory, known);
   return ({ namespace, label }) => {
     const key = `${namespace}/${label}`;
-    const known = found.get(key);
-    if (known !== undefined) return known;
-    const namespaceLabels = snapshot.namespaces.get(namespace) ?? new Map<string, string>();
-    const namespaceQueue = namespaceLabels.get(LABEL_QUEUE) ?? '';
-    const answer = findQueue({ label, namespace, namespaceQueue, namespaceLabels }, directory);
-    found.set(key, answer);
-    return answer;
+    const labels = snapshot.namespaces.get(namespace) ?? NO_LABELS;
+    const before = known.get(key);
+    if (before?.labels === labels) return before.queue;
+    onSearch();
+    const namespaceQueue = labels.get(LABEL_QUEUE) ?? '';
+    const queue = findQueue({ label, namespace, namespaceQueue, namespaceLabels: labels }, directory);
+    putBounded(known, MAX_FOUND, [key, { labels, queue }]);
+    return queue;
   };
 }
 
@@ -196,12 +217,15 @@ type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
  */
 function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmounts> {
   const { snapshot, pods } = input;
-  const find = queueFinder(input);
   const outside = new Map<QueueAmounts, number>();
   let count = 0;
+  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
   for (const [uid, { pod }] of snapshot.placedPods) {
     count += 1;
-    if (count % PODS_PER_STEP === 0) yield;
+    if (count >= PODS_PER_STEP) {
+      count = 0;
+      yield;
+    }
     if (pods.get(uid) !== undefined || (pod.spec.nodeName ?? '') === '') continue;
     const requests = pods.amountsOf(pod);
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);

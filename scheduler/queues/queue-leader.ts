@@ -13,7 +13,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { letPodsIn } from './let-pods-in.ts';
-import { capacityOf, createDirectory, planPass, type QueuePlan } from './plan-pass.ts';
+import { capacityOf, createDirectory, type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { createReclaimReport } from './reclaim-report.ts';
@@ -100,12 +100,13 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
   const tellWaiting = createWaitEvents(events);
   const classOf = (name: string) => classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
+  const settings = createSettings(queues);
   const reportReclaim = createReclaimReport({ clock, log, metrics });
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
       if (!isDue()) return;
-      last = await decide(leading, queues, passing);
+      last = await decide(leading, settings(), passing);
       await letPodsIn(last, letInPorts, passing);
     },
     report: async (passing: AbortSignal): Promise<void> => {
@@ -120,14 +121,24 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
   };
 }
 
+/** The tree is built again only after a change of a Queue. */
+function createSettings(queues: Reflector<StoredQueue>) {
+  const read = () => {
+    const objects = Array.from(queues.values(), ({ object }) => object);
+    return { directory: createDirectory(objects), capacity: capacityOf(objects) };
+  };
+  let settings: ReturnType<typeof read> | undefined;
+  queues.onChange(() => void (settings = undefined));
+  return () => (settings ??= read());
+}
+
 async function decide(
   { pods, view, clock, queueMetrics }: Leading,
-  queues: Reflector<StoredQueue>,
+  settings: Pick<PlanInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
-  const objects = Array.from(queues.values(), ({ object }) => object);
   const startedAt = clock.monotonic();
-  const input = { pods, snapshot: view.snapshot, directory: createDirectory(objects), capacity: capacityOf(objects) };
+  const input = { pods, snapshot: view.snapshot, ...settings };
   const plan = await inSlices(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
