@@ -182,7 +182,7 @@ class Judge {
     const { pending } = this.#case;
     const found: (string | false)[] = [
       pod.queue === pending.queue && 'own-queue',
-      pod.queue === pending.queue && pod.app === pending.app && 'law3-own-app',
+      pod.app === pending.app && 'law3-own-app',
       !this.#isOver(pod.queue) && 'law5-giver',
       priorityOf(pod) > priorityOf(pending) && 'law6-priority',
       !this.#path(pod.queue).includes(this.#fence()) && 'law7-fence',

@@ -1,6 +1,6 @@
 import type { Steps } from './steps.ts';
 
-const PER_STEP = 2_000;
+const PER_STEP = 1_000;
 
 /** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {

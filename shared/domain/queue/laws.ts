@@ -135,8 +135,7 @@ export const VICTIM_LAWS: readonly Law<RunningPod>[] = [
   {
     code: 'OwnApplication',
     row: 'S2-11',
-    // Applications are named by tenants: one name in two queues means two applications.
-    isBroken: (victim, { pod }) => victim.application === pod.application && victim.queue === pod.queue,
+    isBroken: (victim, { pod }) => victim.application === pod.application,
     text: ({ name, application }) => `pod ${name} belongs to the same application ${application}`,
   },
   {

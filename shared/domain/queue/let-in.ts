@@ -41,7 +41,7 @@ interface Pass {
   readonly blocking: Map<string, WaitingPod>;
 }
 
-const PODS_PER_STEP = 1_000;
+const PODS_PER_STEP = 500;
 
 /** `letInInSteps`, all at once. */
 export function decideLetIn(question: LetInQuestion): LetInDecision {

@@ -7,6 +7,7 @@ export interface QueuePod {
   /** `namespace/name`. */
   readonly name: string;
   readonly queue: string;
+  /** Its pods may stand in several queues, so the name must be unique in the cluster: one that a tenant chose, with its namespace. */
   readonly application: string;
   readonly priority: number;
   readonly requests: QueueAmounts;

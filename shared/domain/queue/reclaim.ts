@@ -45,9 +45,9 @@ export type ReclaimDecision =
     }
   | { readonly kind: 'none'; readonly because: Because };
 
-const NODES_PER_STEP = 100;
+const NODES_PER_STEP = 50;
 /** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
-const WORK_PER_STEP = 20_000;
+const WORK_PER_STEP = 5_000;
 const WORK_OF_DECISION = 500_000;
 
 /** `decideReclaimInSteps`, all at once. */

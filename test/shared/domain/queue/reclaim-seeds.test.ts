@@ -156,14 +156,24 @@ describe('single laws', () => {
     expect(decideReclaim(asked).kind === 'reclaim').toBe(law2Cases[1]?.then.allowed);
   });
 
-  test('law 3: not within the same application of the same queue (S2-11)', () => {
-    const queues = [queue('q', undefined, { guaranteed: cpu(9) }), queue('other')];
-    const pods = [
-      running('job-1-old', 'q', { application: 'job-1' }),
-      running('job-2-old', 'other', { application: 'job-2' }),
-    ];
-    const pod = waiting('job-1-new', 'q', { application: 'job-1' });
-    expect(victimsOf(decideReclaim(question(queues, [node('n', cpu(2), pods)], pod)))).toEqual(['job-2-old']);
+  interface Law3 {
+    readonly given: {
+      readonly taker: { readonly pod: string; readonly application: string; readonly queue: string };
+      readonly candidates: readonly { readonly pod: string; readonly application: string; readonly queue: string }[];
+    };
+    readonly then: { readonly candidates: readonly string[] };
+  }
+
+  test('law 3: not within the same application, in another queue neither (S2-11)', () => {
+    const { given, then } = seed('s2-11') as Law3;
+    const { pod: name, application, queue: taker } = given.taker;
+    const queues = [queue(taker, undefined, { guaranteed: cpu(9) }), queue('other')];
+    const found = given.candidates.filter((candidate) => {
+      const victim = running(candidate.pod, candidate.queue, { application: candidate.application });
+      const asked = question(queues, [node('n', cpu(1), [victim])], waiting(name, taker, { application }));
+      return decideReclaim(asked).kind === 'reclaim';
+    });
+    expect(found.map(({ pod }) => pod)).toEqual(then.candidates);
   });
 
   interface Figures {
