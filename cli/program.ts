@@ -9,6 +9,7 @@ import { modeCommand } from './mode-command.ts';
 import { reviewCommand } from './review-command.ts';
 import { formatAnswer, objectDocument } from './output/answer.ts';
 import { type OutputFormat, outputOption } from './output/output-option.ts';
+import { queueCommand } from './queue-command.ts';
 import type { ProcessIo } from './process-io.ts';
 import { simulateCommand } from './simulate-command.ts';
 import { snapshotCommand } from './snapshot-command.ts';
@@ -54,6 +55,7 @@ const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   evictCommand,
   explainCommand,
   modeCommand,
+  queueCommand,
   reviewCommand,
   simulateCommand,
   snapshotCommand,

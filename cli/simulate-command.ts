@@ -4,6 +4,7 @@ import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 import type { PreemptOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
+import type { QueueOptions } from './simulate/run-queue.ts';
 import { SIGNALS } from './simulate/parse-usage.ts';
 
 function preemptHelp(program: string): string {
@@ -49,13 +50,35 @@ Examples:
 `;
 }
 
+function queueHelp(program: string): string {
+  return `
+Answers as the leader of the queues would decide, by the same code: what each
+queue deserves and uses, which waiting pods would be let in, and for every
+other pod why it waits, and which pods would make room for it or why none
+would. Nothing is changed. Only pods of namespaces with the label
+plimsoll.dev/queues=managed stand in queues.
+
+Exit codes: 0, no pod goes on waiting; 1, at least one does; 2, the command or
+its input cannot be used.
+
+Examples:
+  # What do the queues of the cluster decide now?
+  ${program} simulate queue
+
+  # What would they decide with other queues?
+  kubectl get nodes,ns,pc,pdb,pods -A -o yaml >cluster.yaml
+  ${program} simulate queue -f cluster.yaml -f queues.yaml
+`;
+}
+
 /** `plimsoll simulate`: decisions on a snapshot or the live cluster, without carrying them out. */
 export function simulateCommand(io: ProcessIo): Command {
   return new Command('simulate')
     .summary('simulate decisions without carrying them out')
     .description('Simulate decisions in a cluster without carrying them out.')
     .addCommand(preemptCommand(io))
-    .addCommand(pressureCommand(io));
+    .addCommand(pressureCommand(io))
+    .addCommand(queueCommand(io));
 }
 
 function preemptCommand(io: ProcessIo): Command {
@@ -106,6 +129,19 @@ function pressureCommand(io: ProcessIo): Command {
       if (options.usage === '-' && options.filename?.includes('-') === true) command.error(`error: ${READ_TWICE}`);
       const { runPressure } = await import('./simulate/run-pressure.ts');
       await runPressure(options, io);
+    });
+}
+
+function queueCommand(io: ProcessIo): Command {
+  const command = new Command('queue')
+    .summary('show what queues deserve, who is let in, and who makes room')
+    .description('Show what queues deserve, which pods are let in, and which pods make room for others.')
+    .addOption(outputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', () => queueHelp(rootName(command)))
+    .action(async (options: QueueOptions) => {
+      const { runQueue } = await import('./simulate/run-queue.ts');
+      await runQueue(options, io);
     });
 }
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { listOutputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
-import type { TopOptions } from './top/run-top.ts';
+import type { TopOptions, TopQueuesOptions } from './top/run-top.ts';
 
 const HELP = `
 AGE is the time since the agent of the node reported.
@@ -11,11 +11,12 @@ AGE is the time since the agent of the node reported.
 /** `plimsoll top`: what the agents report, and the order of priorities. */
 export function topCommand(io: ProcessIo): Command {
   return new Command('top')
-    .summary('show pressure of nodes, pods that would be evicted next, and priorities')
-    .description('Show the pressure of nodes, pods that would be evicted next, and the order of priorities.')
+    .summary('show pressure of nodes, pods that would be evicted next, priorities and queues')
+    .description('Show the pressure of nodes, pods that would be evicted next, the order of priorities, and queues.')
     .addCommand(nodesCommand(io))
     .addCommand(podsCommand(io))
-    .addCommand(prioritiesCommand(io));
+    .addCommand(prioritiesCommand(io))
+    .addCommand(queuesCommand(io));
 }
 
 function nodesCommand(io: ProcessIo): Command {
@@ -54,5 +55,17 @@ function prioritiesCommand(io: ProcessIo): Command {
   return addClusterOptions(command).action(async (options: TopOptions) => {
     const { runTopPriorities } = await import('./top/run-top.ts');
     await runTopPriorities(options, io);
+  });
+}
+
+function queuesCommand(io: ProcessIo): Command {
+  const command = new Command('queues')
+    .aliases(['queue', 'que'])
+    .description('Show the queues as a tree: what each deserves, uses and waits for, as the leader reports it.')
+    .option('--resource <name>', 'of which the amounts are, such as memory or nvidia.com/gpu', 'cpu')
+    .addOption(listOutputOption());
+  return addClusterOptions(command).action(async (options: TopQueuesOptions) => {
+    const { runTopQueues } = await import('./top/run-top.ts');
+    await runTopQueues(options, io);
   });
 }

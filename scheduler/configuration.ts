@@ -3,6 +3,7 @@ import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
+import { queueLeaseSchema } from './queues/queue-leader.ts';
 
 const port = z.number().int().min(0).max(65_535);
 const MIB = 1024 * 1024;
@@ -97,6 +98,19 @@ export const schedulerSchema = z.strictObject({
   preemptionLoops: loopsSchema,
   nodes: nodesSchema,
   disruptions: disruptionsSchema,
+  queues: z
+    .enum(['Off', 'On'])
+    .default('Off')
+    .describe(
+      'On lets pods of managed namespaces in when their queue has room, on one replica; reads all pods, also without the extender',
+    ),
+  queueLease: queueLeaseSchema,
+  reclaim: z
+    .enum(['Off', 'DryRun'])
+    .default('DryRun')
+    .describe(
+      'DryRun logs which pods would make room for a pod whose queue is under its guarantee, where queues are On; no pod is evicted',
+    ),
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

@@ -50,7 +50,9 @@ export function createPodReader(templates = new TemplatePool()): (raw: KubeObjec
 }
 
 function readPod(pools: Pools, raw: KubeObject): CompactPod {
-  const { nodeName, ...spec } = fieldsOf(raw['spec']);
+  const { nodeName, ...others } = fieldsOf(raw['spec']);
+  // Gates come off, and then the pod would need another template.
+  const spec = { ...others, schedulingGates: undefined };
   const { startTime, nominatedNodeName, ...status } = fieldsOf(raw['status']);
   const own = decode({
     metadata: ownMetadata(raw.metadata),

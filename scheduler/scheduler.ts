@@ -22,6 +22,8 @@ import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
 import { recordLoops } from './preemptions/record-loops.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
+import { runQueueLeader } from './queues/queue-leader.ts';
+import { QueuedPods } from './queues/queued-pods.ts';
 
 /** Where a started scheduler process listens. */
 export interface Scheduler {
@@ -45,18 +47,26 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };
-  const { extender, view, loops, voided, removals } = await openExtender(configuration, parts);
+  const { extender, view, loops, voided, removals, queued } = await openExtender(configuration, parts);
   const isExtender = configuration.extender === 'On';
   const isRecorded = configuration.disruptions.record === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  for (const reflector of isExtender || isRecorded ? view.reflectors : []) void reflector.run(shutdown.signal);
+  const isViewed = isExtender || isRecorded || queued !== undefined;
+  for (const reflector of isViewed ? view.reflectors : []) void reflector.run(shutdown.signal);
   if (isRecorded) {
     void followPreemptedEvents(removals, parts).run(shutdown.signal);
     const { snapshot, pods } = view;
     const record = { ...parts, removals, snapshot, pods, configuration: configuration.disruptions };
     const recording = recordDisruptions(record, shutdown.signal);
     shutdown.onRelease('lease of the record of disruptions', () => recording);
+  }
+  if (queued !== undefined) {
+    const leading = runQueueLeader(
+      { ...parts, pods: queued, view, lease: configuration.queueLease, reclaim: configuration.reclaim },
+      shutdown.signal,
+    );
+    shutdown.onRelease('lease of the queues', () => leading);
   }
   if (isExtender) {
     const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
@@ -89,6 +99,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const removals = new Removals();
   const removalWatch =
     configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
+  const queued = configuration.queues === 'On' ? new QueuedPods() : undefined;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });
@@ -98,8 +109,12 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
       nominations.observe(seen, snapshot);
       watch(seen, snapshot);
       removalWatch?.observePod(seen, snapshot);
+      queued?.observe(seen, snapshot);
     },
-    observeGone: removalWatch?.observeGone,
+    observeGone: (uid, gone, snapshot) => {
+      removalWatch?.observeGone(uid, gone, snapshot);
+      queued?.gone(uid);
+    },
     observeEvictions: removalWatch?.observeEvictions,
     observeLoops: ({ node, records }) => loops.adopt(node, records),
   });
@@ -117,5 +132,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops, voided, removals };
+  return { extender, view, loops, voided, removals, queued };
 }

@@ -14,6 +14,7 @@ import {
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
+  QUEUES,
   resourceLabel,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
@@ -41,6 +42,7 @@ const KINDS = [
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
+  QUEUES,
 ];
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;

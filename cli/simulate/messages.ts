@@ -198,3 +198,19 @@ export function memoryOnly(file: string, resource: string): string {
 export function doubledPod(where: string, pod: string): string {
   return `${where}: pod ${pod} stands twice`;
 }
+
+/*
+ * `plimsoll simulate queue`.
+ */
+
+export const QUEUES = {
+  headline: (letIn: number, waiting: number): string => {
+    if (letIn + waiting === 0) return 'no pod waits in a queue';
+    return `${podCount(letIn)} would be let in, ${podCount(waiting)} would go on waiting`;
+  },
+  lookedAt: (count: number): string => `room is looked for only for the first ${count} pods of each list`,
+};
+
+function podCount(count: number): string {
+  return count === 1 ? '1 pod' : `${count} pods`;
+}

@@ -3,6 +3,8 @@
 export const NO_NODE_PRESSURE =
   'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
 
+export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get queues)';
+
 export function noNode(name: string): string {
   return `no NodePressure of node ${name} found: see that it exists (kubectl get nodes) and that an agent runs there`;
 }

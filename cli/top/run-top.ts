@@ -1,6 +1,6 @@
 import { ageText } from '#shared/domain/model/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import { NODE_PRESSURES, PODS, PRIORITY_CLASSES } from '#shared/kube/resource.ts';
+import { NODE_PRESSURES, PODS, PRIORITY_CLASSES, QUEUES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
@@ -9,9 +9,15 @@ import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, listDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable } from '#cli/output/table.ts';
-import { NO_NODE_PRESSURE, noNode, stale, UNKNOWN } from './messages.ts';
+import { NO_NODE_PRESSURE, NO_QUEUE, noNode, stale, UNKNOWN } from './messages.ts';
 import { type PriorityRow, priorityRows } from './priority-rows.ts';
+import { type QueueRow, queueRows } from './queue-rows.ts';
 import { nodeRows, podRows, type NodeRow, type PodRow } from './top-rows.ts';
+
+/** Also which resource the amounts are of. */
+export interface TopQueuesOptions extends TopOptions {
+  readonly resource: string;
+}
 
 export interface TopOptions extends ClusterOptions {
   readonly output: OutputFormat;
@@ -83,6 +89,36 @@ function priorityCells({ metadata, priority, preempts, globalDefault, ...row }: 
     ...amounts,
   ];
 }
+
+/** Carries out `plimsoll top queues`. */
+export async function runTopQueues({ resource, ...options }: TopQueuesOptions, io: ProcessIo): Promise<void> {
+  const read = await readManifests(options, [QUEUES], io);
+  const rows = queueRows(read.manifests.filter(({ kind }) => kind === QUEUES.kind));
+  if (rows.length === 0) throw new InputError(NO_QUEUE);
+  const answer = {
+    document: listDocument('QueueSummary', rows),
+    table: () =>
+      formatTable(
+        QUEUE_HEADER,
+        rows.map((row) => queueCells(row, resource, read.now)),
+      ),
+    names: rows.map(({ metadata }) => `queue/${metadata.name}`),
+  };
+  io.print(await formatAnswer(answer, options.output));
+}
+
+const QUEUE_HEADER = ['NAME', 'WEIGHT', 'GUARANTEED', 'DESERVED', 'LET-IN', 'USED', 'PENDING', 'WAITING', 'OLDEST'];
+
+/** Indented by the depth in the tree; `-` where the leader has written nothing. */
+function queueCells(row: QueueRow, resource: string, now: number): readonly string[] {
+  const { metadata, depth, weight, waitingPods, oldestWaiting } = row;
+  const amounts = [row.deserved, row.allocated, row.used, row.pending].map((of) => of[resource] ?? '-');
+  const oldest = oldestWaiting === undefined ? '-' : ageText(Date.parse(oldestWaiting), now);
+  const name = `${'  '.repeat(Math.min(depth, MAX_INDENT))}${metadata.name}`;
+  return [name, String(weight), row.guaranteed[resource] ?? '-', ...amounts, String(waitingPods ?? '-'), oldest];
+}
+
+const MAX_INDENT = 20;
 
 async function readPressures(options: TopOptions, io: ProcessIo) {
   const read = await readManifests(options, [NODE_PRESSURES], io);

@@ -27,6 +27,11 @@ export function taintStays(node: string, key: string): Remnant {
   return { what: `node ${node}, taint ${key}`, next: `kubectl taint nodes ${node} ${key}-` };
 }
 
+export function gatesStay(pods: number): Remnant {
+  const what = `${pods === 1 ? '1 pod' : `${pods} pods`} with the scheduling gate plimsoll.dev/queue`;
+  return { what, next: 'plimsoll queue release --all-namespaces' };
+}
+
 export function labelStays(namespace: string, key: string): Remnant {
   return { what: `namespace ${namespace}, label ${key}`, next: `kubectl label namespace ${namespace} ${key}-` };
 }

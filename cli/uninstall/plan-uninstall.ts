@@ -2,7 +2,7 @@ import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
-import { definitionStays, labelStays, type Remnant, taintStays } from './messages.ts';
+import { definitionStays, gatesStay, labelStays, type Remnant, taintStays } from './messages.ts';
 import type { Installation } from './read-installation.ts';
 
 /** An object that would be removed. */
@@ -25,10 +25,12 @@ const LABEL = /^plimsoll\.dev\//;
 const OWN_NAMESPACES: readonly string[] = [NAMESPACE_SYSTEM, NAMESPACE_NODE];
 
 /** Plans the uninstallation; definitions stay, because their policies and quotas would go with them. */
-export function planUninstall({ installed, objects, definitions, nodes, namespaces }: Installation): UninstallPlan {
+export function planUninstall(installation: Installation): UninstallPlan {
+  const { installed, objects, definitions, nodes, namespaces, waitingPods } = installation;
   return {
     removed: installed.flatMap(([resource, manifests]) => manifests.map((each) => removedObject(resource, each))),
     stays: [
+      ...(waitingPods === 0 ? [] : [gatesStay(waitingPods)]),
       ...definitions.map((each) => definitionStays(nameOf(each), objects.get(nameOf(each)) ?? 0)),
       ...nodes.flatMap((each) => taintsOf(each).map((key) => taintStays(nameOf(each), key))),
       ...namespaces.flatMap((each) => labelsOf(each).map((key) => labelStays(nameOf(each), key))),

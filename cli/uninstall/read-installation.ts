@@ -6,15 +6,18 @@ import {
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
   NODES,
+  PODS,
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
+  QUEUES,
   type Resource,
   resourceLabel,
 } from '#shared/kube/resource.ts';
 import { ADMISSION_RESOURCES, COMPONENT_RESOURCES, WORKLOAD_RESOURCES } from '#cli/cluster/installed-resources.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { isWaiting } from '#cli/cluster/queue-gate.ts';
 
 /** What a cluster has of Plimsoll. */
 export interface Installation {
@@ -25,13 +28,15 @@ export interface Installation {
   readonly definitions: readonly Manifest[];
   readonly nodes: readonly Manifest[];
   readonly namespaces: readonly Manifest[];
+  /** How many pods wait behind the scheduling gate of queues. */
+  readonly waitingPods: number;
 }
 
 type Raw = Manifest['raw'];
 
 const labelSelector = 'app.kubernetes.io/part-of=plimsoll';
 const REMOVED = [...ADMISSION_RESOURCES, ...WORKLOAD_RESOURCES, ...COMPONENT_RESOURCES, NAMESPACES];
-const KINDS = [NODE_PRESSURE_POLICIES, NODE_PRESSURES, PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES];
+const KINDS = [NODE_PRESSURE_POLICIES, NODE_PRESSURES, PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, QUEUES];
 
 /** Reads it, without the contents of Secrets and the like. Rejects with an InputError for a kind that cannot be listed. */
 export async function readInstallation(client: KubeClient): Promise<Installation> {
@@ -39,19 +44,25 @@ export async function readInstallation(client: KubeClient): Promise<Installation
     [resource, await listAll(client, resource, { labelSelector, slim: identityOf })] as const;
   const countKind = async (resource: Resource) =>
     [resourceLabel(resource), (await listAll(client, resource, { slim: identityOf })).length] as const;
-  const [installed, counts, definitions, nodes, namespaces] = await Promise.all([
+  const [installed, counts, definitions, nodes, namespaces, pods] = await Promise.all([
     Promise.all(REMOVED.map(listKind)),
     Promise.all(KINDS.map(countKind)),
     listAll(client, CUSTOM_RESOURCE_DEFINITIONS, { labelSelector, slim: identityOf }),
     listAll(client, NODES, { slim: taintsOf }),
     listAll(client, NAMESPACES, { slim: identityOf }),
+    listAll(client, PODS, { slim: gatesOf }),
   ]);
-  return { installed, objects: new Map(counts), definitions, nodes, namespaces };
+  const waitingPods = pods.filter(isWaiting).length;
+  return { installed, objects: new Map(counts), definitions, nodes, namespaces, waitingPods };
 }
 
 function identityOf({ metadata }: Raw): Raw {
   const fields = ['name', 'namespace', 'labels'].map((field) => [field, fieldOf(metadata, field)] as const);
   return { metadata: Object.fromEntries(fields) };
+}
+
+function gatesOf(raw: Raw): Raw {
+  return { ...identityOf(raw), spec: { schedulingGates: fieldOf(raw['spec'], 'schedulingGates') } };
 }
 
 function taintsOf(raw: Raw): Raw {

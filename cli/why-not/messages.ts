@@ -1,3 +1,4 @@
+import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 /** Every sentence of `plimsoll why-not`, to be read from top to bottom. */
 
 export function placed(node: string): string {
@@ -17,7 +18,8 @@ export function refusedByKubelet(node: string, reason: string): string {
 }
 
 export function gated(gates: readonly string[]): string {
-  return `scheduling gates keep it from being scheduled until they are removed: ${gates.join(', ')}`;
+  const queue = gates.includes(QUEUE_GATE) ? '; its Event WaitsInQueue says what its queue lacks' : '';
+  return `scheduling gates keep it from being scheduled until they are removed: ${gates.join(', ')}${queue}`;
 }
 
 export function terminating(): string {

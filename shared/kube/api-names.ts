@@ -83,8 +83,27 @@ export const DISRUPTION_ACCOUNT = 'plimsoll';
 export const DISRUPTION_POLICY = 'plimsoll';
 /** The ValidatingAdmissionPolicy for budgets that forbid every eviction. */
 export const BUDGET_POLICY = 'budgets.plimsoll.dev';
-/** @public */
+/** On a pod or a namespace: the queue by name. */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
+/** On a pod: the application that it is part of; YuniKorn's label says the same. */
+export const LABEL_APPLICATION = 'plimsoll.dev/application';
+export const LABEL_APPLICATION_OF_OTHERS = 'applicationId';
+/** On a namespace: its pods wait behind the scheduling gate until their queue lets them in. */
+export const LABEL_QUEUES = 'plimsoll.dev/queues';
+export const QUEUES_MANAGED = 'managed';
+export const QUEUE_GATE = 'plimsoll.dev/queue';
+/** On a pod that was let in: queue, application, and what the leader of the queues then knew of it. */
+export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
+/** The account of deploy/components/queues, which alone lets pods in. */
+export const QUEUE_LEADER = 'plimsoll-queues';
+/** The verb on Queues that lets an account take scheduling gates off: `plimsoll queue release`. */
+export const RELEASE_VERB = 'release';
+/** The policies of the API server for pods that wait in queues. */
+export const QUEUE_POLICY_NAMES = {
+  gate: 'gate.queues.plimsoll.dev',
+  guard: 'guard.queues.plimsoll.dev',
+  label: 'label.queues.plimsoll.dev',
+} as const;
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 /** On a Disruption: the UID of the removed pod, so that a list of metadata is enough to find it. */
 export const LABEL_POD_UID = 'plimsoll.dev/pod-uid';
@@ -139,6 +158,7 @@ export const EVENT_REASONS = {
   quotaExceeded: 'QuotaExceeded',
   namespaceLeftQuota: 'NamespaceLeftQuota',
   severalDefaults: 'SeveralGlobalDefaults',
+  waitsInQueue: 'WaitsInQueue',
 } as const;
 
 /** @public */
@@ -152,4 +172,5 @@ export const SHORT_NAMES = {
   DisruptionLimit: 'dlimit',
   DisruptionPolicy: 'dpol',
   DisruptionAccount: 'dacc',
+  Queue: 'que',
 } as const;

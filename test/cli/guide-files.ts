@@ -1,4 +1,5 @@
 import { EXAMPLE_DISRUPTIONS } from './disruptions/example-disruptions.ts';
+import { EXAMPLE_QUEUES } from './example-queues.ts';
 import { EXAMPLE_CLUSTER, examplePod } from './example-cluster.ts';
 import { NODE_PRESSURES, takenList } from './node-pressures.ts';
 
@@ -30,5 +31,6 @@ const QUOTA = {
 /** The files that docs/guides/command-line.md speaks of. */
 export const GUIDE_FILES: Readonly<Record<string, string>> = {
   'cluster.json': takenList([...EXAMPLE_CLUSTER, STANDBY, ...NODE_PRESSURES, QUOTA, ...EXAMPLE_DISRUPTIONS]),
+  'queues.json': takenList(EXAMPLE_QUEUES),
   'usage.txt': 'reports/archive-0 1500Mi\n',
 };

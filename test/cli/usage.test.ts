@@ -54,6 +54,7 @@ const COMMANDS = [
   'evict',
   'explain',
   'mode',
+  'queue',
   'review',
   'simulate',
   'snapshot',

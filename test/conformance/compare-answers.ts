@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KINDS } from './kinds.ts';
+import { findings, type JudgedAnswer, type JudgedCase } from './queue-judge.ts';
 import type { Vector } from './read-vectors.ts';
 import { withoutAnswer } from './read-vectors.ts';
 
@@ -24,6 +25,10 @@ export function compareAnswers(kind: string, recorded: Vector, given: Vector): C
     case 'preemption-fit':
     case 'preemption-full':
       return [withBestAsSet(recorded), withBestAsSet(given)];
+    case 'queue-deserved':
+      return compareShares(recorded, given);
+    case 'queue-preemption':
+      return [[], findings(recorded as unknown as JudgedCase, given['want'] as JudgedAnswer)];
     default:
       return compareFields(recorded, given, KINDS.get(kind)?.answerFields ?? []);
   }
@@ -73,6 +78,25 @@ function rightAnswer({ alternatives, ...want }: Vector, given: Vector): Vector {
 function withBestAsSet({ want }: Vector): Vector {
   const { best, ...rest } = want as { readonly best?: readonly string[] };
   return { ...rest, best: best?.toSorted() };
+}
+
+type SharesByQueue = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** The exact shares; an amount that agrees with them as `README-queue.md` says counts as exact. */
+function compareShares({ fair }: Vector, { want }: Vector): Compared {
+  const given = want as SharesByQueue;
+  const exact = fair as SharesByQueue;
+  const rounded = Object.entries(exact).map(([queue, amounts]) => [queue, agreed(amounts, given[queue] ?? {})]);
+  return [exact, { ...given, ...Object.fromEntries(rounded) }];
+}
+
+function agreed(exact: SharesByQueue[string], given: SharesByQueue[string]): SharesByQueue[string] {
+  const amounts = Object.entries(exact).map(([type, amount]): [string, string | undefined] => {
+    const unit = /^(memory|ephemeral-storage|hugepages-.*)$/.test(type) ? 1 : 0.001;
+    const isClose = Math.abs(Number(given[type]) - Number(amount)) <= unit + Number(amount) * 1e-9;
+    return [type, isClose ? amount : given[type]];
+  });
+  return { ...given, ...(Object.fromEntries(amounts) as SharesByQueue[string]) };
 }
 
 function pick(vector: Vector, fields: readonly string[]): Vector {

@@ -9,6 +9,8 @@ import { answer as answerPriorityClass } from './kinds/priorityclass.ts';
 import { answer as answerQos } from './kinds/qos.ts';
 import { answer as answerQuantity } from './kinds/quantity.ts';
 import { answer as answerQuantityArithmetic } from './kinds/quantity-arith.ts';
+import { answer as answerQueueDeserved } from './kinds/queue-deserved.ts';
+import { answer as answerQueuePreemption } from './kinds/queue-preemption.ts';
 import { answer as answerQuotaCheck } from './kinds/quotacheck.ts';
 import { answer as answerQuotaScope } from './kinds/quotascope.ts';
 import { answer as answerRanking } from './kinds/ranking.ts';
@@ -183,6 +185,26 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       decision: 'test/conformance/kubelet/kubelet-preemption.ts#kubeletPreemption',
       runBy: [],
       notRun: ['kubeletPreemption'],
+    },
+  ],
+  [
+    'queue-deserved',
+    {
+      answer: answerQueueDeserved,
+      answerFields: ['want', 'fair', 'mark'],
+      decision: 'shared/domain/queue/shares.ts#createShares',
+      runBy: ['scheduler'],
+      notRun: ['MAX_WEIGHT', 'finish'],
+    },
+  ],
+  [
+    'queue-preemption',
+    {
+      answer: answerQueuePreemption,
+      answerFields: ['want', 'peers', 'flavour'],
+      decision: 'shared/domain/queue/reclaim.ts#decideReclaim',
+      runBy: [],
+      notRun: ['decideReclaim'],
     },
   ],
 ]);

@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
 import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { gatePolicy, queuePolicies } from '#shared/kube/admission/queue-policies.ts';
 
 const MANIFESTS = [
   ['base/webhook/admission-policies.yaml', 'admission-policies.ts', [...rulePolicies(), ...budgetPolicies()]],
@@ -13,6 +14,8 @@ const MANIFESTS = [
     'default-policy.ts',
     [...defaultPolicy(), ...groupDefaultPolicy()],
   ],
+  ['components/queues/gate-policy.yaml', 'queue-policies.ts', gatePolicy()],
+  ['components/queues/guard-policies.yaml', 'queue-policies.ts', queuePolicies()],
 ] as const;
 
 test.each(MANIFESTS)('deploy/%s is what the builder of %s gives', async (manifest, builder, objects) => {

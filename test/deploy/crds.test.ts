@@ -13,6 +13,7 @@ import {
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
+  QUEUES,
   type Resource,
 } from '#shared/kube/resource.ts';
 import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
@@ -29,6 +30,7 @@ const KINDS = [
   DISRUPTION_LIMITS,
   DISRUPTION_POLICIES,
   DISRUPTION_ACCOUNTS,
+  QUEUES,
 ];
 /** In the namespace of the pods, whose viewers may read it. */
 const NAMESPACED = [DISRUPTIONS, DISRUPTION_LIMITS, DISRUPTION_ACCOUNTS].map(({ kind }) => kind);
@@ -129,6 +131,11 @@ describe('the rules, each with its sentence', () => {
       'namespace must be set for a ServiceAccount, and only for one',
     ],
     [PRIORITY_POLICIES, { onViolation: 'Ignore' }, 'supported values: "Deny", "Warn"'],
+    [QUEUES, { capacity: { cpu: 1 } }, 'spec.capacity must only be set on the queue root'],
+    [QUEUES, { guaranteed: { cpu: 2 }, max: { cpu: '1500m' } }, 'guaranteed must not be greater than max'],
+    [QUEUES, { guaranteed: { cpu: -1 } }, 'spec.guaranteed.cpu'],
+    [QUEUES, { weight: -1 }, 'spec.weight'],
+    [QUEUES, { ordering: 'Random' }, 'supported values: "BestEffort", "Strict"'],
     [PRIORITY_QUOTAS, { hard: { pods: 1 } }, 'must set exactly one of priorityClassNames and priority'],
     [PRIORITY_QUOTAS, { hard: { pods: 1 }, priority: { min: 2, max: 1 } }, 'min must not be greater than max'],
     [PRIORITY_QUOTAS, { hard: { services: 1 }, priority: { min: 1 } }, 'must name resources of pods'],
@@ -213,6 +220,15 @@ describe('the rules, each with its sentence', () => {
     [
       DISRUPTION_POLICIES,
       { forbiddingBudgets: 'Deny', defaults: [{ priority: { max: 99 }, limits: [{ max: '50%', window: '1h' }] }] },
+    ],
+    [QUEUES, {}],
+    [
+      QUEUES,
+      {
+        ...{ parent: 'tenants', weight: 3, guaranteed: { cpu: '1500m' }, max: { cpu: 2, 'nvidia.com/gpu': 1 } },
+        preemption: { policy: 'Fence', delay: 'soon', preferNear: true },
+        ...{ ordering: 'Strict', namespaceSelector: {} },
+      },
     ],
     [NODE_PRESSURE_POLICIES, {}],
     [

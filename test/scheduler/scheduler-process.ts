@@ -14,6 +14,8 @@ export interface SchedulerProcess {
   log(): string;
   /** SIGTERM; resolves when it is gone. */
   stop(): Promise<void>;
+  /** SIGKILL: it gives nothing back, such as a Lease. */
+  kill(): Promise<void>;
 }
 
 const MAIN = fileURLToPath(new URL('../../scheduler/main.ts', import.meta.url));
@@ -55,6 +57,7 @@ export async function startSchedulerProcess(
     metrics: async () => (await answer('/metrics')).text(),
     log: () => textOf(log),
     stop: () => scheduler.stop('SIGTERM'),
+    kill: () => scheduler.stop('SIGKILL'),
   };
 }
 

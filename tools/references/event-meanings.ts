@@ -10,6 +10,12 @@ export interface EventMeaning {
 
 /** A new reason does not compile without a row here. */
 export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMeaning>> = {
+  waitsInQueue: {
+    type: 'Normal',
+    about: 'Pod',
+    meaning:
+      'The pod waits behind its scheduling gate, and the message says for what; at once, and after 1, 10 and 60 minutes',
+  },
   thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
   evicted: { about: 'Pod', meaning: 'The agent evicted the pod' },
   preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },

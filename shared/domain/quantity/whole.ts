@@ -34,3 +34,24 @@ export function times(a: Whole, b: Whole): Whole {
   }
   return wholeFrom(BigInt(a) * BigInt(b));
 }
+
+/** amount × part / whole, rounded down, for an amount of at least 0 and 0 ≤ part ≤ whole. */
+export function shareOf(amount: Whole, part: number, whole: number): Whole {
+  if (typeof amount === 'number') {
+    // Divided first: the product of the amount and the part may be too large for a double, that of the rest is not.
+    const rest = amount % whole;
+    const product = rest * part;
+    if (Number.isSafeInteger(product)) return ((amount - rest) / whole) * part + Math.floor(product / whole);
+  }
+  return wholeFrom((BigInt(amount) * BigInt(part)) / BigInt(whole));
+}
+
+/** The larger of two. */
+export function larger(a: Whole, b: Whole): Whole {
+  return a < b ? b : a;
+}
+
+/** The smaller of two. */
+export function smaller(a: Whole, b: Whole): Whole {
+  return a < b ? a : b;
+}

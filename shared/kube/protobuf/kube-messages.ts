@@ -184,6 +184,8 @@ const PORTED_CONTAINER: Message = new Map<number, Field>([
   [6, { name: 'ports', type: PORT, many: 'list' }],
 ]);
 
+const SCHEDULING_GATE: Message = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
+
 const SCHEDULED_SPEC: Message = new Map<number, Field>([
   ...CHARGED_SPEC,
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
@@ -196,6 +198,7 @@ const SCHEDULED_SPEC: Message = new Map<number, Field>([
   [22, { name: 'tolerations', type: TOLERATION, many: 'list' }],
   [31, { name: 'preemptionPolicy', type: 'text' }],
   [33, { name: 'topologySpreadConstraints', type: SPREAD, many: 'list' }],
+  [38, { name: 'schedulingGates', type: SCHEDULING_GATE, many: 'list' }],
 ]);
 
 /** A condition, without its message. */
@@ -227,7 +230,7 @@ const SCHEDULED_STATUS: Message = new Map<number, Field>([
 
 /** What a scheduler reads of a Pod. */
 export const SCHEDULED_POD: Message = new Map<number, Field>([
-  [1, { name: 'metadata', type: POD_METADATA }],
+  [1, { name: 'metadata', type: new Map([...POD_METADATA, [8, { name: 'creationTimestamp', type: 'time' }]]) }],
   [2, { name: 'spec', type: SCHEDULED_SPEC }],
   [3, { name: 'status', type: SCHEDULED_STATUS }],
 ]);

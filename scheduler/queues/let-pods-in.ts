@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { type Admitted, encodeAdmitted } from '#shared/api/admitted.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import { ANNOTATION_ADMITTED, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import { type AnnotatedClass, ownerWishes } from '#shared/kube/annotations/annotations.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import type { QueuePlan } from './plan-pass.ts';
+import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
+
+export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
+  readonly pods: QueuedPods;
+  readonly classOf: (name: string) => AnnotatedClass | undefined;
+  readonly metrics: QueueMetrics;
+  readonly term: Pick<LeaseTerm, 'isHeld'>;
+  /** Until when, by the monotonic clock, a pod is left alone that the API server did not let us change. */
+  readonly refusedUntil: Map<string, number>;
+}
+
+/** Requests that are open at once: with more, the API server only queues them. */
+const AT_ONCE = 16;
+/** Passes may follow each other ten times a second, and a pod that cannot be changed now hardly can at the next one. */
+const REFUSED_MS = 10_000;
+const MAX_REFUSED = 10_000;
+/** Of one plan; the next plan takes the rest, so that a more important pod does not wait for a long list. */
+const MAX_OF_PLAN = 1_000;
+const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/** Takes gates off in the order of the plan. What the API server does not take stays for the next plan. */
+export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: AbortSignal): Promise<void> {
+  const decision = randomUUID();
+  const inQueues = plan.decision.letIn.map(({ pod }) => pod);
+  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...inQueues];
+  const next = all
+    .filter(({ uid }) => mayTry(uid, ports))
+    .slice(0, MAX_OF_PLAN)
+    .values();
+  const work = async (): Promise<void> => {
+    for (const { uid, queue } of next) {
+      if (signal.aborted || !ports.term.isHeld()) return;
+      await takeGateOff(uid, { queue, decision }, ports, signal);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+function mayTry(uid: string, { refusedUntil, clock }: LetInPorts): boolean {
+  return (refusedUntil.get(uid) ?? 0) <= clock.monotonic();
+}
+
+type Into = Pick<Admitted, 'queue' | 'decision'>;
+
+/**
+ * One patch, for the pod that was read: its UID and resourceVersion are preconditions, so that neither a successor nor a
+ * pod that has changed meanwhile is let in.
+ */
+async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: AbortSignal): Promise<void> {
+  const { client, clock, pods, metrics, log } = ports;
+  const pod = pods.get(uid);
+  if (pod === undefined || !isWaiting(pod)) return;
+  const admitted = admittedOf(pod, into, ports);
+  const address = { resource: PODS, namespace: pod.namespace, name: pod.name };
+  const outcome = await patchObject(client, address, patchOf(pod, admitted), { ...WRITE, signal });
+  metrics.gates.add({ outcome: outcome.kind });
+  if (outcome.kind === 'ok') {
+    pods.letIn(pod.uid, admitted);
+    metrics.waited.observe(Math.max(0, admitted.at - pod.createdAt) / 1_000);
+  } else if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound') {
+    putBounded(ports.refusedUntil, MAX_REFUSED, [uid, clock.monotonic() + REFUSED_MS]);
+    log.warn({ pod: `${pod.namespace}/${pod.name}`, kind: outcome.kind, message: outcome.message }, 'Pod not let in');
+  }
+}
+
+function admittedOf(pod: QueuedPod, into: Into, { classOf, clock }: LetInPorts): Admitted {
+  const priorityClass = classOf(pod.className ?? '');
+  return {
+    ...into,
+    application: pod.application,
+    mayPreempt: !pod.neverPreempts,
+    mayBePreempted: ownerWishes(pod.wishes, priorityClass?.annotations).mayBePreempted,
+    at: clock.now(),
+  };
+}
+
+function patchOf(pod: QueuedPod & { readonly otherGates: readonly string[] }, admitted: Admitted): object {
+  const { uid, resourceVersion, otherGates } = pod;
+  const annotations = { [ANNOTATION_ADMITTED]: encodeAdmitted(admitted) };
+  const schedulingGates = otherGates.length === 0 ? null : otherGates.map((name) => ({ name }));
+  return { metadata: { uid, resourceVersion, annotations }, spec: { schedulingGates } };
+}

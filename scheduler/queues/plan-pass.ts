@@ -1,0 +1,247 @@
+import type { QueueObject } from '#shared/api/queue.ts';
+import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
+import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
+import {
+  DEFAULT_DELAY_MS,
+  type Queue,
+  type QueueAmounts,
+  queueAmounts,
+  ROOT_QUEUE,
+} from '#shared/domain/queue/queue.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { createShares, deservedOf, type ShareState } from '#shared/domain/queue/shares.ts';
+import { type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { isManaged, isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
+
+/** What one look at the cluster comes to. */
+export interface QueuePlan {
+  readonly directory: QueueDirectory;
+  /** What each queue deserves, idle guarantees kept. */
+  readonly shares: ShareState;
+  readonly total: QueueAmounts;
+  readonly question: LetInQuestion;
+  readonly decision: LetInDecision;
+  /** The pods that stay, in the order in which they would go in. */
+  readonly held: readonly WaitingPod[];
+  /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
+  readonly released: readonly QueuedPod[];
+  /** Waiting pods without a queue, and why. */
+  readonly homeless: readonly { readonly pod: QueuedPod; readonly because: Because }[];
+  /** What was let in and is on a node. */
+  readonly used: QueueUsage;
+}
+
+export interface PlanInput {
+  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes' | 'placedPods'>;
+  readonly directory: QueueDirectory;
+  /** What the queue root declares; `undefined` means what the nodes have. */
+  readonly capacity: QueueAmounts | undefined;
+}
+
+/** The queues in their tree; what an object leaves out has its default. */
+export function createDirectory(objects: readonly QueueObject[]): QueueDirectory {
+  const tree = createQueueTree(objects.map(queueOf));
+  return { tree, selectors: new Map(objects.map(({ name, namespaces }) => [name, namespaces])) };
+}
+
+function queueOf(object: QueueObject): Queue {
+  const { name, parent, weight, guaranteed, max, policy = 'Default', delay, preferNear, ordering } = object;
+  return {
+    ...{ name, parent, weight },
+    guaranteed: queueAmounts(guaranteed),
+    max: queueAmounts(max),
+    preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
+    ordering: ordering ?? 'BestEffort',
+  };
+}
+
+/** What the queue root declares that there is to share. */
+export function capacityOf(objects: readonly QueueObject[]): QueueAmounts | undefined {
+  const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
+  return capacity && queueAmounts(capacity);
+}
+
+const PODS_PER_STEP = 500;
+/** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
+const PODS_PER_SEARCH = 250;
+
+/** Decides which pods go in now. It changes nothing. */
+export function* planPass(input: PlanInput): Steps<QueuePlan> {
+  const { directory } = input;
+  const { tree } = directory;
+  const sorted = yield* sortPods(input);
+  const outside = yield* sortUntracked(input, sorted);
+  const { waiting, released, homeless, admitted, used, requested } = sorted;
+  const total = input.capacity ?? (yield* roomOfNodes(input, outside));
+  const shares = yield* createShares({ tree, total, requested: requested.amounts });
+  const lent = yield* createShares({ tree, total, requested: requested.amounts, idleGuarantees: 'Lent' });
+  const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
+  const question = { tree, usage: sumUsage(tree, admitted.amounts), allowed, waiting };
+  yield;
+  const decision = yield* letInInSteps(question);
+  const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
+  const held = waiting.filter((pod) => !isLetIn.has(pod));
+  const found = { shares, total, question, decision, held, used: sumUsage(tree, used.amounts) };
+  return { directory, ...found, released, homeless };
+}
+
+/** Amounts by queue name. */
+class Sums {
+  readonly amounts = new Map<string, Map<string, Whole>>();
+
+  add(queue: string, amounts: QueueAmounts): void {
+    const sum = this.amounts.get(queue) ?? new Map<string, Whole>();
+    this.amounts.set(queue, sum);
+    for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
+  }
+}
+
+class SortedPods {
+  readonly waiting: WaitingPod[] = [];
+  readonly released: QueuedPod[] = [];
+  readonly homeless: { readonly pod: QueuedPod; readonly because: Because }[] = [];
+  readonly admitted = new Sums();
+  readonly used = new Sums();
+  /** Of all pods of the queue, waiting ones included. */
+  readonly requested = new Sums();
+}
+
+function* sortPods(input: PlanInput): Steps<SortedPods> {
+  const sorted = new SortedPods();
+  let count = 0;
+  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
+  for (const pod of input.pods.values()) {
+    count += 1;
+    if (count >= PODS_PER_STEP) {
+      count = 0;
+      yield;
+    }
+    if (!isWaiting(pod)) charge(sorted, pod, find);
+    else if (!isManaged(input.snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
+    else queue(sorted, pod, find(pod));
+  }
+  return sorted;
+}
+
+/** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
+function charge({ admitted, used, requested }: SortedPods, pod: QueuedPod, find: FindQueue): void {
+  const found = pod.admitted === undefined ? find(pod) : undefined;
+  const name = pod.admitted?.queue ?? (found?.kind === 'queue' ? found.name : ROOT_QUEUE);
+  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
+}
+
+function queue({ waiting, homeless, requested }: SortedPods, pod: QueuedPod, found: FoundQueue): void {
+  if (found.kind === 'none') {
+    homeless.push({ pod, because: found.because });
+    return;
+  }
+  requested.add(found.name, pod.requests);
+  waiting.push(waitingPod(pod, found.name));
+}
+
+/** Kubernetes creates no pod that its quotas have not counted (S2-37). DaemonSets' pods have no gate. */
+function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
+  const { uid, namespace, name, application, priority, requests, createdAt, neverPreempts } = pod;
+  return {
+    ...{ uid, application, priority, requests, queue: queueName },
+    name: `${namespace}/${name}`,
+    waitingSince: createdAt,
+    mayPreempt: !neverPreempts,
+    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
+  };
+}
+
+interface FindQueue {
+  (pod: Pick<QueuedPod, 'namespace' | 'label'>): FoundQueue;
+}
+
+/** Found for a namespace with these labels. */
+interface Found {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly queue: FoundQueue;
+}
+
+/** Each namespace is compared with all selectors once, until its labels or the queues change. */
+const foundIn = new WeakMap<QueueDirectory, Map<string, Found>>();
+const MAX_FOUND = 50_000;
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
+function queueFinder({ snapshot, directory }: PlanInput, onSearch: () => void): FindQueue {
+  const known = foundIn.get(directory) ?? new Map<string, Found>();
+  foundIn.set(directory, known);
+  return ({ namespace, label }) => {
+    const key = `${namespace}/${label}`;
+    const labels = snapshot.namespaces.get(namespace) ?? NO_LABELS;
+    const before = known.get(key);
+    if (before?.labels === labels) return before.queue;
+    onSearch();
+    const namespaceQueue = labels.get(LABEL_QUEUE) ?? '';
+    const queue = findQueue({ label, namespace, namespaceQueue, namespaceLabels: labels }, directory);
+    putBounded(known, MAX_FOUND, [key, { labels, queue }]);
+    return queue;
+  };
+}
+
+const allocatable = new WeakMap<Node, QueueAmounts>();
+
+/** What the nodes have, less what pods outside of queues request there. */
+function* roomOfNodes(input: PlanInput, outside: CountByAmounts): Steps<QueueAmounts> {
+  const total = new Map<string, Whole>();
+  for (const { node } of input.snapshot.nodes.values()) {
+    const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
+    allocatable.set(node, amounts);
+    for (const [type, amount] of amounts) total.set(type, plus(total.get(type) ?? 0, amount));
+  }
+  yield;
+  for (const [amounts, howMany] of outside) subtract(total, amounts, howMany);
+  return total;
+}
+
+/** How many pods request these amounts. */
+type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
+
+/**
+ * Pods on nodes that are not among those of queues: they stand outside, or were there before their namespace was managed,
+ * and then count for their queue. Returns those outside.
+ */
+function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmounts> {
+  const { snapshot, pods } = input;
+  const outside = new Map<QueueAmounts, number>();
+  let count = 0;
+  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
+  for (const [uid, { pod }] of snapshot.placedPods) {
+    count += 1;
+    if (count >= PODS_PER_STEP) {
+      count = 0;
+      yield;
+    }
+    if (pods.get(uid) !== undefined || (pod.spec.nodeName ?? '') === '') continue;
+    const requests = pods.amountsOf(pod);
+    if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);
+    else chargeTo(sorted, find({ namespace: pod.namespace, label: pod.labels.get(LABEL_QUEUE) ?? '' }), requests);
+  }
+  return outside;
+}
+
+function chargeTo({ admitted, used, requested }: SortedPods, found: FoundQueue, requests: QueueAmounts): void {
+  const name = found.kind === 'queue' ? found.name : ROOT_QUEUE;
+  for (const sums of [admitted, used, requested]) sums.add(name, requests);
+}
+
+function subtract(total: Map<string, Whole>, amounts: QueueAmounts, count: number): void {
+  for (const [type, amount] of amounts) {
+    const left = minus(total.get(type) ?? 0, times(amount, count));
+    if (total.has(type)) total.set(type, left < 0 ? 0 : left);
+  }
+}

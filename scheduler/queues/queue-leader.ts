@@ -1,0 +1,164 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { QUEUES } from '#shared/kube/resource.ts';
+import { untilAborted } from '#shared/runtime/deadline.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import type { ClusterView } from '#scheduler/cluster-view.ts';
+import { letPodsIn } from './let-pods-in.ts';
+import { capacityOf, createDirectory, type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
+import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
+import type { QueuedPods } from './queued-pods.ts';
+import { createReclaimReport } from './reclaim-report.ts';
+import { createStatusWriter, decodeStoredQueue, type StoredQueue } from './status-writer.ts';
+import { createWaitEvents } from './wait-events.ts';
+
+/** `queueLease` of SchedulerConfiguration. */
+export const queueLeaseSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .default('plimsoll-queues')
+      .describe('Name of the Lease by which the replicas elect the one that lets pods in'),
+    namespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+  })
+  .prefault({});
+
+export interface QueueLeaderOptions extends ClientContext {
+  /** DryRun logs which pods would make room; Off does not look. */
+  readonly reclaim: 'Off' | 'DryRun';
+  readonly lease: z.output<typeof queueLeaseSchema>;
+  readonly pods: QueuedPods;
+  readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
+  readonly metrics: Metrics;
+}
+
+/** A pass after each change, but never more often; one every ten seconds in any case. */
+const PASS_PERIOD_MS = 100;
+const QUIET_PERIOD_MS = 10_000;
+const REPORT_PERIOD_MS = 1_000;
+const RECLAIM_PERIOD_MS = 5_000;
+const DEADLINE_MS = 60_000;
+
+/**
+ * Lets waiting pods in on the replica that leads, until `signal` aborts; then the lease is released. The other replicas
+ * only follow the pods. Never rejects.
+ */
+export async function runQueueLeader(options: QueueLeaderOptions, signal: AbortSignal): Promise<void> {
+  const metrics = createQueueMetrics(options.metrics);
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
+    leadOneTerm({ ...options, term, queueMetrics: metrics }, leading);
+  await runWithLease({ ...options, ...options.lease, identity: newIdentity(), lead }, signal);
+}
+
+interface Leading extends QueueLeaderOptions {
+  readonly term: LeaseTerm;
+  readonly queueMetrics: QueueMetrics;
+}
+
+async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void> {
+  const { queueMetrics, log, clock, random } = leading;
+  const queues = createReflector({
+    ...leading,
+    resource: QUEUES,
+    slim: decodeWith(decodeStoredQueue),
+    backoff: REFLECTOR_BACKOFF,
+  });
+  const running = queues.run(signal);
+  queueMetrics.leader.set(1);
+  try {
+    await Promise.race([queues.synced, untilAborted(signal)]);
+    const passes = createPasses(leading, queues);
+    const onError = (err: unknown): void => log.error({ err }, 'Queue pass failed');
+    const timing = { deadlineMs: DEADLINE_MS, onError, clock, random };
+    await Promise.all([
+      repeat({ ...timing, task: passes.letIn, periodMs: PASS_PERIOD_MS }, signal),
+      repeat({ ...timing, task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
+      repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
+    ]);
+    await running;
+  } finally {
+    queueMetrics.leader.set(0);
+  }
+}
+
+/** The leader's loops: the first decides and lets pods in, the others report on what the first has decided last. */
+function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
+  const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
+  const { classes } = leading.view;
+  const isDue = createDueCheck(leading, queues);
+  const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
+  const writeStatus = createStatusWriter({ client, clock, log, metrics, term, queues: () => queues.values() });
+  const tellWaiting = createWaitEvents(events);
+  const classOf = (name: string) => classes.get(name);
+  const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
+  const settings = createSettings(queues);
+  const reportReclaim = createReclaimReport({ clock, log, metrics });
+  let last: QueuePlan | undefined;
+  return {
+    letIn: async (passing: AbortSignal): Promise<void> => {
+      if (!isDue()) return;
+      last = await decide(leading, settings(), passing);
+      await letPodsIn(last, letInPorts, passing);
+    },
+    report: async (passing: AbortSignal): Promise<void> => {
+      if (last === undefined) return;
+      await writeStatus(last, passing);
+      tellWaiting(last, clock.now());
+    },
+    reclaim: async (passing: AbortSignal): Promise<void> => {
+      if (last === undefined || leading.reclaim === 'Off') return;
+      await reportReclaim({ plan: last, pods, snapshot: leading.view.snapshot }, passing);
+    },
+  };
+}
+
+/** The tree is built again only after a change of a Queue. */
+function createSettings(queues: Reflector<StoredQueue>) {
+  const read = () => {
+    const objects = Array.from(queues.values(), ({ object }) => object);
+    return { directory: createDirectory(objects), capacity: capacityOf(objects) };
+  };
+  let settings: ReturnType<typeof read> | undefined;
+  queues.onChange(() => void (settings = undefined));
+  return () => (settings ??= read());
+}
+
+async function decide(
+  { pods, view, clock, queueMetrics }: Leading,
+  settings: Pick<PlanInput, 'directory' | 'capacity'>,
+  signal: AbortSignal,
+) {
+  const startedAt = clock.monotonic();
+  const input = { pods, snapshot: view.snapshot, ...settings };
+  const plan = await inSlices(planPass(input), clock, signal);
+  queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
+  queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
+  queueMetrics.waiting.set(plan.homeless.length, { why: 'no-queue' });
+  return plan;
+}
+
+/**
+ * Whether something has changed since the last pass, or that pass was long ago. Nothing is decided on a cluster that has
+ * not been read, or about which the API server has been silent.
+ */
+function createDueCheck({ pods, view, clock }: Leading, queues: Reflector<StoredQueue>): () => boolean {
+  let seenChanges = -1;
+  let hasOther = true;
+  let lastMs = -Infinity;
+  queues.onChange(() => void (hasOther = true));
+  return () => {
+    if (view.missing().length > 0 || view.isStale() || !queues.isSynced()) return false;
+    const isDue = hasOther || pods.changes !== seenChanges || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
+    if (isDue) [seenChanges, hasOther, lastMs] = [pods.changes, false, clock.monotonic()];
+    return isDue;
+  };
+}

@@ -1,0 +1,57 @@
+import type { CounterMetric, GaugeMetric, HistogramMetric, Metrics } from '#shared/runtime/metrics.ts';
+
+/** What is counted of the queues. */
+export interface QueueMetrics {
+  readonly leader: GaugeMetric;
+  readonly gates: CounterMetric;
+  readonly waited: HistogramMetric;
+  readonly waiting: GaugeMetric;
+  readonly passes: HistogramMetric;
+  readonly statusWrites: CounterMetric;
+  readonly reclaims: CounterMetric;
+}
+
+const WAIT_BUCKETS = [0.1, 0.3, 1, 2, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
+const PASS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+
+export function createQueueMetrics(metrics: Metrics): QueueMetrics {
+  const leader = metrics.gauge('plimsoll_queue_leader', 'Whether this replica lets pods in: 1 or 0');
+  leader.set(0);
+  const waiting = metrics.gauge('plimsoll_queue_waiting_pods', 'Pods behind the scheduling gate, by why they wait', [
+    'why',
+  ]);
+  for (const why of ['queue', 'no-queue']) waiting.set(0, { why });
+  const reclaims = metrics.counter(
+    'plimsoll_queue_reclaim_decisions_total',
+    'Decisions about room for a pod whose queue is under its guarantee, each change once',
+    ['decision', 'mode'],
+  );
+  for (const decision of ['fits', 'reclaim', 'none']) reclaims.add({ decision, mode: 'DryRun' }, 0);
+  return {
+    leader,
+    reclaims,
+    waiting,
+    gates: metrics.counter(
+      'plimsoll_queue_gates_total',
+      'Scheduling gates taken off, by what the API server answered',
+      ['outcome'],
+    ),
+    waited: metrics.histogram(
+      'plimsoll_queue_wait_seconds',
+      'From the creation of a pod until it was let in',
+      [],
+      WAIT_BUCKETS,
+    ),
+    passes: metrics.histogram(
+      'plimsoll_queue_pass_duration_seconds',
+      'Time to decide which pods go in',
+      [],
+      PASS_BUCKETS,
+    ),
+    statusWrites: metrics.counter(
+      'plimsoll_queue_status_writes_total',
+      'Writes of the status of a Queue, by what the API server answered',
+      ['outcome'],
+    ),
+  };
+}

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type QueueObject, decodeQueue } from '#shared/api/queue.ts';
+import { timeText } from '#shared/api/encode-fields.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { QUEUES } from '#shared/kube/resource.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import type { QueuePlan } from './plan-pass.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
+import { type QueueStatus, statusesOf } from './queue-status.ts';
+
+/** A Queue with the status that is stored. */
+export interface StoredQueue {
+  readonly object: QueueObject;
+  readonly status: unknown;
+}
+
+/** Reads a Queue for the leader. */
+export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
+  const decoded = decodeQueue(raw);
+  return decoded.ok ? { ok: true, value: { object: decoded.value, status: (raw as KubeObject)['status'] } } : decoded;
+}
+
+export interface StatusPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
+  readonly queues: () => Iterable<StoredQueue>;
+  readonly metrics: QueueMetrics;
+  readonly term: Pick<LeaseTerm, 'isHeld'>;
+}
+
+/** In one round, so in a second. */
+const MAX_WRITES = 20;
+const WRITE = { type: 'json', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/**
+ * Makes a writer of queue statuses, to be called once a second: only what differs from what is stored is written, at most
+ * 20 queues a round, each of which then goes behind the others.
+ */
+export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal: AbortSignal) => Promise<void> {
+  /** When each queue of the last rounds was written, which puts it behind the others. */
+  let writtenAt = new Map<string, number>();
+  return async (plan, signal) => {
+    const stored = Array.from(ports.queues());
+    const objects = stored.map(({ object }) => object);
+    const wanted = await inSlices(statusesOf(plan, objects), ports.clock, signal);
+    const changed = stored.flatMap((queue) => changeOf(queue, wanted.get(queue.object.name), ports.clock.now()));
+    writtenAt = new Map(changed.map(({ name }) => [name, writtenAt.get(name) ?? 0]));
+    const longestAgo = changed.toSorted((a, b) => (writtenAt.get(a.name) ?? 0) - (writtenAt.get(b.name) ?? 0));
+    for (const { name, status } of longestAgo.slice(0, MAX_WRITES)) {
+      if (signal.aborted || !ports.term.isHeld()) return;
+      writtenAt.set(name, ports.clock.monotonic());
+      await write(name, status, ports, signal);
+    }
+  };
+}
+
+async function write(name: string, value: object, ports: StatusPorts, signal: AbortSignal): Promise<void> {
+  const patch = [{ op: 'add', path: '/status', value }];
+  const outcome = await patchObject(ports.client, { resource: QUEUES, name, subresource: 'status' }, patch, {
+    ...WRITE,
+    signal,
+  });
+  ports.metrics.statusWrites.add({ outcome: outcome.kind });
+  if (outcome.kind !== 'ok')
+    ports.log.warn({ queue: name, kind: outcome.kind, message: outcome.message }, 'Queue status not written');
+}
+
+/** The status to write; nothing where it is stored already. */
+function changeOf({ object, status }: StoredQueue, wanted: QueueStatus | undefined, now: Instant) {
+  if (wanted === undefined) return [];
+  const next = encodeStatus(wanted, status, now);
+  return isDeepStrictEqual(next, status) ? [] : [{ name: object.name, status: next }];
+}
+
+function encodeStatus(wanted: QueueStatus, stored: unknown, now: Instant): object {
+  const { oldestWaiting, conditions, ...amounts } = wanted;
+  const before = itemsOf(fieldOf(stored, 'conditions'));
+  return {
+    ...amounts,
+    ...(oldestWaiting !== undefined && { oldestWaiting: secondsText(oldestWaiting) }),
+    conditions: conditions.map((each) => {
+      const known = before.find((one) => fieldOf(one, 'type') === each.type && fieldOf(one, 'status') === each.status);
+      const lastTransitionTime = fieldOf(known, 'lastTransitionTime') ?? secondsText(now);
+      return { ...each, observedGeneration: wanted.observedGeneration, lastTransitionTime };
+    }),
+  };
+}
+
+function secondsText(at: Instant): string {
+  return timeText(at).replace(/\.\d+Z$/, 'Z');
+}

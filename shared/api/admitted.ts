@@ -1,0 +1,45 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { timeText } from './encode-fields.ts';
+import { fieldsOf, instantOf, keyOf } from './tolerant-fields.ts';
+
+/** What the leader of the queues knew of a pod when it let it in; later edits of class, label or queue change nothing. */
+export interface Admitted {
+  readonly queue: string;
+  readonly application: string;
+  readonly mayPreempt: boolean;
+  readonly mayBePreempted: boolean;
+  readonly at: Instant;
+  /** Of the pass that let it in. */
+  readonly decision: string;
+}
+
+const LONGEST = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
+
+/** Reads the annotation `plimsoll.dev/admitted`; `undefined` for what names no queue. What cannot be read counts as absent. */
+export function decodeAdmitted(text: string | undefined): Admitted | undefined {
+  if (text === undefined || text.length > LONGEST.text) return undefined;
+  const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(parsed(text));
+  const name = keyOf(queue, LONGEST.queue);
+  if (name === undefined) return undefined;
+  return {
+    queue: name,
+    application: keyOf(application, LONGEST.application) ?? '',
+    mayPreempt: mayPreempt === true,
+    mayBePreempted: mayBePreempted !== false,
+    at: instantOf(at) ?? 0,
+    decision: keyOf(decision, LONGEST.decision) ?? '',
+  };
+}
+
+/** The annotation's text. */
+export function encodeAdmitted({ at, ...admitted }: Admitted): string {
+  return JSON.stringify({ ...admitted, at: timeText(at) });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Steps } from './steps.ts';
+
+const PER_STEP = 1_000;
+
+/** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go. */
+export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
+  let runs: (readonly T[])[] = [];
+  for (let start = 0; start < items.length; start += PER_STEP) {
+    runs.push(items.slice(start, start + PER_STEP).sort(compare));
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: (readonly T[])[] = [];
+    for (let index = 0; index < runs.length; index += 2) {
+      merged.push(yield* merge(runs[index] ?? [], runs[index + 1] ?? [], compare));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
+  const merged: T[] = [];
+  let [left, right] = [0, 0];
+  while (left < a.length && right < b.length) {
+    const isLeft = compare(a[left] as T, b[right] as T) <= 0;
+    merged.push((isLeft ? a[left++] : b[right++]) as T);
+    if (merged.length % (2 * PER_STEP) === 0) yield;
+  }
+  for (; left < a.length; left += 1) merged.push(a[left] as T);
+  for (; right < b.length; right += 1) merged.push(b[right] as T);
+  return merged;
+}

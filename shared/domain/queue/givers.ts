@@ -1,0 +1,146 @@
+import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import {
+  excessOf,
+  findObjection,
+  GIVER_LAWS,
+  type Law,
+  LOSS_LAWS,
+  type Taker,
+  typesAboveMaximum,
+  VICTIM_LAWS,
+} from './laws.ts';
+import type { QueueAmounts } from './queue.ts';
+import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
+import { pathOf } from './queue-tree.ts';
+import type { Candidate, Profile } from './victim-set.ts';
+
+/** Who may give room to one taker, found out once a queue and once for each amount that pods of a queue ask for. */
+export interface Givers {
+  readonly taker: Taker;
+  /** By queue name; absent until it is asked for, `undefined` where it may give. */
+  readonly objections: Map<string, Law<number> | undefined>;
+  /** `undefined` for pods none of which may go. */
+  readonly profiles: Map<string, Map<QueueAmounts, Profile | undefined>>;
+  /** What queues have above their guarantees, and where each is. */
+  readonly reserves: Whole[];
+  readonly reserveNumbers: Map<string, number>;
+  /** Queues above the taker's that would be above their maximum with it: so much has to go below them. */
+  readonly crowded: readonly Crowded[];
+}
+
+interface Crowded {
+  readonly queue: number;
+  readonly type: string;
+  readonly above: Whole;
+}
+
+export function createGivers(taker: Taker): Givers {
+  const crowded = [...taker.above].flatMap((queue) =>
+    typesAboveMaximum(taker, queue).map(([type, above]) => ({ queue, type, above })),
+  );
+  return { taker, objections: new Map(), profiles: new Map(), reserves: [], reserveNumbers: new Map(), crowded };
+}
+
+/** What has to come free on a node with so much free, then below each crowded queue. */
+export function needsOn({ crowded, taker }: Givers, free: QueueAmounts): readonly Whole[] {
+  const { pod, types } = taker;
+  return [
+    ...types.map((type) => minus(pod.requests.get(type) ?? 0, free.get(type) ?? 0)),
+    ...crowded.map(({ above }) => above),
+  ];
+}
+
+/** The pods that may go, in the order in which they would; those that ask to be spared only with the last resort. */
+export function candidatesAmong(
+  givers: Givers,
+  pods: readonly RunningPod[],
+  withLastResort: boolean,
+): readonly Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const pod of pods) {
+    if (!withLastResort && !pod.mayBePreempted) continue;
+    const profile = profileOf(givers, pod);
+    if (profile === undefined || findObjection(VICTIM_LAWS, pod, givers.taker) !== undefined) continue;
+    candidates.push({ pod, profile });
+  }
+  return candidates;
+}
+
+/** Orders pods by who goes for the taker first: those that ask to be spared, and originators, last (S2-5, S2-6). */
+export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) => number {
+  const { tree, queue } = taker;
+  const isNearPreferred = tree.queues[queue]?.preemption.preferNear === true;
+  return (a, b) => {
+    const rank = sparedRank(a) - sparedRank(b) || a.priority - b.priority;
+    if (rank !== 0 || !isNearPreferred) return rank || compareGoingFirst(a, b);
+    return distanceTo(taker, a.queue) - distanceTo(taker, b.queue) || compareGoingFirst(a, b);
+  };
+}
+
+/** What keeps a queue from giving. */
+export function giverObjection(givers: Givers, name: string): Law<number> | undefined {
+  const { objections, taker } = givers;
+  if (objections.has(name)) return objections.get(name);
+  const objection = findObjection(GIVER_LAWS, taker.tree.indexes.get(name) ?? 0, taker);
+  objections.set(name, objection);
+  return objection;
+}
+
+/** How far up from the taker's queue the two paths meet (S2-23). */
+function distanceTo({ above, tree }: Taker, name: string): number {
+  const path = new Set(pathOf(tree, tree.indexes.get(name) ?? 0));
+  return [...above].findIndex((queue) => path.has(queue));
+}
+
+function profileOf(givers: Givers, { queue, requests }: RunningPod): Profile | undefined {
+  let ofQueue = givers.profiles.get(queue);
+  if (ofQueue === undefined) {
+    ofQueue = new Map<QueueAmounts, Profile | undefined>();
+    givers.profiles.set(queue, ofQueue);
+  }
+  const known = ofQueue.get(requests);
+  if (known !== undefined || ofQueue.has(requests)) return known;
+  const profile = makeProfile(givers, queue, requests);
+  ofQueue.set(requests, profile);
+  return profile;
+}
+
+/** A queue that no longer exists gives nothing: nothing says what it was promised. */
+function makeProfile(givers: Givers, name: string, amounts: QueueAmounts): Profile | undefined {
+  const queue = givers.taker.tree.indexes.get(name);
+  if (queue === undefined || giverObjection(givers, name) !== undefined) return undefined;
+  if (findObjection(LOSS_LAWS, { queue, amounts }, givers.taker) !== undefined) return undefined;
+  const profile = countedProfile(givers, queue, amounts);
+  return profile.gives.some((amount) => amount > 0) ? profile : undefined;
+}
+
+function countedProfile(givers: Givers, queue: number, requests: QueueAmounts): Profile {
+  const { crowded, taker } = givers;
+  const path = pathOf(taker.tree, queue);
+  const below = (above: number): boolean => path.includes(above);
+  return {
+    gives: [
+      ...taker.types.map((type) => requests.get(type) ?? 0),
+      ...crowded.map(({ queue: above, type }) => (below(above) ? (requests.get(type) ?? 0) : 0)),
+    ],
+    costs: path.filter((each) => !taker.above.has(each)).flatMap((each) => costsOf(givers, each, requests)),
+  };
+}
+
+/** A queue above both gains what it loses, so it is not among those that pay (S2-10). */
+function costsOf(givers: Givers, queue: number, requests: QueueAmounts): readonly (readonly [number, Whole])[] {
+  const costs: (readonly [number, Whole])[] = [];
+  for (const type of givers.taker.tree.queues[queue]?.guaranteed.keys() ?? []) {
+    const amount = requests.get(type) ?? 0;
+    if (amount > 0) costs.push([reserveNumber(givers, queue, type), amount]);
+  }
+  return costs;
+}
+
+function reserveNumber({ reserveNumbers, reserves, taker }: Givers, queue: number, type: string): number {
+  const key = `${queue} ${type}`;
+  const known = reserveNumbers.get(key);
+  if (known !== undefined) return known;
+  reserveNumbers.set(key, reserves.length);
+  return reserves.push(excessOf(taker, queue, type)) - 1;
+}

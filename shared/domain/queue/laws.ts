@@ -1,0 +1,227 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { queueQuantity, type QueueAmounts } from './queue.ts';
+import type { RunningPod, WaitingPod } from './queue-pod.ts';
+import { pathOf, type QueueTree } from './queue-tree.ts';
+import { type QueueUsage, usedBy } from './usage.ts';
+
+/** One rule of reclaim: who breaks it, and the sentence that says so. */
+export interface Law<Subject> {
+  readonly code: LawCode;
+  /** The row of docs/mechanisms.md. */
+  readonly row: string;
+  isBroken(subject: Subject, taker: Taker): boolean;
+  text(subject: Subject, taker: Taker): string;
+}
+
+export type LawCode =
+  | 'NotAboveDelay'
+  | 'NeverPreempts'
+  | 'NotCharged'
+  | 'AboveMaximum'
+  | 'TakerDisabled'
+  | 'TakerNotUnderGuarantee'
+  | 'OwnQueue'
+  | 'OutsideFence'
+  | 'GiverDisabled'
+  | 'GiverNotOverGuarantee'
+  | 'OwnApplication'
+  | 'HigherPriority'
+  | 'DaemonSetPod'
+  | 'AboveExcess';
+
+/** The pod for which room is sought, with what was found out about it once. */
+export interface Taker {
+  readonly tree: QueueTree;
+  readonly usage: QueueUsage;
+  readonly pod: WaitingPod;
+  readonly now: Instant;
+  /** Number of its queue. */
+  readonly queue: number;
+  /** Its queue and all above, by number. */
+  readonly above: ReadonlySet<number>;
+  /** Types of which it asks for something. */
+  readonly types: readonly string[];
+}
+
+export function createTaker(tree: QueueTree, usage: QueueUsage, pod: WaitingPod, now: Instant): Taker {
+  const queue = tree.indexes.get(pod.queue) ?? 0;
+  const types = [...pod.requests].filter(([, amount]) => amount > 0).map(([type]) => type);
+  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types };
+}
+
+/** What keeps the pod from taking anything at all. */
+export const TAKER_LAWS: readonly Law<Taker>[] = [
+  {
+    code: 'NotCharged',
+    row: 'S2-37',
+    isBroken: ({ pod }) => !pod.isCharged,
+    text: ({ pod }) => `the quotas of its namespace have not counted pod ${pod.name}`,
+  },
+  {
+    code: 'NeverPreempts',
+    row: 'S2-31',
+    isBroken: ({ pod }) => !pod.mayPreempt,
+    text: ({ pod }) => `the class of pod ${pod.name} never preempts`,
+  },
+  {
+    code: 'AboveMaximum',
+    row: 'S2-37',
+    isBroken: (taker) => typesAboveMaximum(taker, taker.queue).length > 0,
+    text: (taker) => `with this pod queue ${nameOf(taker, taker.queue)} would be above its maximum`,
+  },
+  {
+    code: 'TakerDisabled',
+    row: 'S2-32',
+    // A pod of a DaemonSet has no other node, so the last resort on its own node is left to it (D-9).
+    isBroken: (taker) => !taker.pod.isDaemonSet && isDisabled(taker.tree, taker.queue),
+    text: (taker) => `queue ${nameOf(taker, taker.queue)} takes no part in preemption between queues`,
+  },
+  {
+    code: 'TakerNotUnderGuarantee',
+    row: 'S2-12',
+    isBroken: (taker) => !taker.types.some((type) => excessOf(taker, taker.queue, type) < 0),
+    text: (taker) => `queue ${nameOf(taker, taker.queue)} is not under its guarantee${figures(taker, taker.queue)}`,
+  },
+  {
+    code: 'NotAboveDelay',
+    row: 'S2-20',
+    isBroken: (taker) => taker.now - taker.pod.waitingSince < delayOf(taker),
+    text: (taker) => {
+      const waited = Math.max(0, taker.now - taker.pod.waitingSince) / 1_000;
+      return `the pod has waited ${waited} s of the ${delayOf(taker) / 1_000} s after which others go for it`;
+    },
+  },
+];
+
+/** What keeps a queue from giving, by number of the queue. */
+export const GIVER_LAWS: readonly Law<number>[] = [
+  {
+    code: 'OwnQueue',
+    row: 'S2-2',
+    isBroken: (queue, taker) => queue === taker.queue,
+    text: (queue, taker) => `queue ${nameOf(taker, queue)} is the pod's own`,
+  },
+  {
+    code: 'GiverNotOverGuarantee',
+    row: 'S2-13',
+    isBroken: (queue, taker) => !taker.types.some((type) => excessOf(taker, queue, type) > 0),
+    text: (queue, taker) => `queue ${nameOf(taker, queue)} is not over its guarantee${figures(taker, queue)}`,
+  },
+  {
+    code: 'OutsideFence',
+    row: 'S2-15',
+    isBroken: (queue, taker) => !pathOf(taker.tree, queue).includes(fenceOf(taker)),
+    text: (queue, taker) =>
+      `queue ${nameOf(taker, queue)} is over its guarantee but outside the fence of queue ${nameOf(taker, fenceOf(taker))}`,
+  },
+  {
+    code: 'GiverDisabled',
+    row: 'S2-32',
+    isBroken: (queue, taker) => !taker.pod.isDaemonSet && isDisabled(taker.tree, queue),
+    text: (queue, taker) => `queue ${nameOf(taker, queue)} takes no part in preemption between queues`,
+  },
+];
+
+/** What keeps a pod of a queue that may give on its node, opt-outs left aside. */
+export const VICTIM_LAWS: readonly Law<RunningPod>[] = [
+  {
+    code: 'HigherPriority',
+    row: 'S2-14',
+    isBroken: (victim, { pod }) => victim.priority > pod.priority,
+    text: ({ name, priority }, { pod }) => `pod ${name} has priority ${priority}, above ${pod.priority}`,
+  },
+  {
+    code: 'OwnApplication',
+    row: 'S2-11',
+    isBroken: (victim, { pod }) => victim.application === pod.application,
+    text: ({ name, application }) => `pod ${name} belongs to the same application ${application}`,
+  },
+  {
+    code: 'DaemonSetPod',
+    row: 'S2-29',
+    isBroken: ({ isDaemonSet }) => isDaemonSet,
+    text: ({ name }) => `pod ${name} would be created again on its node by its DaemonSet`,
+  },
+];
+
+/** So much of a queue, as one of its pods. */
+export interface Loss {
+  readonly queue: number;
+  readonly amounts: QueueAmounts;
+}
+
+/** What keeps any pod of a queue that asks for so much. */
+export const LOSS_LAWS: readonly Law<Loss>[] = [
+  {
+    code: 'AboveExcess',
+    row: 'S2-22',
+    isBroken: ({ queue, amounts }, taker) => leavesBelow(taker, queue, amounts),
+    text: ({ queue }, taker) =>
+      `queue ${nameOf(taker, queue)} would be below its guarantee${figures(taker, queue)} without such a pod`,
+  },
+];
+
+/** The first law that is broken. */
+export function findObjection<Subject>(
+  laws: readonly Law<Subject>[],
+  subject: Subject,
+  taker: Taker,
+): Law<Subject> | undefined {
+  // A loop: on 150,000 pods a closure for each takes as long as the laws.
+  for (const law of laws) if (law.isBroken(subject, taker)) return law;
+  return undefined;
+}
+
+/** Whether a loss takes a queue below its guarantee in a type that it loses of (S2-10). */
+function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
+  for (const [type, floor] of taker.tree.queues[queue]?.guaranteed ?? []) {
+    const lost = loss.get(type) ?? 0;
+    if (lost > 0 && minus(usedBy(taker.usage, queue, type), lost) < floor) return true;
+  }
+  return false;
+}
+
+/** By how much a queue is over its guarantee; below 0 where it is under. */
+export function excessOf({ tree, usage }: Taker, queue: number, type: string): Whole {
+  return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
+}
+
+/** Types of the pod's in which the queue would be above its maximum with it, and by how much. */
+export function typesAboveMaximum({ tree, usage, pod, types }: Taker, queue: number): readonly [string, Whole][] {
+  return types.flatMap((type): [string, Whole][] => {
+    const most = tree.queues[queue]?.max.get(type);
+    if (most === undefined) return [];
+    const above = minus(plus(usedBy(usage, queue, type), pod.requests.get(type) ?? 0), most);
+    return above > 0 ? [[type, above]] : [];
+  });
+}
+
+/** The nearest fence at or above the taker, else the root, on which a policy changes nothing. */
+export function fenceOf({ tree, above }: Taker): number {
+  for (const queue of above) if (tree.queues[queue]?.preemption.policy === 'Fence') return queue;
+  return 0;
+}
+
+/** Whether a queue or one above it, the root left aside, is switched off (D-9). */
+function isDisabled(tree: QueueTree, queue: number): boolean {
+  return pathOf(tree, queue).some((each) => each > 0 && tree.queues[each]?.preemption.policy === 'Disabled');
+}
+
+function delayOf({ tree, queue }: Taker): number {
+  return tree.queues[queue]?.preemption.delayMs ?? 0;
+}
+
+function nameOf({ tree }: Taker, queue: number): string {
+  return tree.queues[queue]?.name ?? '';
+}
+
+function figures(taker: Taker, queue: number): string {
+  const parts = taker.types.map((type) => {
+    const used = formatQuantity(queueQuantity(type, usedBy(taker.usage, queue, type)));
+    const floor = formatQuantity(queueQuantity(type, taker.tree.queues[queue]?.guaranteed.get(type) ?? 0));
+    return `${type} ${used} of ${floor}`;
+  });
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}

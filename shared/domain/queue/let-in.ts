@@ -1,0 +1,212 @@
+import { type Because, reason } from '#shared/domain/model/because.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import { sortInSteps } from '#shared/domain/model/sort-in-steps.ts';
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type QueueAmounts, queueQuantity } from './queue.ts';
+import type { WaitingPod } from './queue-pod.ts';
+import { type DetachedReason, isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
+import type { QueueUsage } from './usage.ts';
+
+/** Who waits, and what may be in. */
+export interface LetInQuestion {
+  readonly tree: QueueTree;
+  /** Of everything that was let in, wherever it is, terminating pods left out and pods for which room is made included. */
+  readonly usage: QueueUsage;
+  /** What each queue may have, by name: its share with idle guarantees lent. Types that it does not name are not limited. */
+  readonly allowed: ReadonlyMap<string, QueueAmounts>;
+  readonly waiting: readonly WaitingPod[];
+}
+
+export interface LetInDecision {
+  /** In the order in which they go in. */
+  readonly letIn: readonly LetIn[];
+  /** With those pods, for `whyWaiting`. */
+  readonly usage: QueueUsage;
+  /** By queue with `Strict` ordering: the pod behind which all others wait. */
+  readonly blocking: ReadonlyMap<string, WaitingPod>;
+}
+
+export interface LetIn {
+  readonly pod: WaitingPod;
+  readonly because: Because;
+}
+
+/** One pass; `usage` grows with each pod that goes in. */
+interface Pass {
+  readonly question: LetInQuestion;
+  readonly usage: Map<string, Whole[]>;
+  readonly paths: Map<string, readonly number[]>;
+  readonly blocking: Map<string, WaitingPod>;
+}
+
+const PODS_PER_STEP = 500;
+
+/** `letInInSteps`, all at once. */
+export function decideLetIn(question: LetInQuestion): LetInDecision {
+  return finish(letInInSteps(question));
+}
+
+/**
+ * Which waiting pods go in now, from the top: by priority, then replacements of disrupted pods, then age (S0-25, S3-45).
+ * A pod goes in where its queue stays within its share and every queue above within its maximum, whether or not a node
+ * has room: a pod that fits on no node has to be seen by autoscalers. What does not fit holds back nobody, unless its
+ * queue is `Strict` (S1-12). What is then left of the total, because pods are larger than what is left of their queue's
+ * share, goes to the first that it is enough for: otherwise it would be idle as long as all of them wait.
+ */
+export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
+  const pass: Pass = {
+    question,
+    usage: new Map(Array.from(question.usage, ([type, sums]) => [type, [...sums]])),
+    paths: new Map(),
+    blocking: new Map(),
+  };
+  const letIn: LetIn[] = [];
+  let waiting = yield* sortInSteps(question.waiting, compareWaiting);
+  for (const round of ROUNDS) {
+    const stay: WaitingPod[] = [];
+    for (const [index, pod] of waiting.entries()) {
+      if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+      if (isHeldBack(pass, pod, round)) stay.push(pod);
+      else letIn.push(enter(pass, pod, round));
+    }
+    waiting = stay;
+  }
+  return { letIn, usage: pass.usage, blocking: pass.blocking };
+}
+
+/** By priority, then replacements that go first, then who has waited longest. */
+export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
+  return (
+    b.priority - a.priority ||
+    Number(b.goesFirst === true) - Number(a.goesFirst === true) ||
+    a.waitingSince - b.waitingSince ||
+    compareTexts(a.uid, b.uid)
+  );
+}
+
+/** Within the shares, then what rounding to whole pods leaves of the total. */
+type Round = 'Share' | 'Rest';
+const ROUNDS: readonly Round[] = ['Share', 'Rest'];
+
+function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
+  const { blocking, question } = pass;
+  const first = blocking.get(pod.queue);
+  // The rest may be enough for the pod that the others wait behind.
+  if (first !== undefined && first !== pod) return true;
+  blocking.delete(pod.queue);
+  if (objectionTo(pass, pod, round) === undefined) return false;
+  const queue = question.tree.queues[question.tree.indexes.get(pod.queue) ?? -1];
+  if (queue?.ordering === 'Strict') blocking.set(pod.queue, pod);
+  return true;
+}
+
+function enter({ question, usage, paths }: Pass, pod: WaitingPod, round: Round): LetIn {
+  for (const [type, amount] of pod.requests) {
+    const sums = usage.get(type) ?? question.tree.queues.map((): Whole => 0);
+    usage.set(type, sums);
+    for (const queue of paths.get(pod.queue) ?? []) sums[queue] = plus(sums[queue] ?? 0, amount);
+  }
+  return { pod, because: (round === 'Share' ? WITHIN_SHARE : FROM_REST)({ queue: pod.queue }, { queue: pod.queue }) };
+}
+
+/** Why a pod waits, by what was decided; the sentence names the amount that is missing and the queue that lacks it. */
+export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod: WaitingPod): Because {
+  const first = decision.blocking.get(pod.queue);
+  if (first !== undefined && first !== pod)
+    return BEHIND({ queue: pod.queue, first: first.name }, { queue: pod.queue });
+  const usage = new Map(Array.from(decision.usage, ([type, sums]) => [type, [...sums]]));
+  const objection = objectionTo({ question, usage, paths: new Map(), blocking: new Map() }, pod, 'Share');
+  return objection?.() ?? NEXT_PASS({});
+}
+
+/** A sentence that is only made where it is asked for: thousands of pods wait for the same reason. */
+type Objection = () => Because;
+
+function objectionTo(pass: Pass, pod: WaitingPod, round: Round): Objection | undefined {
+  const { tree } = pass.question;
+  const queue = tree.indexes.get(pod.queue);
+  if (queue === undefined || !isLeaf(tree, queue)) return () => queueObjection(tree, pod.queue);
+  if (!pod.isCharged) return () => NOT_CHARGED({}, { queue: pod.queue });
+  const path = pass.paths.get(pod.queue) ?? pathOf(tree, queue);
+  pass.paths.set(pod.queue, path);
+  // Without a weight a queue has its guarantee and no more, so nothing of the rest.
+  const isOfRest = round === 'Rest' && (tree.queues[queue]?.weight ?? 0) > 0;
+  return overMaximum(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
+}
+
+function queueObjection({ detached, indexes }: QueueTree, queue: string): Because {
+  if (!indexes.has(queue)) return NO_QUEUE({ queue }, { queue });
+  const reasonOf = detached.get(queue);
+  return reasonOf === undefined ? NO_LEAF({ queue }, { queue }) : DETACHED({ queue, reasonOf }, { queue });
+}
+
+function overMaximum({ question: { tree }, usage }: Pass, pod: WaitingPod, path: readonly number[]) {
+  for (const index of path) {
+    const queue = tree.queues[index];
+    if (queue === undefined || queue.max.size === 0) continue;
+    const over = firstOver(pod, queue.max, (type) => usage.get(type)?.[index] ?? 0);
+    if (over !== undefined) return (): Because => missing('AtMaximum', { ...over, queue: queue.name, of: 'maximum' });
+  }
+  return undefined;
+}
+
+/** Of its own queue, or of the root, which has the total. A queue whose share is not known lets nothing in. */
+function overShare({ question, usage }: Pass, pod: WaitingPod, index: number): Objection | undefined {
+  const { name = '' } = question.tree.queues[index] ?? {};
+  const allowed = question.allowed.get(name);
+  if (allowed === undefined) return () => NO_SHARE({ queue: name }, { queue: name });
+  const over = firstOver(pod, allowed, (type) => usage.get(type)?.[index] ?? 0);
+  return over && ((): Because => missing('AtShare', { ...over, queue: name, of: 'share' }));
+}
+
+interface Over {
+  readonly type: string;
+  readonly lacking: Whole;
+  readonly limit: Whole;
+}
+
+/** The first type that the pod asks for and that would be over its limit. */
+function firstOver(pod: WaitingPod, limits: QueueAmounts, usedOf: (type: string) => Whole): Over | undefined {
+  for (const [type, amount] of pod.requests) {
+    const limit = limits.get(type);
+    if (limit === undefined || amount <= 0) continue;
+    const lacking = minus(plus(usedOf(type), amount), limit);
+    if (lacking > 0) return { type, lacking, limit };
+  }
+  return undefined;
+}
+
+type Missing = Over & { readonly queue: string; readonly of: 'maximum' | 'share' };
+
+function missing(code: 'AtMaximum' | 'AtShare', values: Missing): Because {
+  const { queue, type } = values;
+  const text = (amount: Whole): string => formatQuantity(queueQuantity(type, amount));
+  const facts = { queue, type, missing: text(values.lacking), limit: text(values.limit) };
+  const what = values.of === 'share' ? 'its deserved' : 'its maximum';
+  return { code, text: `waits for ${facts.missing} ${type}: queue ${queue} is at ${what} ${facts.limit}`, facts };
+}
+
+interface InQueue {
+  readonly queue: string;
+}
+
+const WITHIN_SHARE = reason<InQueue>('WithinShare', ({ queue }) => `queue ${queue} stays within what it deserves`);
+const FROM_REST = reason<InQueue>('FromRest', ({ queue }) => `queue ${queue} takes what no queue can use of its share`);
+const BEHIND = reason<InQueue & { readonly first: string }>(
+  'BehindAnother',
+  ({ queue, first }) => `waits behind pod ${first}: queue ${queue} lets pods in strictly in order`,
+);
+const NOT_CHARGED = reason<object>('NotCharged', () => 'waits until the quotas of its namespace have counted it');
+const NO_QUEUE = reason<InQueue>('UnknownQueue', ({ queue }) => `waits for queue ${queue}, which does not exist`);
+const NO_LEAF = reason<InQueue>('NotALeaf', ({ queue }) => `queue ${queue} has children: use one of them`);
+const DETACHED = reason<InQueue & { readonly reasonOf: DetachedReason }>(
+  ({ reasonOf }) => reasonOf,
+  ({ queue, reasonOf }) =>
+    reasonOf === 'Cycle'
+      ? `queue ${queue} stands in a circle of parents`
+      : `a queue above queue ${queue} does not exist`,
+);
+const NO_SHARE = reason<InQueue>('UnknownShare', ({ queue }) => `waits until the share of queue ${queue} is known`);
+const NEXT_PASS = reason<object>('NextPass', () => 'is let in by the next pass');

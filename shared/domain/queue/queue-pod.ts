@@ -1,0 +1,80 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { QueueAmounts } from './queue.ts';
+
+/** A pod as queues see it: what was written when it was let in, not what its class or labels say today (S2-35). */
+export interface QueuePod {
+  readonly uid: string;
+  /** `namespace/name`. */
+  readonly name: string;
+  readonly queue: string;
+  /** Its pods may stand in several queues, so the name must be unique in the cluster: one that a tenant chose, with its namespace. */
+  readonly application: string;
+  readonly priority: number;
+  readonly requests: QueueAmounts;
+  /** The first or managing pod of its application (S2-6). */
+  readonly isOriginator: boolean;
+  /** Its DaemonSet binds it to one node; by the account that created it, not by its ownerReference. */
+  readonly isDaemonSet: boolean;
+}
+
+/** A pod that waits to be let in, or that was let in and has no node. */
+export interface WaitingPod extends QueuePod {
+  readonly waitingSince: Instant;
+  /** Its class lets it take the place of others (S2-31). */
+  readonly mayPreempt: boolean;
+  /** Every quota of its namespace has counted it (S2-37). */
+  readonly isCharged: boolean;
+  /** Only for the pod of a DaemonSet. */
+  readonly node?: string;
+  /** It replaces a pod that was disrupted a short time ago, for another reason than reclaim (S3-45). */
+  readonly goesFirst?: boolean;
+}
+
+/** A pod on a node. */
+export interface RunningPod extends QueuePod {
+  /** False asks to be spared: such a pod goes only where no other set of pods would do (S2-9). */
+  readonly mayBePreempted: boolean;
+  /** `undefined` where it has a node and has not started. */
+  readonly startedAt: Instant | undefined;
+  /** A controller will create it again. */
+  readonly hasController: boolean;
+  /** When a pod of its owner was last disrupted. */
+  readonly ownerDisruptedAt: Instant | undefined;
+  /** Names of the budgets and limits that count it. */
+  readonly budgets: readonly string[];
+}
+
+/**
+ * Orders pods by who goes first: lower priority, not started before running, shortest running time, owner disrupted
+ * longest ago, with a controller, UID. Decision D-15 and mechanisms S3-8, S4-11 to S4-13.
+ */
+export function compareGoingFirst(a: RunningPod, b: RunningPod): number {
+  return (
+    a.priority - b.priority ||
+    descending(a.startedAt ?? Infinity, b.startedAt ?? Infinity) ||
+    descending(-(a.ownerDisruptedAt ?? -Infinity), -(b.ownerDisruptedAt ?? -Infinity)) ||
+    Number(b.hasController) - Number(a.hasController) ||
+    compareUids(a, b)
+  );
+}
+
+/** Infinity minus itself is no number. */
+function descending(a: number, b: number): number {
+  if (a === b) return 0;
+  return a > b ? -1 : 1;
+}
+
+function compareUids(a: RunningPod, b: RunningPod): number {
+  if (a.uid === b.uid) return 0;
+  return a.uid < b.uid ? -1 : 1;
+}
+
+/** As `compareGoingFirst`, those that ask to be spared and originators last (S2-5, S2-6). */
+export function compareSparedLast(a: RunningPod, b: RunningPod): number {
+  return sparedRank(a) - sparedRank(b) || compareGoingFirst(a, b);
+}
+
+/** Who goes last whatever the priority: willing pods, willing originators, spared pods, spared originators. */
+export function sparedRank({ mayBePreempted, isOriginator }: RunningPod): number {
+  return (mayBePreempted ? 0 : 2) + (isOriginator ? 1 : 0);
+}

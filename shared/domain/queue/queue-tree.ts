@@ -1,0 +1,100 @@
+import { plainQueue, type Queue, ROOT_QUEUE } from './queue.ts';
+
+/** Queues by number: the root is 0, and a parent has a lower number than its children. */
+export interface QueueTree {
+  readonly queues: readonly Queue[];
+  readonly indexes: ReadonlyMap<string, number>;
+  /** -1 above the root. */
+  readonly parents: Int32Array;
+  /** In the order of their names. */
+  readonly children: readonly (readonly number[])[];
+  /** Queues that stand in no tree: under a parent that does not exist, or in a circle. */
+  readonly detached: ReadonlyMap<string, DetachedReason>;
+}
+
+export type DetachedReason = 'UnknownParent' | 'Cycle';
+
+/**
+ * Orders queues as a tree, in time that grows with their number. A detached queue stands right below the root with no
+ * weight and no guarantee: what runs in it counts, stays, and nothing more goes in. Names must be unique.
+ */
+export function createQueueTree(queues: readonly Queue[]): QueueTree {
+  const byName = new Map(queues.map((queue) => [queue.name, queue]));
+  const root = byName.get(ROOT_QUEUE) ?? plainQueue(ROOT_QUEUE);
+  byName.set(ROOT_QUEUE, { ...root, parent: undefined });
+  const detached = findDetached(byName);
+  const ordered = inOrder(byName, detached);
+  const indexes = new Map(ordered.map(({ name }, index) => [name, index]));
+  const parents = Int32Array.from(ordered, ({ name, parent }) => {
+    return name === ROOT_QUEUE ? -1 : (indexes.get(parent ?? ROOT_QUEUE) ?? 0);
+  });
+  const children: number[][] = ordered.map(() => []);
+  parents.forEach((parent, index) => children[parent]?.push(index));
+  return { queues: ordered, indexes, parents, children, detached };
+}
+
+/** A queue and all above it, by number, itself first. */
+export function pathOf({ parents }: QueueTree, index: number): readonly number[] {
+  const path: number[] = [];
+  for (let at = index; at >= 0; at = parents[at] ?? -1) path.push(at);
+  return path;
+}
+
+/** Whether pods may stand in the queue: it has no children and is not detached. */
+export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
+  return children[index]?.length === 0 && !detached.has(queues[index]?.name ?? '');
+}
+
+function findDetached(byName: ReadonlyMap<string, Queue>): ReadonlyMap<string, DetachedReason> {
+  const detached = new Map<string, DetachedReason>();
+  const attached = new Set([ROOT_QUEUE]);
+  for (const name of byName.keys()) {
+    const walked = new Set<string>();
+    let at: string | undefined = name;
+    while (at !== undefined && !attached.has(at) && !detached.has(at) && !walked.has(at)) {
+      walked.add(at);
+      at = parentName(byName, at);
+    }
+    const reason = reasonAt(at, walked, detached);
+    for (const each of walked) {
+      if (reason === undefined) attached.add(each);
+      else detached.set(each, reason);
+    }
+  }
+  return detached;
+}
+
+/** Why everything walked up to here is detached; `undefined` where it hangs on the root. */
+function reasonAt(
+  end: string | undefined,
+  walked: ReadonlySet<string>,
+  detached: ReadonlyMap<string, DetachedReason>,
+): DetachedReason | undefined {
+  if (end === undefined) return 'UnknownParent';
+  return walked.has(end) ? 'Cycle' : detached.get(end);
+}
+
+/** The queue above, `undefined` where it does not exist. */
+function parentName(byName: ReadonlyMap<string, Queue>, name: string): string | undefined {
+  const parent = byName.get(name)?.parent ?? ROOT_QUEUE;
+  return byName.has(parent) ? parent : undefined;
+}
+
+/** Level by level from the root, siblings by name. */
+function inOrder(byName: ReadonlyMap<string, Queue>, detached: ReadonlyMap<string, DetachedReason>): readonly Queue[] {
+  const childrenOf = Map.groupBy(
+    [...byName.values()]
+      .filter(({ name }) => name !== ROOT_QUEUE)
+      .map((queue) => (detached.has(queue.name) ? detach(queue) : queue))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ({ parent }) => parent ?? ROOT_QUEUE,
+  );
+  const ordered: Queue[] = [byName.get(ROOT_QUEUE) ?? plainQueue(ROOT_QUEUE)];
+  for (const { name } of ordered) ordered.push(...(childrenOf.get(name) ?? []));
+  return ordered;
+}
+
+function detach({ name, preemption, ordering }: Queue): Queue {
+  const bare = plainQueue(name, ROOT_QUEUE);
+  return { ...bare, weight: 0, preemption: { ...preemption, policy: 'Disabled' }, ordering };
+}

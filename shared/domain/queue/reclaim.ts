@@ -1,0 +1,236 @@
+import { type Because, reason } from '#shared/domain/model/because.ts';
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, needsOn } from './givers.ts';
+import { createTaker, excessOf, fenceOf, findObjection, TAKER_LAWS, type Taker } from './laws.ts';
+import type { QueueAmounts } from './queue.ts';
+import type { RunningPod, WaitingPod } from './queue-pod.ts';
+import type { QueueTree } from './queue-tree.ts';
+import type { QueueUsage } from './usage.ts';
+import { type Candidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
+
+export interface ReclaimQuestion {
+  readonly tree: QueueTree;
+  /** Of everything that was let in and is not terminating. */
+  readonly usage: QueueUsage;
+  readonly pod: WaitingPod;
+  readonly now: Instant;
+  readonly nodes: readonly GivingNode[];
+  /** How many more pods each disruption budget or limit lets go now; one that is not named lets any number go. */
+  readonly budgets: ReadonlyMap<string, number>;
+  /** Whether the pod fits on the node without the victims by everything but amounts. What cannot be told does not fit. */
+  readonly fits?: (node: string, victims: readonly RunningPod[]) => boolean;
+}
+
+/** A node and what runs there. */
+export interface GivingNode {
+  readonly name: string;
+  /** What is left, the room of terminating pods included and that of nominated pods taken off. */
+  readonly free: QueueAmounts;
+  /** Without protected and terminating pods. */
+  readonly pods: readonly RunningPod[];
+}
+
+export type ReclaimDecision =
+  /** Nothing need go: the pod fits there as it is. */
+  | { readonly kind: 'fits'; readonly node: string; readonly because: Because }
+  | {
+      readonly kind: 'reclaim';
+      readonly node: string;
+      /** In the order in which they go. */
+      readonly victims: readonly RunningPod[];
+      /** A pod goes that asked to be spared, because no other set would do (S2-9). */
+      readonly isLastResort: boolean;
+      readonly because: Because;
+    }
+  | { readonly kind: 'none'; readonly because: Because };
+
+const NODES_PER_STEP = 50;
+/** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
+const WORK_PER_STEP = 5_000;
+const WORK_OF_DECISION = 500_000;
+
+/** `decideReclaimInSteps`, all at once. */
+export function decideReclaim(question: ReclaimQuestion): ReclaimDecision {
+  return finish(decideReclaimInSteps(question));
+}
+
+/**
+ * Who makes room for a pod whose queue is under its guarantee: a smallest set of pods on one node that breaks no law of
+ * `laws.ts`; none where the pod fits as it is. Pods that ask to be spared are looked at only where no node has another set.
+ */
+export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimDecision> {
+  const taker = createTaker(question.tree, question.usage, question.pod, question.now);
+  const givers = createGivers(taker);
+  const untouched = yield* findRoom(question, givers);
+  if (untouched !== undefined) return { kind: 'fits', node: untouched, because: FITS({ node: untouched }) };
+  const objection = findObjection(TAKER_LAWS, taker, taker);
+  if (objection !== undefined) {
+    const because = { code: objection.code, text: objection.text(taker, taker), facts: { row: objection.row } };
+    return { kind: 'none', because };
+  }
+  const found = (yield* searchNodes(question, givers, false)) ?? (yield* searchNodes(question, givers, true));
+  return found === undefined ? { kind: 'none', because: yield* whyNone(question, givers) } : reclaim(question, found);
+}
+
+interface FoundSet {
+  readonly node: string;
+  readonly victims: readonly RunningPod[];
+}
+
+function nodesFor({ nodes, pod }: ReclaimQuestion): readonly GivingNode[] {
+  return pod.isDaemonSet ? nodes.filter(({ name }) => name === pod.node) : nodes;
+}
+
+function* findRoom(question: ReclaimQuestion, givers: Givers): Steps<string | undefined> {
+  if (givers.crowded.length > 0) return undefined;
+  for (const [index, { name, free }] of nodesFor(question).entries()) {
+    if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
+    const hasRoom = needsOn(givers, free).every((need) => need <= 0);
+    if (hasRoom && question.fits?.(name, []) !== false) return name;
+  }
+  return undefined;
+}
+
+function* searchNodes(question: ReclaimQuestion, givers: Givers, withLastResort: boolean): Steps<FoundSet | undefined> {
+  const order = goingOrder(givers);
+  const work = { stepsLeft: WORK_OF_DECISION };
+  let atLastStep = work.stepsLeft;
+  let best: FoundSet | undefined;
+  for (const [index, node] of nodesFor(question).entries()) {
+    if (index % NODES_PER_STEP === NODES_PER_STEP - 1 || atLastStep - work.stepsLeft > WORK_PER_STEP) {
+      atLastStep = work.stepsLeft;
+      yield;
+    }
+    const victims = searchNode(question, givers, { node, withLastResort, best, order, work });
+    if (victims === undefined) continue;
+    const found = { node: node.name, victims: victims.toSorted(order) };
+    if (best === undefined || compareSets(found, best, order) < 0) best = found;
+  }
+  return best;
+}
+
+type GoingOrder = ReturnType<typeof goingOrder>;
+
+interface NodeSearch {
+  readonly node: GivingNode;
+  readonly withLastResort: boolean;
+  /** What has been found on other nodes; anything worse is of no interest. */
+  readonly best: FoundSet | undefined;
+  readonly order: GoingOrder;
+  readonly work: SearchWork;
+}
+
+function searchNode(
+  { budgets, fits }: ReclaimQuestion,
+  givers: Givers,
+  { node, withLastResort, best, order, work }: NodeSearch,
+): readonly RunningPod[] | undefined {
+  const needs = needsOn(givers, node.free);
+  const maxSize = best?.victims.length ?? Infinity;
+  const all = candidatesAmong(givers, node.pods, withLastResort);
+  const least = leastSize(all, needs);
+  if (least === Infinity || least > maxSize) return undefined;
+  const candidates = least === maxSize ? notWorse(all, best, order) : all;
+  if (candidates.length < least || !mayFit(fits, node, candidates)) return undefined;
+  return smallestSet({
+    candidates: candidates.toSorted((a, b) => order(a.pod, b.pod)),
+    needs,
+    reserves: givers.reserves,
+    budgets,
+    maxSize,
+    accepts: (victims) => fits?.(node.name, victims) !== false,
+    areProfilesEqual: fits === undefined,
+    work,
+  });
+}
+
+/** Where the pod does not fit without all of them, no set is tried: taints and affinity to nodes end here. */
+function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates: readonly Candidate[]): boolean {
+  const all = candidates.map(({ pod }) => pod);
+  return fits?.(name, all) !== false;
+}
+
+/** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
+function notWorse(all: readonly Candidate[], best: FoundSet | undefined, order: GoingOrder): readonly Candidate[] {
+  const last = best?.victims.at(-1);
+  return last === undefined ? all : all.filter(({ pod }) => order(pod, last) <= 0);
+}
+
+/** Fewer victims first, then those whose last victim goes earlier, and so on; at last by name of the node. */
+function compareSets(a: FoundSet, b: FoundSet, order: GoingOrder): number {
+  if (a.victims.length !== b.victims.length) return a.victims.length - b.victims.length;
+  for (let index = a.victims.length - 1; index >= 0; index -= 1) {
+    const difference = order(a.victims[index] as RunningPod, b.victims[index] as RunningPod);
+    if (difference !== 0) return difference;
+  }
+  return a.node < b.node ? -1 : 1;
+}
+
+const FITS = reason<{ readonly node: string }>('Fits', ({ node }) => `the pod fits on node ${node} as it is`);
+
+const RECLAIM = reason<{ readonly pod: WaitingPod; readonly found: FoundSet; readonly isLastResort: boolean }>(
+  ({ isLastResort }) => (isLastResort ? 'LastResort' : 'Reclaim'),
+  ({ pod, found, isLastResort }) => {
+    const queues = [...new Set(found.victims.map(({ queue }) => queue))].sort();
+    const names = found.victims.map(({ name }) => name).join(', ');
+    const last = isLastResort ? ', although a pod asked to be spared: no other set of pods makes room' : '';
+    const make = found.victims.length === 1 ? 'makes' : 'make';
+    return `${names} of queue ${queues.join(', ')} ${make} room on node ${found.node} for ${pod.name}: queue ${pod.queue} is under its guarantee${last}`;
+  },
+);
+
+function reclaim({ pod }: ReclaimQuestion, found: FoundSet): ReclaimDecision {
+  const isLastResort = found.victims.some(({ mayBePreempted }) => !mayBePreempted);
+  const facts = { node: found.node, victims: found.victims.length, queue: pod.queue, lastResort: isLastResort };
+  return { kind: 'reclaim', ...found, isLastResort, because: RECLAIM({ pod, found, isLastResort }, facts) };
+}
+
+const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
+  const fence = taker.tree.queues[fenceOf(taker)]?.name ?? '';
+  return `no queue below queue ${fence} is over its guarantee in a type that the pod asks for`;
+});
+const BLOCKED = reason<{ readonly budget: string }>(
+  'ReclaimBlocked',
+  ({ budget }) => `budget ${budget} lets no pod go that would make room`,
+);
+const KEPT = reason<{ readonly sentences: readonly string[] }>('GiversKept', ({ sentences }) => sentences.join('; '));
+const TOO_FEW = reason<object>('NotEnough', () => 'on no node would the pods that may go make room');
+const MAX_SENTENCES = 3;
+
+/** The first that holds: a budget is in the way, other queues are over their guarantees and kept, no queue is over. */
+function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
+  const { taker } = givers;
+  const budget = yield* blockingBudget(question, givers);
+  if (budget !== undefined) return BLOCKED({ budget }, { budget });
+  const names = taker.tree.queues.map(({ name }) => name);
+  const over = names.filter((name) => isOver(taker, name));
+  if (over.some((name) => giverObjection(givers, name) === undefined)) return TOO_FEW({});
+  const sentences = over.flatMap((name) => {
+    const law = giverObjection(givers, name);
+    return law === undefined || law.code === 'OwnQueue' ? [] : [law.text(taker.tree.indexes.get(name) ?? 0, taker)];
+  });
+  if (sentences.length === 0) return NO_GIVER({ taker });
+  return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });
+}
+
+/** A leaf that is over its guarantee in a type that the pod asks for. */
+function isOver(taker: Taker, name: string): boolean {
+  const queue = taker.tree.indexes.get(name) ?? 0;
+  return taker.tree.children[queue]?.length === 0 && taker.types.some((type) => excessOf(taker, queue, type) > 0);
+}
+
+/** A budget without which some node would have a set. */
+function* blockingBudget(question: ReclaimQuestion, givers: Givers): Steps<string | undefined> {
+  if (question.budgets.size === 0) return undefined;
+  const free = { ...question, budgets: new Map<string, number>() };
+  const order = goingOrder(givers);
+  const work = { stepsLeft: WORK_OF_DECISION };
+  for (const [index, node] of nodesFor(question).entries()) {
+    if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
+    const victims = searchNode(free, givers, { node, withLastResort: true, best: undefined, order, work });
+    const budget = victims?.flatMap(({ budgets }) => budgets).find((name) => question.budgets.has(name));
+    if (budget !== undefined) return budget;
+  }
+  return undefined;
+}

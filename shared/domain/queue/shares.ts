@@ -1,0 +1,169 @@
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { QueueAmounts } from './queue.ts';
+import type { QueueTree } from './queue-tree.ts';
+import { fillToLevel, type Share } from './water-level.ts';
+
+/** What there is to share and what the pods of each queue ask for, running or waiting. */
+export interface ShareQuestion {
+  readonly tree: QueueTree;
+  /** Only the types in here are shared; any other is bounded by maximums alone. */
+  readonly total: QueueAmounts;
+  /** By queue name, of its own pods. */
+  readonly requested: ReadonlyMap<string, QueueAmounts>;
+  /**
+   * What a queue does not ask for of its guarantee: by default it is `Kept` among what the queue deserves; `Lent`, it is
+   * divided among those that ask, so that no room is idle while its owner needs none.
+   */
+  readonly idleGuarantees?: 'Kept' | 'Lent';
+}
+
+/** Shares that are kept up to date: `setRequested` notes a change, `refreshShares` follows it. */
+export interface ShareState {
+  readonly tree: QueueTree;
+  /** By resource type. */
+  readonly columns: ReadonlyMap<string, ShareColumn>;
+}
+
+/** One resource type, all lists by number of the queue. */
+interface ShareColumn {
+  readonly type: string;
+  readonly isLending: boolean;
+  readonly floors: readonly Whole[];
+  /** What its own pods ask for. */
+  readonly own: Whole[];
+  readonly shares: Share[];
+  /** The sum over the children. */
+  readonly childCeilings: Whole[];
+  readonly deserved: Whole[];
+  /** 1 where the children's shares have to be worked out again. */
+  readonly stale: Uint8Array;
+}
+
+const QUEUES_PER_STEP = 500;
+
+/** What each queue deserves, by name. See `createShares`. */
+export function deservedShares(question: ShareQuestion): ReadonlyMap<string, QueueAmounts> {
+  const state = finish(createShares(question));
+  return new Map(question.tree.queues.map(({ name }, index) => [name, deservedOf(state, index)]));
+}
+
+/**
+ * Divides the total level by level: the children of a queue share what it deserves, type by type, with no regard to other
+ * types. A queue gets at least its guarantee, even if it asks for less, and at most what it asks for within its maximum;
+ * without a written guarantee a parent has those of its children. Pods of a queue that has children come first there.
+ */
+export function* createShares(question: ShareQuestion): Steps<ShareState> {
+  const { tree, total, requested } = question;
+  const columns = new Map<string, ShareColumn>();
+  for (const [type, amount] of total) {
+    const column = createColumn(question, type, amount);
+    columns.set(type, column);
+    yield;
+  }
+  const state = { tree, columns };
+  let count = 0;
+  for (const [name, amounts] of requested) {
+    setRequested(state, tree.indexes.get(name) ?? 0, amounts);
+    count += 1;
+    if (count % QUEUES_PER_STEP === 0) yield;
+  }
+  yield* refreshShares(state);
+  return state;
+}
+
+/** Notes what the own pods of a queue ask for now; takes time by its depth in the tree. */
+export function setRequested({ tree, columns }: ShareState, index: number, amounts: QueueAmounts): void {
+  for (const column of columns.values()) {
+    const amount = amounts.get(column.type) ?? 0;
+    if (column.own[index] === amount) continue;
+    column.own[index] = amount;
+    column.stale[index] = 1;
+    followBounds(tree, column, index);
+  }
+}
+
+/** Works out what has changed since the last time. */
+export function* refreshShares({ tree, columns }: ShareState): Steps<void> {
+  for (const column of columns.values()) {
+    for (let index = 0; index < tree.queues.length; index += 1) {
+      if (column.stale[index] === 1) fillChildren(tree, column, index);
+      if (index % QUEUES_PER_STEP === QUEUES_PER_STEP - 1) yield;
+    }
+  }
+}
+
+/** What a queue deserves, of each shared type. */
+export function deservedOf({ columns }: ShareState, index: number): QueueAmounts {
+  const amounts = new Map<string, Whole>();
+  for (const { type, deserved } of columns.values()) amounts.set(type, deserved[index] ?? 0);
+  return amounts;
+}
+
+/** What a queue is sure of, of one type: its written guarantee, else those of its children together. */
+function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
+  const floors: Whole[] = queues.map(() => 0);
+  for (let index = queues.length - 1; index >= 0; index -= 1) {
+    const ofChildren = (children[index] ?? []).reduce<Whole>((sum, child) => plus(sum, floors[child] ?? 0), 0);
+    floors[index] = queues[index]?.guaranteed.get(type) ?? ofChildren;
+  }
+  return floors;
+}
+
+function createColumn({ tree, idleGuarantees }: ShareQuestion, type: string, total: Whole): ShareColumn {
+  const zeros = tree.queues.map((): Whole => 0);
+  const column: ShareColumn = {
+    type,
+    isLending: idleGuarantees === 'Lent',
+    floors: guaranteesOf(tree, type),
+    own: [...zeros],
+    shares: tree.queues.map(({ weight }) => ({ weight, floor: 0, ceiling: 0 })),
+    childCeilings: [...zeros],
+    deserved: [...zeros],
+    stale: new Uint8Array(zeros.length).fill(1),
+  };
+  for (let index = zeros.length - 1; index >= 0; index -= 1) followBounds(tree, column, index);
+  const most = tree.queues[0]?.max.get(type);
+  column.deserved[0] = most === undefined ? total : smaller(total, most);
+  return column;
+}
+
+/** Brings the bounds of a queue and those above it up to date, as far as they change. */
+function followBounds(tree: QueueTree, column: ShareColumn, index: number): void {
+  for (let at = index; at >= 0; at = tree.parents[at] ?? -1) {
+    const known = column.shares[at] as Share;
+    const { floor, ceiling } = boundsAt(tree, column, at);
+    if (ceiling === known.ceiling && floor === known.floor) return;
+    column.shares[at] = { weight: known.weight, floor, ceiling };
+    const parent = tree.parents[at] ?? -1;
+    if (parent < 0) return;
+    column.stale[parent] = 1;
+    column.childCeilings[parent] = plus(column.childCeilings[parent] ?? 0, minus(ceiling, known.ceiling));
+  }
+}
+
+function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<Share, 'floor' | 'ceiling'> {
+  const asked = plus(column.own[index] ?? 0, column.childCeilings[index] ?? 0);
+  const most = queues[index]?.max.get(column.type);
+  const wanted = most === undefined ? asked : smaller(asked, most);
+  const floor = column.floors[index] ?? 0;
+  return column.isLending
+    ? { floor: smaller(floor, wanted), ceiling: wanted }
+    : { floor, ceiling: larger(wanted, floor) };
+}
+
+function fillChildren({ children }: QueueTree, column: ShareColumn, index: number): void {
+  column.stale[index] = 0;
+  const below = children[index] ?? [];
+  const total = larger(minus(column.deserved[index] ?? 0, column.own[index] ?? 0), 0);
+  const amounts = fillToLevel(
+    below.map((child) => column.shares[child] as Share),
+    total,
+  );
+  for (const [at, child] of below.entries()) {
+    const amount = amounts[at] ?? 0;
+    if (column.deserved[child] === amount) continue;
+    column.deserved[child] = amount;
+    column.stale[child] = 1;
+  }
+}

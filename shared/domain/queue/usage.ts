@@ -1,0 +1,34 @@
+import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { QueueAmounts } from './queue.ts';
+import type { QueueTree } from './queue-tree.ts';
+
+/** What the pods of each queue and of all queues below it take, by resource type and number of the queue. */
+export type QueueUsage = ReadonlyMap<string, readonly Whole[]>;
+
+/** Adds up what the queues' own pods take, by queue name. A name that the tree does not have counts for the root. */
+export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>): QueueUsage {
+  const usage = new Map<string, Whole[]>();
+  for (const [name, amounts] of own) {
+    for (const [type, amount] of amounts) {
+      const sums = usage.get(type) ?? tree.queues.map((): Whole => 0);
+      usage.set(type, sums);
+      const index = tree.indexes.get(name) ?? 0;
+      sums[index] = plus(sums[index] ?? 0, amount);
+    }
+  }
+  for (const sums of usage.values()) addToParents(tree, sums);
+  return usage;
+}
+
+/** What a queue takes of one type. */
+export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
+  return usage.get(type)?.[index] ?? 0;
+}
+
+/** A parent has a lower number than its children, so that each is complete when it is added. */
+function addToParents({ parents }: QueueTree, sums: Whole[]): void {
+  for (let index = sums.length - 1; index > 0; index -= 1) {
+    const parent = parents[index] ?? 0;
+    sums[parent] = plus(sums[parent] ?? 0, sums[index] ?? 0);
+  }
+}

@@ -1,0 +1,210 @@
+import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { RunningPod } from './queue-pod.ts';
+
+/** A pod that may go, as numbers. Candidates with the same profile give and cost the same. */
+export interface Candidate {
+  readonly pod: RunningPod;
+  readonly profile: Profile;
+}
+
+export interface Profile {
+  /** What its end gives to each need. */
+  readonly gives: readonly Whole[];
+  /** What its end takes from the reserves: number of the reserve and amount. */
+  readonly costs: readonly (readonly [number, Whole])[];
+}
+
+/** The search on one node. */
+export interface VictimSearch {
+  /** Whoever goes first comes first. */
+  readonly candidates: readonly Candidate[];
+  /** What has to come free; at most 0 where enough is. */
+  readonly needs: readonly Whole[];
+  /** What queues have above their guarantees; none may end below 0. */
+  readonly reserves: readonly Whole[];
+  /** How many more pods each budget lets go. */
+  readonly budgets: ReadonlyMap<string, number>;
+  /** No larger set is of interest. */
+  readonly maxSize: number;
+  /** The last word on a set that is enough by the numbers. */
+  accepts(victims: readonly RunningPod[]): boolean;
+  /** Spent by the search, and shared by those of one decision. */
+  readonly work: SearchWork;
+  /** Whether pods with the same profile can stand for each other before `accepts`. */
+  readonly areProfilesEqual: boolean;
+}
+
+/** How many steps searches may still take together; with nothing left each takes the first set that it finds. */
+export interface SearchWork {
+  stepsLeft: number;
+}
+
+interface Attempt {
+  readonly search: VictimSearch;
+  readonly taken: RunningPod[];
+  readonly left: Whole[];
+  readonly reserves: Whole[];
+  readonly budgets: Map<string, number>;
+  /** By candidate and need: the most that one of the candidates up to there gives. */
+  readonly most: readonly (readonly Whole[])[];
+  /** How many candidates before each are its twins. */
+  readonly twins: readonly number[];
+  stepsLeft: number;
+}
+
+/** What one node may cost. Beyond it the set is found by putting pods back, and need not be a smallest one. */
+const MAX_STEPS = 5_000;
+/** What is left to a node when the work of the decision is spent. */
+const MIN_STEPS = 100;
+/** Asking whether a pod fits takes longer than a step. */
+const STEPS_OF_QUESTION = 20;
+/** More than rounding errors of some thousand sums. */
+const PRECISION = 1e-9;
+
+/**
+ * A smallest set of candidates that is enough, or nothing. Of several, the one whose last in order comes earliest, then
+ * the one before it, and so on: a candidate that is taken late in the order is taken only where no other would do.
+ */
+export function smallestSet(search: VictimSearch): readonly RunningPod[] | undefined {
+  const { candidates, maxSize } = search;
+  const attempt = startAttempt(search);
+  const before = attempt.stepsLeft;
+  const least = leastSize(candidates, search.needs);
+  let found: readonly RunningPod[] | undefined;
+  for (let size = least; size <= Math.min(maxSize, candidates.length) && found === undefined; size += 1) {
+    if (choose(attempt, candidates.length, size)) found = [...attempt.taken];
+    else if (attempt.stepsLeft <= 0) break;
+  }
+  search.work.stepsLeft -= before - attempt.stepsLeft;
+  return found ?? (attempt.stepsLeft <= 0 ? reducedSet(search) : undefined);
+}
+
+function startAttempt(search: VictimSearch): Attempt {
+  const { candidates, needs, reserves, budgets } = search;
+  const most: (readonly Whole[])[] = [];
+  const seen = new Map<Profile, number>();
+  const twins: number[] = [];
+  let sofar: readonly Whole[] = needs.map(() => 0);
+  for (const { profile } of candidates) {
+    sofar = largerOf(sofar, profile.gives);
+    most.push(sofar);
+    const count = seen.get(profile) ?? 0;
+    twins.push(search.areProfilesEqual ? count : 0);
+    seen.set(profile, count + 1);
+  }
+  return {
+    search,
+    taken: [],
+    left: [...needs],
+    reserves: [...reserves],
+    budgets: new Map(budgets),
+    most,
+    twins,
+    stepsLeft: Math.max(MIN_STEPS, Math.min(MAX_STEPS, search.work.stepsLeft)),
+  };
+}
+
+/** The larger of each, the same list where that is the first. */
+function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
+  for (let index = 0; index < a.length; index += 1) {
+    if ((b[index] ?? 0) > (a[index] ?? 0))
+      return a.map((amount, at) => (amount < (b[at] ?? 0) ? (b[at] ?? 0) : amount));
+  }
+  return a;
+}
+
+/** Fewer candidates than this are not enough; `Infinity` where all of them are not. In doubles, rounded down. */
+export function leastSize(candidates: readonly Candidate[], needs: readonly Whole[]): number {
+  let least = 1;
+  for (let need = 0; need < needs.length; need += 1) {
+    const wanted = Number(needs[need]) * (1 - PRECISION);
+    let sum = 0;
+    let most = 0;
+    for (let index = 0; index < candidates.length; index += 1) {
+      const amount = Number((candidates[index] as Candidate).profile.gives[need]);
+      sum += amount;
+      if (amount > most) most = amount;
+    }
+    if (sum < wanted) return Infinity;
+    if (wanted > 0) least = Math.max(least, Math.ceil(wanted / most));
+  }
+  return least;
+}
+
+/** Completes the attempt by so many of the first candidates; it is as before where that fails. */
+function choose(attempt: Attempt, limit: number, size: number): boolean {
+  if (size === 0) return isComplete(attempt);
+  for (let index = size - 1; index < limit; index += 1) {
+    attempt.stepsLeft -= 1;
+    if (attempt.stepsLeft <= 0) return false;
+    // A twin that comes earlier would do as well, so all of them are in the set, too.
+    if ((attempt.twins[index] ?? 0) >= size || !canReach(attempt, index, size)) continue;
+    const candidate = attempt.search.candidates[index] as Candidate;
+    if (!mayTake(attempt, candidate)) continue;
+    take(attempt, candidate, 1);
+    if (choose(attempt, index, size - 1)) return true;
+    take(attempt, candidate, -1);
+  }
+  return false;
+}
+
+function isComplete(attempt: Attempt): boolean {
+  if (attempt.left.some((left) => left > 0)) return false;
+  attempt.stepsLeft -= STEPS_OF_QUESTION;
+  return attempt.search.accepts(attempt.taken);
+}
+
+/** Whether so many candidates up to this one could be enough. */
+function canReach({ left, most, search }: Attempt, index: number, size: number): boolean {
+  const { gives } = (search.candidates[index] as Candidate).profile;
+  for (let need = 0; need < left.length; need += 1) {
+    const others = size === 1 ? 0 : times(most[index]?.[need] ?? 0, size - 1);
+    if (plus(gives[need] ?? 0, others) < (left[need] ?? 0)) return false;
+  }
+  return true;
+}
+
+function mayTake({ budgets, reserves }: Attempt, { pod, profile }: Candidate): boolean {
+  for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] ?? 0)) return false;
+  return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
+}
+
+/** Takes a candidate, or puts the last one back with -1. */
+function take(attempt: Attempt, { pod, profile }: Candidate, times: 1 | -1): void {
+  const { budgets, left, reserves, taken } = attempt;
+  const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
+  for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] ?? 0, amount);
+  for (const [reserve, amount] of profile.costs) reserves[reserve] = change(reserves[reserve] ?? 0, amount);
+  for (const budget of pod.budgets) budgets.set(budget, (budgets.get(budget) ?? Infinity) - times);
+  if (times === 1) taken.push(pod);
+  else taken.pop();
+}
+
+/** Takes in order until that is enough, then puts back whoever is not needed, the last in order first. */
+function reducedSet(search: VictimSearch): readonly RunningPod[] | undefined {
+  const chosen = takeInOrder(startAttempt(search));
+  if (chosen === undefined) return undefined;
+  for (const candidate of chosen.toReversed()) {
+    const rest = chosen.filter((each) => each !== candidate);
+    if (isEnough(search, rest)) chosen.splice(chosen.indexOf(candidate), 1);
+  }
+  const victims = chosen.map(({ pod }) => pod);
+  return chosen.length <= search.maxSize && search.accepts(victims) ? victims : undefined;
+}
+
+function takeInOrder(attempt: Attempt): Candidate[] | undefined {
+  const chosen: Candidate[] = [];
+  for (const candidate of attempt.search.candidates) {
+    if (attempt.left.every((left) => left <= 0)) return chosen;
+    if (!mayTake(attempt, candidate)) continue;
+    take(attempt, candidate, 1);
+    chosen.push(candidate);
+  }
+  return attempt.left.every((left) => left <= 0) ? chosen : undefined;
+}
+
+function isEnough({ needs }: VictimSearch, chosen: readonly Candidate[]): boolean {
+  return needs.every((amount, need) => {
+    return chosen.reduce<Whole>((left, { profile }) => minus(left, profile.gives[need] ?? 0), amount) <= 0;
+  });
+}

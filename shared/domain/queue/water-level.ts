@@ -1,0 +1,140 @@
+import { minus, plus, shareOf, type Whole } from '#shared/domain/quantity/whole.ts';
+
+/** What bounds one queue in one resource type; the ceiling is not below the floor, nothing is negative. */
+export interface Share {
+  readonly weight: number;
+  readonly floor: Whole;
+  readonly ceiling: Whole;
+}
+
+/** Shares that are not decided yet, by number, and what is left for them. */
+interface Undecided {
+  readonly shares: readonly Share[];
+  /** Decided amounts. */
+  readonly amounts: Whole[];
+  open: number[];
+  /** Of the open ones. */
+  weight: number;
+  rest: Whole;
+}
+
+/** One open share at the level that all open ones would have by themselves. */
+interface Level {
+  readonly above: number[];
+  readonly below: number[];
+  readonly between: number[];
+}
+
+/**
+ * Divides a total by weight between floors and ceilings: there is one level such that weight × level, held between floor
+ * and ceiling, adds up to the total. Where the floors alone exceed it each gets its floor, where the ceilings do not reach
+ * it each gets its ceiling, and without a weight the floor. The amounts are integers that add up exactly, each less than
+ * one unit from the exact share.
+ *
+ * Every round tries the level that the open shares have by themselves, and decides those on the side on which the sum is
+ * wrong. The gap to the level shrinks with each round, so that rounds are few.
+ */
+export function fillToLevel(shares: readonly Share[], total: Whole): readonly Whole[] {
+  const state = openShares(shares, total);
+  if (state.rest <= sumOf(state, ({ floor }) => floor)) return state.amounts;
+  if (state.rest >= sumOf(state, ({ ceiling }) => ceiling)) decide(state, state.open, ({ ceiling }) => ceiling);
+  while (state.open.length > 0) fillOnce(state);
+  return state.amounts;
+}
+
+function openShares(shares: readonly Share[], total: Whole): Undecided {
+  const amounts: Whole[] = [];
+  const open: number[] = [];
+  let weight = 0;
+  let rest = total;
+  for (const [index, share] of shares.entries()) {
+    amounts.push(share.floor);
+    if (share.weight > 0 && share.ceiling > share.floor) {
+      open.push(index);
+      weight += share.weight;
+    } else rest = minus(rest, share.floor);
+  }
+  return { shares, amounts, open, weight, rest };
+}
+
+function sumOf({ open, shares }: Undecided, amountOf: (share: Share) => Whole): Whole {
+  let sum: Whole = 0;
+  for (const index of open) sum = plus(sum, amountOf(shares[index] as Share));
+  return sum;
+}
+
+function fillOnce(state: Undecided): void {
+  const { above, below, between } = compareWithLevel(state);
+  if (above.length + below.length === 0) {
+    divide(state);
+  } else if (isLevelTooHigh(state, below, above)) {
+    state.open = between.concat(above);
+    decide(state, below, ({ floor }) => floor);
+  } else {
+    state.open = between.concat(below);
+    decide(state, above, ({ ceiling }) => ceiling);
+  }
+}
+
+/** Shares whose floor is above the level stand below it with their floor; those whose ceiling is reached, above. */
+function compareWithLevel({ open, rest, shares, weight }: Undecided): Level {
+  const level: Level = { above: [], below: [], between: [] };
+  for (const index of open) {
+    const share = shares[index] as Share;
+    const amount = shareOf(rest, share.weight, weight);
+    if (amount < share.floor) level.below.push(index);
+    else if (amount >= share.ceiling) level.above.push(index);
+    else level.between.push(index);
+  }
+  return level;
+}
+
+/** Whether the bounded amounts take more than the level gives to their weights: what the others take is the level's. */
+function isLevelTooHigh(state: Undecided, below: readonly number[], above: readonly number[]): boolean {
+  let bounded: Whole = 0;
+  let weight = 0;
+  for (const index of below) {
+    bounded = plus(bounded, (state.shares[index] as Share).floor);
+    weight += (state.shares[index] as Share).weight;
+  }
+  for (const index of above) {
+    bounded = plus(bounded, (state.shares[index] as Share).ceiling);
+    weight += (state.shares[index] as Share).weight;
+  }
+  return bounded > shareOf(state.rest, weight, state.weight);
+}
+
+function decide(state: Undecided, indexes: readonly number[], amountOf: (share: Share) => Whole): void {
+  if (state.open === indexes) state.open = [];
+  for (const index of indexes) {
+    const share = state.shares[index] as Share;
+    const amount = amountOf(share);
+    state.amounts[index] = amount;
+    state.rest = minus(state.rest, amount);
+    state.weight -= share.weight;
+  }
+}
+
+/** Gives each open share what its weight is worth; units left over by rounding go to the first that were rounded. */
+function divide(state: Undecided): void {
+  const { amounts, open, rest, shares, weight } = state;
+  let left = rest;
+  for (const index of open) {
+    const amount = shareOf(rest, (shares[index] as Share).weight, weight);
+    amounts[index] = amount;
+    left = minus(left, amount);
+  }
+  for (const index of open) {
+    if (left <= 0) break;
+    if (!isRounded(rest, (shares[index] as Share).weight, weight)) continue;
+    amounts[index] = plus(amounts[index] ?? 0, 1);
+    left = minus(left, 1);
+  }
+  state.open = [];
+}
+
+function isRounded(amount: Whole, part: number, whole: number): boolean {
+  const product = typeof amount === 'number' ? (amount % whole) * part : Infinity;
+  if (Number.isSafeInteger(product)) return product % whole !== 0;
+  return (BigInt(amount) * BigInt(part)) % BigInt(whole) !== 0n;
+}

@@ -1,0 +1,74 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { DEFAULT_DELAY_MS, type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+
+/** The delay that a text means, in milliseconds; `undefined` for one that is no positive duration (S2-33). */
+export function delayOf(text: string | undefined): number | undefined {
+  if (text === undefined) return DEFAULT_DELAY_MS;
+  const parsed = parseDuration(text);
+  if (!parsed.ok || parsed.nanoseconds <= 0n) return undefined;
+  return durationSeconds(parsed.nanoseconds) * 1_000;
+}
+
+/** What a queue says that may have no effect. */
+export interface WrittenSettings {
+  readonly name: string;
+  readonly policy: string | undefined;
+  readonly delay: string | undefined;
+  readonly isSelecting: boolean;
+}
+
+/** Settings of a queue that can never take effect, as sentences; empty where all do (D-13). */
+export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
+  const hasChildren = (tree.children[index]?.length ?? 0) > 0;
+  const { delay, policy, isSelecting, name } = written;
+  const faults = [
+    [
+      delay !== undefined && delayOf(delay) === undefined,
+      `preemption.delay must be a positive duration such as 30s; got "${delay}", using 30s`,
+    ],
+    [delay !== undefined && hasChildren, 'preemption.delay has no effect on a queue with children'],
+    [policy !== undefined && name === ROOT_QUEUE, 'preemption.policy has no effect on the queue root'],
+    [isSelecting && hasChildren, 'namespaceSelector has no effect on a queue with children'],
+  ] as const;
+  return faults.filter(([applies]) => applies).map(([, sentence]) => sentence);
+}
+
+/** A queue in its tree, by number. */
+export interface QueuePlace {
+  readonly tree: QueueTree;
+  readonly index: number;
+}
+
+/** The guarantees that exceed what there is to share, as sentences (S2-19). */
+export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): readonly string[] {
+  return Array.from(total).flatMap(([type, amount]) => {
+    const sum = guaranteedInAll(tree, type);
+    if (sum <= amount) return [];
+    const text = (value: Whole): string => formatQuantity(queueQuantity(type, value));
+    return [`${type}: guaranteed ${text(sum)}, available ${text(amount)}`];
+  });
+}
+
+/** Of the queues below the root; one that says nothing has the guarantees of its children. */
+function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
+  const ofChildren: Whole[] = queues.map(() => 0);
+  for (let index = queues.length - 1; index > 0; index -= 1) {
+    const parent = parents[index] ?? 0;
+    const own = queues[index]?.guaranteed.get(type) ?? ofChildren[index] ?? 0;
+    ofChildren[parent] = plus(ofChildren[parent] ?? 0, own);
+  }
+  return ofChildren[0] ?? 0;
+}
+
+const MINUTE_MS = 60_000;
+/** When a waiting pod is told why: at once, then after these times. */
+const ANNOUNCED_AFTER_MS: readonly number[] = [0, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS];
+
+/** How many times a pod that has waited since then should have been told. */
+export function announcementsDue(since: Instant, now: Instant): number {
+  return ANNOUNCED_AFTER_MS.filter((afterMs) => now - since >= afterMs).length;
+}

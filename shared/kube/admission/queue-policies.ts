@@ -1,0 +1,210 @@
+/*
+ * How the API server itself makes pods wait in queues: it adds the scheduling gate to new pods and lets nobody but the
+ * leader of the queues take it off (docs/decisions/0069-a-gate-in-the-api-server.md). In force only in namespaces with the
+ * label plimsoll.dev/queues=managed.
+ */
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import {
+  ANNOTATION_ADMITTED,
+  API_GROUP,
+  API_VERSION,
+  LABEL_QUEUE,
+  LABEL_QUEUES,
+  NAMESPACE_SYSTEM,
+  QUEUE_GATE,
+  QUEUE_LEADER,
+  QUEUE_POLICY_NAMES,
+  QUEUES_MANAGED,
+  RELEASE_VERB,
+} from '#shared/kube/api-names.ts';
+import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
+import { judgedNamespaces } from './judged-namespaces.ts';
+import { CREATED_PODS, WRITTEN_PODS } from './webhook-configurations.ts';
+
+const LABELS = {
+  'app.kubernetes.io/name': 'plimsoll',
+  'app.kubernetes.io/component': 'queues',
+  'app.kubernetes.io/part-of': 'plimsoll',
+};
+const LEADER = `system:serviceaccount:${NAMESPACE_SYSTEM}:${QUEUE_LEADER}`;
+/** The account tells; an ownerReference can be written by any tenant. */
+const DAEMON_SETS = 'system:serviceaccount:kube-system:daemon-set-controller';
+
+const USER = "request.userInfo.?username.orValue('')";
+const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
+const NOT_OF_DAEMON_SET = condition('not-of-a-daemon-set', `${USER} != '${DAEMON_SETS}'`);
+/** Kubernetes refuses a gate on a pod that names its node; the guard says what to change. */
+const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
+
+/** A map: kube-apiserver 1.36.3 panics on a list of `Object.spec.schedulingGates{…}` (docs/decisions/0069). */
+const GATE_ITEM = `{'name': '${QUEUE_GATE}'}`;
+const ADD_GATE = [
+  'size(object.spec.?schedulingGates.orValue([])) == 0',
+  `? [JSONPatch{op: 'add', path: '/spec/schedulingGates', value: [${GATE_ITEM}]}]`,
+  `: [JSONPatch{op: 'add', path: '/spec/schedulingGates/-', value: ${GATE_ITEM}}]`,
+].join('\n');
+
+/**
+ * The MutatingAdmissionPolicy that adds the gate, and its binding. `Ignore`: a pod without the gate is refused by the
+ * guard, in words.
+ */
+export function gatePolicy(): readonly KubeObject[] {
+  const name = QUEUE_POLICY_NAMES.gate;
+  return [
+    policy('MutatingAdmissionPolicy', name, {
+      failurePolicy: 'Ignore',
+      reinvocationPolicy: 'IfNeeded',
+      matchConstraints: managed([CREATED_PODS]),
+      matchConditions: [NOT_A_NODE, NOT_OF_DAEMON_SET, NEEDS_GATE],
+      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_GATE } }],
+    }),
+    policy('MutatingAdmissionPolicyBinding', name, { policyName: name }),
+  ];
+}
+
+const IS_UPDATE = "request.operation == 'UPDATE'";
+const GUARD_VARIABLES: readonly CelVariable[] = [
+  celVariable('isGated', IS_GATED),
+  celVariable('wasGated', `${IS_UPDATE} && ${IS_GATED.replace('object', 'oldObject')}`),
+  celVariable('isLeader', `${USER} == '${LEADER}'`),
+  celVariable('isOfDaemonSet', `${USER} == '${DAEMON_SETS}'`),
+  celVariable('admitted', annotationOf('object')),
+  celVariable('wasAdmitted', `${IS_UPDATE} ? ${annotationOf('oldObject')} : ''`),
+];
+
+function annotationOf(object: string): string {
+  return `${object}.metadata.?annotations['${ANNOTATION_ADMITTED}'].orValue('')`;
+}
+
+const MAY_RELEASE = `authorizer.group('${API_GROUP}').resource('queues').check('${RELEASE_VERB}').allowed()`;
+const IS_CREATED_GATED = "request.operation != 'CREATE' || variables.isOfDaemonSet";
+
+const GUARD_VALIDATIONS = [
+  {
+    expression: `${IS_CREATED_GATED} || object.spec.?nodeName.orValue('') == ''`,
+    message: `spec.nodeName must not be set: pods of this namespace wait in a queue (namespace label ${LABEL_QUEUES}=${QUEUES_MANAGED})`,
+  },
+  {
+    expression: `${IS_CREATED_GATED} || variables.isGated`,
+    message: `spec.schedulingGates must contain ${QUEUE_GATE}, and nothing has added it: check the MutatingAdmissionPolicy ${QUEUE_POLICY_NAMES.gate}`,
+  },
+  {
+    expression: `!variables.wasGated || variables.isGated || variables.isLeader || ${MAY_RELEASE}`,
+    message: `the scheduling gate ${QUEUE_GATE} must only be removed by ${QUEUE_LEADER}, which lets the pod in when its queue has room`,
+  },
+  {
+    expression: 'variables.admitted == variables.wasAdmitted || variables.isLeader',
+    message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${QUEUE_LEADER}`,
+  },
+];
+
+/** `Fail`: what cannot be judged gets past no queue. */
+function guard(): readonly KubeObject[] {
+  return validatingPolicy({
+    name: QUEUE_POLICY_NAMES.guard,
+    matchConditions: [NOT_A_NODE],
+    variables: GUARD_VARIABLES,
+    validations: GUARD_VALIDATIONS,
+    failurePolicy: 'Fail',
+  });
+}
+
+const LABEL_OF_POD = labelOf('object.metadata');
+/** The API server asks once for each Queue, so all but the one that the pod names are left out first. */
+const NAMES_THIS_QUEUE = condition('names-this-queue', `${LABEL_OF_POD} == params.metadata.name`);
+const LABEL_CHANGED = condition(
+  'label-changed',
+  `!(${IS_UPDATE}) || ${LABEL_OF_POD} != ${labelOf('oldObject.metadata')}`,
+);
+
+function labelOf(metadata: string): string {
+  return `${metadata}.?labels['${LABEL_QUEUE}'].orValue('')`;
+}
+
+const LABEL_VARIABLES: readonly CelVariable[] = [
+  celVariable('labels', 'namespaceObject.metadata.?labels.orValue({})'),
+  // A list: an optional value in a variable has no fields for kube-apiserver 1.36.3, and would admit every namespace.
+  celVariable(
+    'selectors',
+    'has(params.spec) && has(params.spec.namespaceSelector) ? [params.spec.namespaceSelector] : []',
+  ),
+  celVariable(
+    'isAdmitted',
+    'variables.selectors.exists(selector,',
+    '  selector.?matchLabels.orValue({}).all(key, key in variables.labels && variables.labels[key] == selector.matchLabels[key]) &&',
+    '  selector.?matchExpressions.orValue([]).all(each,',
+    "    each.operator == 'Exists' ? each.key in variables.labels :",
+    "    each.operator == 'DoesNotExist' ? !(each.key in variables.labels) :",
+    "    each.operator == 'In' ? each.key in variables.labels && variables.labels[each.key] in each.?values.orValue([]) :",
+    "    each.operator == 'NotIn' && !(each.key in variables.labels && variables.labels[each.key] in each.?values.orValue([]))))",
+  ),
+];
+
+/**
+ * A pod may name a queue that admits its namespace, or the one that the namespace names itself. `Ignore`: without the
+ * definition of Queues no pod of the namespace could be created, and the leader lets in no pod of a wrong queue anyhow.
+ */
+function label(): readonly KubeObject[] {
+  const message = `the queue that the label ${LABEL_QUEUE} names does not admit this namespace`;
+  return validatingPolicy({
+    name: QUEUE_POLICY_NAMES.label,
+    matchConditions: [NAMES_THIS_QUEUE, LABEL_CHANGED],
+    variables: LABEL_VARIABLES,
+    validations: [
+      {
+        expression: `${labelOf('namespaceObject.metadata')} == params.metadata.name || variables.isAdmitted`,
+        messageExpression: `'queue ' + params.metadata.name + ' does not admit namespace ' + request.namespace + ': its namespaceSelector does not select it; change the label ${LABEL_QUEUE}'`,
+        message,
+      },
+    ],
+    ofEachQueue: true,
+    failurePolicy: 'Ignore',
+  });
+}
+
+interface Validating {
+  readonly name: string;
+  readonly matchConditions: readonly MatchCondition[];
+  readonly variables: readonly CelVariable[];
+  readonly validations: readonly object[];
+  /** Whether the policy is evaluated once for each Queue, as `params`. */
+  readonly ofEachQueue?: boolean;
+  readonly failurePolicy: 'Fail' | 'Ignore';
+}
+
+/** The ValidatingAdmissionPolicies that let no pod past its queue, each with its binding. */
+export function queuePolicies(): readonly KubeObject[] {
+  return [...guard(), ...label()];
+}
+
+function validatingPolicy({
+  name,
+  validations,
+  failurePolicy,
+  ofEachQueue = false,
+  ...rest
+}: Validating): readonly KubeObject[] {
+  return [
+    policy('ValidatingAdmissionPolicy', name, {
+      failurePolicy,
+      ...(ofEachQueue && { paramKind: { apiVersion: API_VERSION, kind: 'Queue' } }),
+      matchConstraints: managed([WRITTEN_PODS]),
+      ...rest,
+      validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
+    }),
+    policy('ValidatingAdmissionPolicyBinding', name, {
+      policyName: name,
+      ...(ofEachQueue && { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
+      validationActions: ['Deny'],
+    }),
+  ];
+}
+
+function managed(resourceRules: readonly object[]): object {
+  const requirement = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] };
+  return { namespaceSelector: judgedNamespaces(requirement), resourceRules, matchPolicy: 'Equivalent' };
+}
+
+function policy(kind: string, name: string, spec: object): KubeObject {
+  return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name, labels: LABELS }, spec };
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { EXAMPLE_QUEUES, QUEUE_CLUSTER, queuedPod } from '#test/cli/example-queues.ts';
+import { TAKEN_AT, takenList } from '#test/cli/node-pressures.ts';
+import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
+
+const BUDGET = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'train', namespace: 'batch' },
+  spec: { selector: { matchLabels: { app: 'train' } } },
+  status: { disruptionsAllowed: 0 },
+};
+/** What was written when the pod was let in counts, not what its class says now (S2-35). */
+const SPARED = { 'plimsoll.dev/admitted': JSON.stringify({ queue: 'batch', mayBePreempted: false }) };
+const waiting = queuedPod('research', { name: 'notebook-1', cpu: 2, minute: 7 });
+
+const folder = folderWith({
+  'queues.json': takenList(EXAMPLE_QUEUES),
+  'quiet.json': takenList(QUEUE_CLUSTER),
+  'young.json': takenList([
+    ...QUEUE_CLUSTER,
+    JSON.parse(JSON.stringify(waiting).replaceAll(/"2026[^"]*"/g, JSON.stringify(TAKEN_AT))) as object,
+  ]),
+  'bad.yaml': 'apiVersion: plimsoll.dev/v1alpha1\nkind: Queue\nmetadata: { name: q }\nspec: { weight: -1 }\n',
+  'circle.json': takenList([
+    ...QUEUE_CLUSTER.slice(2),
+    ...['research', 'other'].map((name) => ({
+      apiVersion: 'plimsoll.dev/v1alpha1',
+      kind: 'Queue',
+      metadata: { name },
+      spec: { parent: name === 'other' ? 'research' : 'other', namespaceSelector: {} },
+    })),
+    waiting,
+  ]),
+  'spared.json': takenList([
+    ...QUEUE_CLUSTER.slice(0, 6),
+    ...[0, 1, 2, 3].map((index) =>
+      queuedPod('batch', {
+        name: `big-${index}`,
+        cpu: 2,
+        minute: 1,
+        node: `node-${1 + (index % 2)}`,
+        annotations: SPARED,
+      }),
+    ),
+    waiting,
+  ]),
+  'budget.json': takenList([...QUEUE_CLUSTER, BUDGET, waiting]),
+});
+
+const simulate = (file: string, ...args: readonly string[]) =>
+  runPlimsoll(['simulate', 'queue', '-f', join(folder, file), ...args]);
+
+interface Row {
+  readonly pod: string;
+  readonly because: { readonly code: string; readonly text: string };
+  readonly victims: readonly string[];
+  readonly node?: string;
+}
+
+async function rowsOf(file: string): Promise<{ readonly letIn: readonly Row[]; readonly waiting: readonly Row[] }> {
+  return JSON.parse((await simulate(file, '-o', 'json')).stdout) as never;
+}
+
+describe('plimsoll simulate queue', () => {
+  test('shows the tree, who is let in, who makes room and why the others wait', async () => {
+    expect(await simulate('queues.json')).toEqual({
+      code: 1,
+      stdout: [
+        '1 pod would be let in, 1 pod would go on waiting',
+        '',
+        'QUEUE        WEIGHT   WAITING   RESOURCE   GUARANTEED   DESERVED   USED',
+        'root         1        2         cpu        -            8          7',
+        '                                memory     -            16Gi       7Gi',
+        '  batch      1        1         cpu        2            4          6',
+        '                                memory     -            7Gi        6Gi',
+        '  research   1        1         cpu        4            4          1',
+        '                                memory     -            2Gi        1Gi',
+        '',
+        'LET IN                QUEUE      REASON',
+        'research/notebook-1   research   queue research stays within what it deserves; batch/train-5 of queue batch makes room on node node-2 for research/notebook-1: queue research is under its guarantee',
+        '',
+        'WAITS           QUEUE   REASON',
+        'batch/train-6   batch   waits for 2 cpu: queue batch is at its deserved 5',
+        '',
+      ].join('\n'),
+      stderr:
+        'Note: volumes, dynamic resources and scores are not simulated; kube-scheduler may look at a part of the nodes only\n',
+    });
+  });
+
+  test('no pod waits', async () => {
+    const { code, stdout } = await simulate('quiet.json');
+    expect([code, stdout.split('\n', 1)[0]]).toEqual([0, 'no pod waits in a queue']);
+  });
+
+  test('names the pods that make room and the node, for programs', async () => {
+    const { letIn } = await rowsOf('queues.json');
+    expect(letIn).toMatchObject([{ pod: 'research/notebook-1', node: 'node-2', victims: ['batch/train-5'] }]);
+  });
+
+  test('a pod that has not waited for the delay of its queue gets no room by others (S2-20)', async () => {
+    const { letIn } = await rowsOf('young.json');
+    expect(letIn[0]?.victims).toEqual([]);
+    expect(letIn[0]?.because.text).toContain('of the 30 s after which others go for it');
+  });
+
+  test('a queue in a circle lets nothing in', async () => {
+    const { letIn, waiting: held } = await rowsOf('circle.json');
+    expect([letIn, held]).toEqual([[], []]);
+  });
+
+  test('pods that ask to be spared go only as a last resort, which is said (S2-9)', async () => {
+    const { letIn } = await rowsOf('spared.json');
+    expect(letIn[0]?.victims).toHaveLength(1);
+    expect(letIn[0]?.because.text).toContain('although a pod asked to be spared: no other set of pods makes room');
+  });
+
+  test('a budget keeps its pods, and is named (D-21)', async () => {
+    const { letIn } = await rowsOf('budget.json');
+    expect(letIn[0]?.because.text).toContain('budget batch/train lets no pod go that would make room');
+  });
+
+  test('a bad queue is refused by its field', async () => {
+    const { code, stderr } = await simulate('bad.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Queue "q": spec.weight: expected 0 to 10000, got -1');
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import { PODS } from '#shared/kube/resource.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { inFlight } from '#test/cluster/support/in-flight.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { at } from '#test/contract/harness.ts';
+import { podOf, pods, queueScene } from './queue-scene.ts';
+
+/** Not part of a usual run: PLIMSOLL_QUEUE_PODS says how many pods it takes. */
+const COUNT = Number(process.env['PLIMSOLL_QUEUE_PODS'] ?? 0);
+const AT_ONCE = 16;
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
+const why = whyNoOwnCluster(process.env) ?? (COUNT === 0 ? ' (not run: PLIMSOLL_QUEUE_PODS is not set)' : undefined);
+
+describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => {
+  const own = ownCluster();
+  const scene = queueScene(own);
+  const names = Array.from({ length: COUNT }, (_, index) => `pod-${index}`);
+  let leader: SchedulerProcess | undefined;
+
+  beforeAll(async () => {
+    await scene.install();
+    await scene.manage('busy', { team: 'busy' });
+    await makeFakeNodes(own().admin, 'node', 1);
+    // No scheduler takes them, whose writes would come in between.
+    const spec = { schedulerName: 'none' };
+    await inFlight(AT_ONCE, names, (name) => scene.create(pods('busy'), podOf(name, spec, {}, '1m')));
+    const [port = 0] = await freePorts(1);
+    leader = await startSchedulerProcess(await scene.leaderKubeconfig(), port, FLAGS);
+    await eventually(() => expect(leader?.log()).toContain('Lease acquired'), 30_000);
+  }, 300_000);
+  afterAll(() => leader?.stop());
+
+  test('at least 0.8 times as fast as one client patches pods', async () => {
+    const { admin } = own();
+    const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+      const startedAt = performance.now();
+      await work();
+      return (performance.now() - startedAt) / 1_000;
+    };
+    const patching = await seconds(() =>
+      inFlight(AT_ONCE, names, async (name) => {
+        const patch = { metadata: { annotations: { measured: 'plain' } } };
+        const outcome = await patchObject(admin, { resource: PODS, namespace: 'busy', name }, patch, { type: 'merge' });
+        expect(outcome.kind).toBe('ok');
+      }),
+    );
+    await scene.queue('busy', { namespaceSelector: {} });
+    const lettingIn = await seconds(() =>
+      eventually(async () => {
+        const count = /plimsoll_queue_gates_total\{outcome="ok"\} (?<count>\d+)/.exec((await leader?.metrics()) ?? '');
+        expect(Number(count?.groups?.['count'])).toBe(COUNT);
+      }, 120_000),
+    );
+    console.log({ pods: COUNT, patchesPerSecond: COUNT / patching, gatesPerSecond: COUNT / lettingIn });
+    expect(patching / lettingIn).toBeGreaterThanOrEqual(0.8);
+    expect(at(await scene.user()('GET', pods('busy')), 'body.items')).toHaveLength(COUNT);
+  }, 300_000);
+});

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { at, textAt } from '#test/contract/harness.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
+import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
+
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
+const why = whyNoOwnCluster(process.env);
+
+/** One node of 8 CPUs, and two queues of equal weight. */
+describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler${why ?? ''}`, () => {
+  const own = ownCluster();
+  const scene = queueScene(own);
+  const ended = new AbortController();
+  let replicas: readonly SchedulerProcess[] = [];
+  let ending: Promise<void>;
+
+  beforeAll(async () => {
+    const { admin } = own();
+    await scene.install();
+    for (const team of ['a', 'b']) {
+      await scene.manage(`team-${team}`, { team });
+      await scene.queue(`of-${team}`, { namespaceSelector: { matchLabels: { team } } });
+    }
+    await scene.manage('nobody');
+    await scene.queue('lost', { parent: 'missing', preemption: { delay: 'soon' }, guaranteed: { cpu: 100 } });
+    await scene.create('/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 1_000 });
+    await makeFakeNodes(admin, 'node', 1);
+    await eventually(async () => expect(await countReadyNodes(admin)).toBe(1), PATIENCE_MS);
+    ending = endTerminatedPods(admin, ended.signal);
+    for (const team of ['a', 'b']) {
+      for (let index = 0; index < 6; index += 1) await create(`team-${team}`, podOf(`pod-${index}`));
+    }
+    await create('nobody', podOf('alone'));
+  }, 120_000);
+  afterAll(async () => {
+    ended.abort();
+    await ending;
+    await Promise.all(replicas.map((each) => each.stop()));
+  });
+
+  const create = (namespace: string, body: object) => scene.create(pods(namespace), body);
+
+  async function list(namespace: string): Promise<readonly object[]> {
+    return at((await scene.user()('GET', pods(namespace))).body, 'items') as readonly object[];
+  }
+
+  /** The pods of a namespace without the gate, by name. */
+  async function letIn(namespace: string): Promise<readonly string[]> {
+    const all = await list(namespace);
+    return all.filter((each) => gatesOf(each).length === 0).map((each) => textAt(each, 'metadata.name'));
+  }
+
+  async function start(count: number): Promise<readonly SchedulerProcess[]> {
+    const kubeconfig = await scene.leaderKubeconfig();
+    return Promise.all((await freePorts(count)).map((port) => startSchedulerProcess(kubeconfig, port, FLAGS)));
+  }
+
+  test('without a leader, every pod waits', async () => {
+    for (const namespace of ['team-a', 'team-b']) expect(await letIn(namespace)).toEqual([]);
+  });
+
+  test('each queue gets its share, and kube-scheduler places the pods', async () => {
+    replicas = await start(2);
+    await eventually(async () => {
+      for (const namespace of ['team-a', 'team-b']) {
+        expect(await letIn(namespace)).toHaveLength(4);
+        expect((await list(namespace)).filter((each) => at(each, 'spec.nodeName') === 'node-0')).toHaveLength(4);
+      }
+    }, PATIENCE_MS);
+    const pod = (await list('team-a')).find((each) => gatesOf(each).length === 0);
+    const annotations = at(pod, 'metadata.annotations') as Readonly<Record<string, string>>;
+    expect(JSON.parse(annotations['plimsoll.dev/admitted'] ?? '')).toMatchObject({
+      ...{ queue: 'of-a', mayPreempt: true, mayBePreempted: true },
+    });
+  }, 60_000);
+
+  test('the status of each queue says what it deserves, holds and waits for', async () => {
+    await eventually(async () => {
+      const { body } = await scene.user()('GET', `${QUEUES}/of-a`);
+      expect(at(body, 'status')).toMatchObject({
+        ...{
+          deserved: { cpu: '4' },
+          allocated: { cpu: '4' },
+          used: { cpu: '4' },
+          pending: { cpu: '2' },
+          waitingPods: 2,
+        },
+        conditions: expect.arrayContaining([expect.objectContaining({ type: 'Ready', status: 'True' })]) as unknown,
+      });
+    }, PATIENCE_MS);
+    const { stdout } = await kubectl(own().cluster.kubeconfig, ['get', 'que']);
+    expect(
+      stdout
+        .split('\n')
+        .find((line) => line.startsWith('of-a'))
+        ?.split(/ {2,}/)
+        .slice(1, 5),
+    ).toEqual(['1', '4', '4', '0']);
+  }, 60_000);
+
+  test('a waiting pod is told what it waits for, and one without a queue that there is none', async () => {
+    const notes = async (namespace: string, name: string) => {
+      const { body } = await scene.user()('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+      const events = (at(body, 'items') as readonly object[]).filter((each) => at(each, 'reason') === 'WaitsInQueue');
+      return events.filter((each) => at(each, 'regarding.name') === name).map((each) => at(each, 'note'));
+    };
+    const [waiting] = (await list('team-a')).filter((each) => gatesOf(each).length > 0);
+    const name = textAt(waiting, 'metadata.name');
+    await eventually(async () => {
+      expect(await notes('team-a', name)).toEqual(['waits for 1 cpu: queue of-a is at its deserved 4']);
+      expect(await notes('nobody', 'alone')).toEqual([
+        'no queue selects namespace nobody, and neither pod nor namespace names one',
+      ]);
+    }, PATIENCE_MS);
+  }, 60_000);
+
+  test('settings without effect, unknown parents and guarantees above the cluster are conditions', async () => {
+    const { body } = await scene.user()('GET', `${QUEUES}/lost`);
+    const conditions = at(body, 'status.conditions') as readonly object[];
+    expect(conditions.map((each) => [at(each, 'type'), at(each, 'status'), at(each, 'reason')])).toEqual([
+      ['Ready', 'False', 'UnknownParent'],
+      ['SettingsEffective', 'False', 'NoEffect'],
+    ]);
+  });
+
+  test('the end of a pod lets the most important waiting pod in, the youngest though it is (S0-25)', async () => {
+    await create('team-a', podOf('urgent', { priorityClassName: 'high' }));
+    const [first = ''] = await letIn('team-a');
+    await scene.user()('DELETE', pods('team-a', first));
+    await eventually(async () => {
+      expect(at((await scene.user()('GET', pods('team-a', 'urgent'))).body, 'spec.nodeName')).toBe('node-0');
+    }, PATIENCE_MS);
+    expect(await letIn('team-a')).toHaveLength(4);
+  }, 60_000);
+
+  test('when the leader is killed, the other replica goes on, and lets no pod in twice', async () => {
+    const before = replicas.find((each) => each.log().includes('Lease acquired'));
+    await before?.kill();
+    replicas = replicas.filter((each) => each !== before);
+    const [first = ''] = await letIn('team-b');
+    await scene.user()('DELETE', pods('team-b', first));
+    await eventually(async () => {
+      const names = await letIn('team-b');
+      expect([names.length, names.includes(first)]).toEqual([4, false]);
+    }, PATIENCE_MS);
+    expect(await letIn('team-a')).toHaveLength(4);
+  }, 60_000);
+});

@@ -1,0 +1,92 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { at, pod } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
+import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+
+const DEPLOY = fileURLToPath(new URL('../../../../deploy', import.meta.url));
+const PARTS = ['rbac', 'gate-policy', 'guard-policies', 'leader-policy'];
+const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+export const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
+export const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
+export const PATIENCE_MS = 30_000;
+
+/** Pods of `namespace`, or one of them. */
+export function pods(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${namespace}/pods${name === undefined ? '' : `/${name}`}`;
+}
+
+/** A pod with one container that requests so much CPU. */
+export function podOf(name: string, spec: object = {}, metadata: object = {}, cpu = '1'): object {
+  const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu } } }];
+  return pod(name, { containers, schedulerName: 'default-scheduler', ...spec }, metadata);
+}
+
+/** The names of the scheduling gates of a pod. */
+export function gatesOf(object: unknown): readonly unknown[] {
+  return ((at(object, 'spec.schedulingGates') as readonly object[] | undefined) ?? []).map((gate) => at(gate, 'name'));
+}
+
+/** A cluster with queues as the component installs them, without their leader. */
+export function queueScene(own: () => OwnCluster) {
+  const user = (name?: string): AsUser => asUser(own().connection, name);
+
+  async function create(path: string, body: object): Promise<void> {
+    const { status, body: answer } = await user()('POST', path, body);
+    expect([status, at(answer, 'message')]).toEqual([201, undefined]);
+  }
+
+  async function install(): Promise<void> {
+    await create('/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
+    const files = PARTS.flatMap((part) => ['-f', `${DEPLOY}/components/queues/${part}.yaml`]);
+    for (const what of [['-k', `${DEPLOY}/crds`], files]) {
+      const applied = await kubectl(own().cluster.kubeconfig, ['apply', '--server-side', ...what]);
+      expect([applied.status, applied.stderr]).toEqual([0, '']);
+    }
+    await create('/api/v1/namespaces', { metadata: { name: 'probe', labels: { 'plimsoll.dev/queues': 'managed' } } });
+    // A policy takes effect shortly after it is written: the one that gives the gate, and the one that keeps it.
+    await eventually(async () => {
+      const gated = await user()('POST', `${pods('probe')}?dryRun=All`, podOf('probe'));
+      expect([gated.status, gatesOf(gated.body)]).toEqual([201, ['plimsoll.dev/queue']]);
+      const forged = podOf('probe', {}, { annotations: { 'plimsoll.dev/admitted': '{}' } });
+      expect((await user()('POST', `${pods('probe')}?dryRun=All`, forged)).status).toBe(403);
+    }, PATIENCE_MS);
+  }
+
+  /** A namespace whose pods wait in queues. */
+  async function manage(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    await create('/api/v1/namespaces', { metadata: { name, labels: { 'plimsoll.dev/queues': 'managed', ...labels } } });
+  }
+
+  async function queue(name: string, spec: object): Promise<void> {
+    await create(QUEUES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec });
+  }
+
+  /** A user with the role `edit` in the namespace and no other right. */
+  async function tenant(namespace: string): Promise<AsUser> {
+    const name = `tenant-of-${namespace}`;
+    await create(`${RBAC}/namespaces/${namespace}/rolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
+      subjects: [{ kind: 'User', name, apiGroup: 'rbac.authorization.k8s.io' }],
+    });
+    const editor = user(name);
+    await eventually(async () => expect((await editor('GET', pods(namespace))).status).toBe(200), PATIENCE_MS);
+    return editor;
+  }
+
+  /** With the rights that the manifests grant the leader, and no others. */
+  async function leaderKubeconfig(): Promise<string> {
+    const { admin, cluster, connection } = own();
+    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-queues' });
+    const path = join(dirname(cluster.kubeconfig), 'queues.kubeconfig');
+    writeKubeconfig(path, connection, token);
+    return path;
+  }
+
+  return { user, create, install, manage, queue, tenant, leaderKubeconfig };
+}

@@ -1,0 +1,188 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { at } from '#test/contract/harness.ts';
+import type { AsUser } from '#test/cluster/admission/support/as-user.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
+
+const GATE = 'plimsoll.dev/queue';
+const ADMITTED = { 'plimsoll.dev/admitted': '{"queue":"mine"}' };
+const why = whyNoOwnCluster(process.env);
+
+describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed namespace${why ?? ''}`, () => {
+  const own = ownCluster();
+  const scene = queueScene(own);
+  let tenant: AsUser;
+
+  beforeAll(async () => {
+    await scene.install();
+    await scene.manage('shop', { team: 'shop' });
+    await scene.queue('mine', { namespaceSelector: { matchLabels: { team: 'shop' } } });
+    await scene.queue('theirs', {
+      namespaceSelector: { matchExpressions: [{ key: 'team', operator: 'NotIn', values: ['shop'] }] },
+    });
+    await scene.queue('closed', {});
+    tenant = await scene.tenant('shop');
+    // The API server learns of a Queue shortly after it is created.
+    await eventually(async () => {
+      for (const name of ['theirs', 'closed']) {
+        const named = podOf('probe', {}, { labels: { [GATE]: name } });
+        expect((await tenant('POST', `${pods('shop')}?dryRun=All`, named)).status).toBe(403);
+      }
+    }, PATIENCE_MS);
+    expect((await tenant('POST', pods('shop'), podOf('waiting', {}, { labels: { [GATE]: 'mine' } }))).status).toBe(201);
+  }, 120_000);
+
+  const refused = (text: string) => [403, expect.stringContaining(text) as unknown] as const;
+
+  test.each<[string, object, string]>([
+    ['that names its node', podOf('a', { nodeName: 'node-0' }), 'spec.nodeName must not be set'],
+    ['with the annotation', podOf('a', {}, { annotations: ADMITTED }), 'must only be written by plimsoll-queues'],
+    [
+      'with gate and annotation',
+      podOf('a', { schedulingGates: [{ name: GATE }] }, { annotations: ADMITTED }),
+      'must only be written by plimsoll-queues',
+    ],
+    [
+      'in the queue of another team',
+      podOf('a', {}, { labels: { [GATE]: 'theirs' } }),
+      'queue theirs does not admit namespace shop',
+    ],
+    [
+      'in a queue that selects no namespace',
+      podOf('a', {}, { labels: { [GATE]: 'closed' } }),
+      'queue closed does not admit namespace shop',
+    ],
+    [
+      'that looks like a mirror pod and names its node',
+      podOf('a', { nodeName: 'node-0' }, { annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+      'spec.nodeName must not be set',
+    ],
+    [
+      'that names a DaemonSet as its owner, and its node',
+      podOf('a', { nodeName: 'node-0' }, { ownerReferences: [ofDaemonSet()] }),
+      'spec.nodeName must not be set',
+    ],
+  ])('creates no pod %s', async (_, body, text) => {
+    const { status, body: answer } = await tenant('POST', pods('shop'), body);
+    expect([status, at(answer, 'message')]).toEqual(refused(text));
+  });
+
+  test.each<[string, object]>([
+    ['without a gate', podOf('b')],
+    ['with an empty list of gates', podOf('b', { schedulingGates: [] })],
+    ['with another gate alone', podOf('b', { schedulingGates: [{ name: 'example.com/other' }] })],
+    ['that names a DaemonSet as its owner', podOf('b', {}, { ownerReferences: [ofDaemonSet()] })],
+    ['that names another scheduler', podOf('b', { schedulerName: 'mine' })],
+  ])('creates a pod %s, and it waits', async (_, body) => {
+    const { status, body: created } = await tenant('POST', `${pods('shop')}?dryRun=All`, body);
+    expect([status, gatesOf(created).includes(GATE)]).toEqual([201, true]);
+  });
+
+  test.each<[string, object, string]>([
+    ['takes no gate off by a patch', { spec: { schedulingGates: null } }, 'must only be removed by plimsoll-queues'],
+    ['leaves no empty list of gates', { spec: { schedulingGates: [] } }, 'must only be removed by plimsoll-queues'],
+    ['writes no annotation', { metadata: { annotations: ADMITTED } }, 'must only be written by plimsoll-queues'],
+    [
+      'takes no gate off together with the annotation',
+      { metadata: { annotations: ADMITTED }, spec: { schedulingGates: null } },
+      'must only be removed by plimsoll-queues',
+    ],
+    [
+      'moves no waiting pod to the queue of another team',
+      { metadata: { labels: { [GATE]: 'theirs' } } },
+      'queue theirs does not admit namespace shop',
+    ],
+  ])('%s', async (_, patch, text) => {
+    const { status, body } = await tenant('PATCH', pods('shop', 'waiting'), patch);
+    expect([status, at(body, 'message')]).toEqual(refused(text));
+  });
+
+  test('replaces no pod by one without the gate', async () => {
+    const { body } = await tenant('GET', pods('shop', 'waiting'));
+    const spec = { ...(at(body, 'spec') as object), schedulingGates: undefined };
+    const { status, body: answer } = await tenant('PUT', pods('shop', 'waiting'), { ...(body as object), spec });
+    expect([status, at(answer, 'message')]).toEqual(refused('must only be removed by plimsoll-queues'));
+  });
+
+  test.each<[string, string, 'POST' | 'PATCH', string, object]>([
+    ['binds no pod', 'pods/binding', 'POST', '/binding', { target: { kind: 'Node', name: 'node-0' } }],
+    ['writes no status', 'pods/status', 'PATCH', '/status', { status: { nominatedNodeName: 'node-0' } }],
+  ])('%s: the role has no %s', async (_, _resource, method, subresource, body) => {
+    const answer = await tenant(method, `${pods('shop', 'waiting')}${subresource}`, {
+      metadata: { name: 'waiting' },
+      ...body,
+    });
+    expect(answer.status).toBe(403);
+  });
+
+  test('changes neither its namespace nor a queue', async () => {
+    const label = { metadata: { labels: { 'plimsoll.dev/queues': null } } };
+    expect((await tenant('PATCH', '/api/v1/namespaces/shop', label)).status).toBe(403);
+    const open = { spec: { namespaceSelector: {} } };
+    expect((await tenant('PATCH', '/apis/plimsoll.dev/v1alpha1/queues/theirs', open)).status).toBe(403);
+  });
+
+  test('impersonates no account that may let pods in', async () => {
+    const { status } = await tenant(
+      'POST',
+      '/api/v1/namespaces/plimsoll-system/serviceaccounts/plimsoll-queues/token',
+      {
+        spec: {},
+      },
+    );
+    expect(status).toBe(403);
+  });
+
+  describe('what others may', () => {
+    test('the leader lets a pod in, and may change nothing else of it', async () => {
+      expect(
+        (await tenant('POST', pods('shop'), podOf('let-in', { schedulingGates: [{ name: 'example.com/other' }] })))
+          .status,
+      ).toBe(201);
+      const leader = scene.user(LEADER);
+      const others: readonly object[] = [
+        { metadata: { labels: { team: 'x' } } },
+        { metadata: { annotations: { other: 'x' } } },
+        { spec: { nodeSelector: { a: 'b' } } },
+        { spec: { schedulingGates: [{ name: GATE }] } },
+      ];
+      for (const other of others) {
+        const { status, body } = await leader('PATCH', pods('shop', 'let-in'), other);
+        expect([status, at(body, 'message')]).toEqual(refused('the leader of the queues may'));
+      }
+      const { status, body } = await leader('PATCH', pods('shop', 'let-in'), {
+        metadata: { annotations: ADMITTED },
+        spec: { schedulingGates: [{ name: 'example.com/other' }] },
+      });
+      expect([status, gatesOf(body), at(body, 'metadata.annotations')]).toEqual([200, ['example.com/other'], ADMITTED]);
+    });
+
+    test('no tenant takes the annotation of a pod that was let in away, or changes it', async () => {
+      for (const value of [null, '{"queue":"theirs"}']) {
+        const patch = { metadata: { annotations: { 'plimsoll.dev/admitted': value } } };
+        const { status, body } = await tenant('PATCH', pods('shop', 'let-in'), patch);
+        expect([status, at(body, 'message')]).toEqual(refused('must only be written by plimsoll-queues'));
+      }
+    });
+
+    test('pods that the DaemonSet controller creates, and those of other namespaces, do not wait', async () => {
+      const controller = scene.user('system:serviceaccount:kube-system:daemon-set-controller');
+      const own = await controller('POST', `${pods('shop')}?dryRun=All`, podOf('daemon'));
+      expect([own.status, gatesOf(own.body)]).toEqual([201, []]);
+      const other = await scene.user()('POST', `${pods('default')}?dryRun=All`, podOf('plain'));
+      expect([other.status, gatesOf(other.body)]).toEqual([201, []]);
+    });
+
+    test('an administrator takes a gate off', async () => {
+      const { status, body } = await scene.user()('PATCH', pods('shop', 'waiting'), {
+        spec: { schedulingGates: null },
+      });
+      expect([status, gatesOf(body)]).toEqual([200, []]);
+    });
+  });
+});
+
+function ofDaemonSet(): object {
+  return { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: '6f1f6f0a-0000-4000-8000-000000000001' };
+}

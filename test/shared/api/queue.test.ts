@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeQueue, encodeQueue } from '#shared/api/queue.ts';
+import { valueOf } from '#test/build/value-of.ts';
+import { amounts, selector, word } from './generated-fields.ts';
+
+const spec = fc.record(
+  {
+    parent: word,
+    weight: fc.integer({ min: 0, max: 10_000 }),
+    guaranteed: amounts,
+    max: amounts,
+    preemption: fc.oneof(
+      fc.record({
+        policy: fc.constantFrom('Default', 'Fence', 'Disabled'),
+        delay: word,
+        preferNear: fc.constant(true),
+      }),
+      fc.record({ delay: fc.constantFrom('30s', '-1s', 'soon') }),
+    ),
+    ordering: fc.constantFrom('BestEffort', 'Strict'),
+    namespaceSelector: selector,
+    capacity: amounts,
+  },
+  { requiredKeys: ['weight'] },
+);
+const queue = fc.record({
+  apiVersion: fc.constant('plimsoll.dev/v1alpha1'),
+  kind: fc.constant('Queue'),
+  metadata: fc.record({ name: word, generation: fc.integer({ min: 1, max: 1_000 }) }),
+  spec,
+});
+
+describe('decodeQueue and encodeQueue', () => {
+  test('an object that is read and written again is the same', () => {
+    fc.assert(
+      fc.property(queue, (object) => {
+        expect(encodeQueue(valueOf(decodeQueue(object)))).toEqual(object);
+      }),
+      { seed: 28, numRuns: 300 },
+    );
+  });
+
+  test('a queue that says nothing has the weight 1 and selects no namespace', () => {
+    const read = valueOf(decodeQueue({ metadata: { name: 'plain' } }));
+    expect(read).toMatchObject({ name: 'plain', parent: undefined, weight: 1, delay: undefined, capacity: undefined });
+    expect(read.namespaces.matches(new Map([['team', 'a']]))).toBe(false);
+    const open = valueOf(decodeQueue({ metadata: { name: 'open' }, spec: { namespaceSelector: {} } }));
+    expect(open.namespaces.matches(new Map())).toBe(true);
+  });
+
+  test.each([
+    ['spec.weight', { weight: -1 }],
+    ['spec.weight', { weight: 10_001 }],
+    ['spec.weight', { weight: 1.5 }],
+    ['spec.guaranteed.cpu', { guaranteed: { cpu: -1 } }],
+    ['spec.max.memory', { max: { memory: 'much' } }],
+    ['spec.capacity.cpu', { capacity: { cpu: '-1m' } }],
+    ['spec.preemption.policy', { preemption: { policy: 'Never' } }],
+    ['spec.preemption.preferNear', { preemption: { preferNear: 'yes' } }],
+    ['spec.ordering', { ordering: 'Random' }],
+    ['spec.parent', { parent: 7 }],
+    ['spec.namespaceSelector.matchLabels', { namespaceSelector: { matchLabels: [] } }],
+  ])('%s that cannot be read is refused by its name: %j', (field, bad) => {
+    expect(decodeQueue({ metadata: { name: 'bad' }, spec: bad })).toMatchObject({ ok: false, field });
+  });
+});

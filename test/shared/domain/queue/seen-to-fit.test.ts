@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { decideReclaim } from '#shared/domain/queue/reclaim.ts';
+import { fitCheck } from '#shared/domain/queue/seen-to-fit.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { buildNode, buildPod } from '#test/build/cluster.ts';
+import { cpu, node, question, queue, running, waiting } from './builders.ts';
+
+const QUEUES = [queue('taker', undefined, { guaranteed: cpu(9_000) }), queue('giver')];
+const NODES = ['n', 'm'];
+
+const pods = NODES.map((name) =>
+  buildPod({ name: `v-${name}`, node: name, labels: { app: 'x' }, requests: { cpu: '2' } }),
+);
+const snapshot = createSnapshot({
+  nodes: NODES.map((name) =>
+    buildNode({ name, allocatable: { cpu: '2', memory: '8Gi' }, labels: { disk: name === 'n' ? 'ssd' : 'hdd' } }),
+  ),
+  pods,
+});
+const giving = NODES.map((name) => {
+  const uid = pods.find(({ spec }) => spec.nodeName === name)?.uid ?? '';
+  return node(name, cpu(2_000), [running(`v-${name}`, 'giver', { uid, requests: cpu(2_000) })]);
+});
+const incoming = buildPod({ name: 'p', requests: { cpu: '2' } });
+
+describe('fitCheck (S2-24)', () => {
+  test('says whether the pod fits without the victims, by the filters of kube-scheduler', () => {
+    const fits = fitCheck(snapshot, incoming);
+    expect(fits('n', [])).toBe(false);
+    expect(fits('n', giving[0]?.pods ?? [])).toBe(true);
+    expect(fits('gone', [])).toBe(false);
+  });
+
+  test('a victim that is not on that node is no answer', () => {
+    expect(fitCheck(snapshot, incoming)('n', giving[1]?.pods ?? [])).toBe(false);
+  });
+
+  test('no pod goes on a node that the pod does not tolerate or does not select', () => {
+    const selecting = {
+      ...incoming,
+      spec: { ...incoming.spec, scheduling: { ...incoming.spec.scheduling, nodeSelector: new Map([['disk', 'hdd']]) } },
+    };
+    const asked = question(QUEUES, giving, waiting('p', 'taker', { requests: cpu(2_000) }));
+    expect(decideReclaim({ ...asked, fits: fitCheck(snapshot, incoming) })).toMatchObject({ node: 'm' });
+    expect(decideReclaim({ ...asked, fits: fitCheck(snapshot, selecting) })).toMatchObject({ node: 'm' });
+    const other = {
+      ...selecting,
+      spec: {
+        ...selecting.spec,
+        scheduling: { ...selecting.spec.scheduling, nodeSelector: new Map([['disk', 'ssd']]) },
+      },
+    };
+    expect(decideReclaim({ ...asked, fits: fitCheck(snapshot, other) })).toMatchObject({ node: 'n' });
+  });
+});
