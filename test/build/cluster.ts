@@ -97,6 +97,7 @@ const NO_RULES: SchedulingRules = {
   podAntiAffinity: [],
   topologySpread: [],
   preferredPodTerms: [],
+  preferredNodeTerms: [],
 };
 
 export interface NodeFields {
