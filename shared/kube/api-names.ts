@@ -136,4 +136,5 @@ export const SHORT_NAMES = {
   NodePressurePolicy: 'nppol',
   NodePressure: 'np',
   Disruption: 'disr',
+  ReschedulingPolicy: 'rpol',
 } as const;

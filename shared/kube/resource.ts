@@ -78,6 +78,11 @@ export const NODE_PRESSURE_POLICIES = clusterScoped(
   'NodePressurePolicy',
 );
 export const DISRUPTIONS = namespaced('plimsoll.dev/v1alpha1', 'disruptions', 'Disruption');
+export const RESCHEDULING_POLICIES = clusterScoped(
+  'plimsoll.dev/v1alpha1',
+  'reschedulingpolicies',
+  'ReschedulingPolicy',
+);
 export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
 
 /** The `apiVersion` text of a resource's objects: `v1`, `policy/v1`. */

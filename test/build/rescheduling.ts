@@ -4,7 +4,6 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { type Measurements, NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { planPass, type PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
-import { NO_TROUBLE, type Trouble } from '#shared/domain/rescheduling/policies/wish.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
 import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
@@ -74,7 +73,6 @@ export interface PassCase extends Partial<ClusterObjects> {
   readonly rules?: MoveRules;
   readonly limits?: readonly RateLimit[];
   readonly memory?: ReschedulingMemory;
-  readonly trouble?: Trouble;
   readonly measurements?: Measurements;
   readonly pressures?: readonly NodePressureFacts[];
   readonly most?: number;
@@ -98,7 +96,6 @@ export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
       cluster: finish(readCluster(snapshot, measurements, { now, isSelected })),
       policy,
       rules: given.rules ?? MOVE_RULES,
-      trouble: given.trouble ?? NO_TROUBLE,
       limits: given.limits ?? [],
       memory: given.memory ?? NO_MEMORY,
       most: given.most ?? 25,

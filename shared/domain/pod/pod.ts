@@ -102,6 +102,7 @@ export interface PodCondition {
 
 export interface ContainerStatus {
   readonly name: string;
+  readonly restartCount: number;
   /** Counts only when present, also when empty (oddity U2). */
   readonly resources: Resources | undefined;
   readonly allocatedResources: Amounts | undefined;

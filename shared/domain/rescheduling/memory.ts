@@ -1,4 +1,4 @@
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
 import type { PolicyKind } from './policy.ts';
@@ -77,8 +77,8 @@ export type ReachedGain = (move: PastMove, replacement: PlacedPod, node: PassNod
 /** How moves are judged. */
 export interface Judgement {
   readonly reachedBy: (policy: PolicyKind) => ReachedGain;
-  /** Whether a pod, by UID, fails where it runs: then the move that it came from has brought nothing. */
-  readonly isFailing: (uid: string) => boolean;
+  /** Whether a pod fails where it runs: then the move that it came from has brought nothing. */
+  readonly isFailing: (pod: Pod) => boolean;
 }
 
 /** The memory at the beginning of a pass: replacements are looked up, stops begin and end, old moves are forgotten. */
@@ -121,9 +121,11 @@ function settleOwner(moves: readonly PastMove[], settling: Settling): readonly P
 }
 
 /** A replacement that fails as well was not helped, however late that shows. */
-function judgedAnew(move: PastMove, { isFailing }: Settling): PastMove {
+function judgedAnew(move: PastMove, { isFailing, group }: Settling): PastMove {
   const { replacement, policy } = move;
-  if (policy !== 'badService' || replacement === undefined || !isFailing(replacement.uid)) return move;
+  if (policy !== 'badService' || replacement === undefined) return move;
+  const placed = group?.pods.find(({ pod }) => pod.uid === replacement.uid);
+  if (placed === undefined || !isFailing(placed.pod)) return move;
   return { ...move, replacement: { ...replacement, reached: 0 } };
 }
 

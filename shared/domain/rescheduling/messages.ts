@@ -122,7 +122,7 @@ export const REASONS = {
   ),
   badService: reason(
     'BadService',
-    (f: OfNode & { readonly what: string; readonly count: number; readonly most: number }) =>
-      `${f.what} on node ${f.node}: ${f.count}, limit ${f.most}`,
+    (f: OfNode & { readonly count: number; readonly most: number }) =>
+      `its containers restarted ${f.count} times on node ${f.node}, limit ${f.most}`,
   ),
 } as const;

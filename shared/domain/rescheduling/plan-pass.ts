@@ -7,9 +7,9 @@ import { FRESH_POLICY, type PastMove, type ReschedulingMemory, rememberMoves, se
 import { REASONS } from './messages.ts';
 import { applyMove, type OwnerGroup, type PassCluster, type PassNode } from './pass-cluster.ts';
 import { losesPreference } from './policies/affinity.ts';
-import { isFailing } from './policies/bad-service.ts';
-import { countHotReadings, loadsOf, yardstickOf } from './policies/underused.ts';
-import type { PolicyInput, Trouble, Wish, WishGroup } from './policies/wish.ts';
+import { restartsOf } from './policies/bad-service.ts';
+import { countHotReadings, loadsOf, unevenness, yardstickOf } from './policies/underused.ts';
+import type { PolicyInput, Wish, WishGroup } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingPolicy, RESTRAINTS } from './policy.ts';
 import { type Account, openAccount, type RateLimit } from './restraint.ts';
@@ -21,7 +21,6 @@ export interface PassInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
   readonly rules: MoveRules;
-  readonly trouble: Trouble;
   readonly limits: readonly RateLimit[];
   readonly memory: ReschedulingMemory;
   /** Moves that the pass may make. */
@@ -55,6 +54,8 @@ export interface PassResult {
   readonly stays: readonly Stay[];
   /** Pods that some policy looked at. */
   readonly considered: number;
+  /** Sum of the squared loads of the open nodes in points, now and once the moves are done. */
+  readonly unevenness: { readonly before: number; readonly after: number };
   readonly memory: ReschedulingMemory;
 }
 
@@ -68,9 +69,10 @@ const MOST_STAYS = 5_000;
 /** Plans one pass. The cluster is changed as if the moves were made; each is planned on what the earlier ones leave. */
 export function* planPass(input: PassInput): Steps<PassResult> {
   const { cluster, policy } = input;
+  const before = unevenness(cluster);
   const settled = settleMoves(input.memory, cluster, {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
-    isFailing: (uid) => policy.badService !== undefined && isFailing(uid, input.trouble, policy.badService),
+    isFailing: (pod) => restartsOf(pod) >= (policy.badService?.restarts ?? Infinity),
   });
   const memory = { ...settled, hotReadings: hotReadings(settled, input) };
   const restraint = RESTRAINTS[policy.aggressiveness];
@@ -93,6 +95,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
     moves: pass.moves.map(({ move }) => move),
     stays: pass.stays,
     considered: pass.considered,
+    unevenness: { before, after: unevenness(cluster) },
     memory: rememberMoves(memory, made),
   };
 }

@@ -37,16 +37,10 @@ export interface AffinityPolicy {
   readonly spread: boolean;
 }
 
-/** Pods move off nodes on which they fail. A count that is absent is not looked at. */
+/** Pods move off nodes on which they fail. */
 export interface BadServicePolicy {
-  /** Restarts of a pod's containers. */
-  readonly restarts: number | undefined;
-  /** Kernel OOM kills of a pod's containers. */
-  readonly oomKills: number | undefined;
-  /** Pods of the owner that the kubelet of the node refused. */
-  readonly refused: number | undefined;
-  /** Share of time stalled by lack of memory, in percent. */
-  readonly stalls: number | undefined;
+  /** Restarts of a pod's containers, whatever ended them, from which on the pod counts as failing. */
+  readonly restarts: number;
   /** Whether the pod that fails moves, or the one that uses more than it requests (S3-5). */
   readonly move: 'Victim' | 'Aggressor';
 }

@@ -220,10 +220,11 @@ const TERMINATED: Message = new Map<number, Field>([[3, { name: 'reason', type: 
 
 const CONTAINER_STATE: Message = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
 
-/** Also why a container ended for good. */
+/** Also why a container ended for good, and how often it was started again. */
 const SCHEDULED_CONTAINER_STATUS: Message = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [2, { name: 'state', type: CONTAINER_STATE }],
+  [5, { name: 'restartCount', type: 'int32' }],
 ]);
 
 const SCHEDULED_STATUS: Message = new Map<number, Field>([

@@ -12,6 +12,7 @@ import { manifestsOf } from '#test/cli/vector-cluster.ts';
 const NOW = Date.parse(TAKEN_AT);
 const KINDS = [
   ...['disruptions', 'nodepressurepolicies', 'nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
+  'reschedulingpolicies',
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -265,7 +266,7 @@ describe('plimsoll check', () => {
       code: 0,
       lines: [
         'LEVEL     SUBJECT                          FINDING',
-        'OK        definitions                      all 6 CustomResourceDefinitions are there',
+        'OK        definitions                      all 7 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
         'OK        admission                        mode Webhook: the webhook is asked about every new pod; the API server gives no defaults itself, because defaults.plimsoll.dev is not installed',

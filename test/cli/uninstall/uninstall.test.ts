@@ -46,6 +46,7 @@ describe('plimsoll uninstall --dry-run=client', () => {
         'prioritypolicies',
         'priorityquotas',
         'priorityrules',
+        'reschedulingpolicies',
       ].map((kind) => {
         const name = `${kind}.plimsoll.dev`;
         const count = kind === 'prioritypolicies' ? '1 object' : '0 objects';

@@ -7,7 +7,6 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliValue, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import type { Measurements, PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
-import { NO_TROUBLE, type Trouble } from '#shared/domain/rescheduling/policies/wish.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
 import { type PassInput, planPass, type PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
 import { readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
@@ -95,10 +94,9 @@ export function passOver(
   const spreads = (kind: string): boolean => kind === 'ReplicaSet';
   const isSelected = policy.nodeSelector === undefined ? () => true : prepareSelector(policy.nodeSelector).matches;
   const cluster = finish(readCluster(snapshot, measurementsOf(recorded), { now, isSelected, spreads }));
-  const trouble = troubleOf(recorded);
   const avoidedBy: PassInput['avoidedBy'] = ({ key }) => avoided(key.uid ?? '');
   const limits = limitsOf(recorded);
-  return finish(planPass({ cluster, policy, rules, trouble, limits, memory, most, avoidedBy }));
+  return finish(planPass({ cluster, policy, rules, limits, memory, most, avoidedBy }));
 }
 
 function snapshotOf({ nodes, pods, budgets = [], namespaces = [] }: RecordedSnapshot): ClusterSnapshot {
@@ -141,7 +139,12 @@ function wirePod(pod: RecordedPod): object {
       containers: [{ name: 'main', resources: { requests: pod.requests, limits: pod.limits } }],
       ...(pod.localStorage === true && { volumes: [{ name: 'scratch', emptyDir: {} }] }),
     },
-    status: { phase, startTime, conditions: isRunning ? [{ type: 'Ready', status: 'True' }] : [] },
+    status: {
+      phase,
+      startTime,
+      conditions: isRunning ? [{ type: 'Ready', status: 'True' }] : [],
+      containerStatuses: [{ name: 'main', restartCount: pod.restarts }],
+    },
   };
 }
 
@@ -160,11 +163,6 @@ function useOf(usage: Texts | undefined): PodUse | undefined {
   const [cpu, memory] = [parseQuantity(usage['cpu'] ?? '0'), parseQuantity(usage['memory'] ?? '0')];
   if (!cpu.ok || !memory.ok) return undefined;
   return { cpu: Number(quantityMilliValue(cpu.quantity)), memory: quantityNumber(memory.quantity) };
-}
-
-function troubleOf({ pods }: RecordedSnapshot): Trouble {
-  const restarts = new Map(pods.map(({ uid, restarts: count = 0 }) => [uid, count]));
-  return { ...NO_TROUBLE, restarts: (uid) => restarts.get(uid) ?? 0 };
 }
 
 /** The rate of a budget, which no PodDisruptionBudget has. */

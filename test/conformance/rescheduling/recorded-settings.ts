@@ -55,7 +55,7 @@ function affinityOf(node: Setting, apart: Setting): ReschedulingPolicy['affinity
 
 function badServiceOf(setting: Setting): ReschedulingPolicy['badService'] {
   if (setting === undefined) return undefined;
-  return { restarts: setting.threshold, oomKills: undefined, refused: undefined, stalls: undefined, move: 'Victim' };
+  return { restarts: setting.threshold ?? Infinity, move: 'Victim' };
 }
 
 /** The descheduler's opt-out, where the settings honour it. */

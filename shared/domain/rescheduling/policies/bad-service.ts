@@ -1,12 +1,13 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import { MEMORY, ownerGroupOf, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { LONG_AVOID_MS, type PolicyInput, type Trouble, type Wish, type WishGroup } from './wish.ts';
+import { LONG_AVOID_MS, type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
 /** A pod that works again, in points. */
 export const SERVICE_GAIN = 100;
@@ -23,7 +24,7 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
   const failing: Failing[] = [];
   for (const node of input.cluster.nodes) {
     for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
-      const because = whyFailing(input, policy, [placed, node]);
+      const because = whyFailing(policy, [placed, node]);
       if (because !== undefined) failing.push({ placed, node, because });
     }
     yield;
@@ -33,27 +34,17 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
   return [{ wishes: moved.flatMap((each) => wishOf(input, each, harmful)), urgency: () => 1 }];
 }
 
-/** Whether a pod itself fails; what its node or its owner suffers from is left out. */
-export function isFailing(uid: string, { restarts, oomKills }: Trouble, policy: BadServicePolicy): boolean {
-  return restarts(uid) >= (policy.restarts ?? Infinity) || oomKills(uid) >= (policy.oomKills ?? Infinity);
+/** Restarts of all containers of a pod. */
+export function restartsOf({ status }: Pod): number {
+  return [...status.containers, ...status.initContainers].reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
 function whyFailing(
-  { trouble }: PolicyInput,
-  policy: BadServicePolicy,
+  { restarts: most }: BadServicePolicy,
   [{ pod }, { name }]: readonly [PlacedPod, PassNode],
 ): Because | undefined {
-  const owner = pod.owners.find(({ isController }) => isController)?.uid ?? '';
-  const counts = [
-    ['restarts', trouble.restarts(pod.uid), policy.restarts],
-    ['OOM kills', trouble.oomKills(pod.uid), policy.oomKills],
-    ['refusals by the kubelet', trouble.refused(owner, name), policy.refused],
-    ['percent of time stalled', trouble.stalls(name) ?? 0, policy.stalls],
-  ] as const;
-  for (const [what, count, most] of counts) {
-    if (most !== undefined && count >= most) return REASONS.badService({ node: name, what, count, most });
-  }
-  return undefined;
+  const count = restartsOf(pod);
+  return count < most ? undefined : REASONS.badService({ node: name, count, most });
 }
 
 /** Nodes by owner on which pods of the owner fail: each is a place to keep away from. */

@@ -205,6 +205,14 @@ export function overTarget(
   return undefined;
 }
 
+/** The sum of the squared loads of cpu and memory, by requests, of all open nodes; in points. */
+export function unevenness({ nodes }: PassCluster): number {
+  const open = nodes.filter(({ closed }) => closed === undefined);
+  return (
+    POINTS * open.reduce((sum, node) => sum + squares([requestedShare(node, CPU), requestedShare(node, MEMORY)]), 0)
+  );
+}
+
 /** The loads of a node that a move of this policy is judged by afterwards. */
 export function loadsOf(yardstick: Yardstick, node: PassNode): readonly number[] {
   return yardstick.limits.map(({ column }) => yardstick.load(node, column));

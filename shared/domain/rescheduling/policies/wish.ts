@@ -5,30 +5,12 @@ import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/r
 import type { Movable, RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
-/** How pods fail on their nodes; all of it observed recently. */
-export interface Trouble {
-  readonly restarts: (uid: string) => number;
-  readonly oomKills: (uid: string) => number;
-  /** Pods of an owner that the kubelet of a node refused. */
-  readonly refused: (owner: string, node: string) => number;
-  /** Share of time stalled by lack of memory, in percent; `undefined` where it is not measured. */
-  readonly stalls: (node: string) => number | undefined;
-}
-
-export const NO_TROUBLE: Trouble = {
-  restarts: () => 0,
-  oomKills: () => 0,
-  refused: () => 0,
-  stalls: () => undefined,
-};
-
 /** What a policy looks at. */
 export interface PolicyInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
   readonly restraint: Restraint;
   readonly memory: ReschedulingMemory;
-  readonly trouble: Trouble;
   /** A pod as one that a policy may name, with its reason if it stays. */
   readonly movable: (placed: PlacedPod, node: PassNode) => Movable | undefined;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
-import { NO_TROUBLE } from '#shared/domain/rescheduling/policies/wish.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { codeOf, movesOf, NOON, passOn, replica, UNDERUSED } from '#test/build/rescheduling.ts';
 
@@ -71,23 +70,17 @@ describe('what the rescheduler remembers', () => {
   });
 
   test('a pod whose replacements fail as well is left alone: its node is not to blame', () => {
-    const badService = {
-      restarts: 5,
-      oomKills: undefined,
-      refused: undefined,
-      stalls: undefined,
-      move: 'Victim',
-    } as const;
+    const badService = { restarts: 5, move: 'Victim' } as const;
     const policy = { ...UNDERUSED, underused: undefined, badService };
-    const trouble = { ...NO_TROUBLE, restarts: () => 9 };
+    const failing = pods([], NOON).map((pod) => ({ ...pod, status: { ...pod.status, containers: [restarted(9)] } }));
     const past = [0, 1, 2].map((n) => ({
       ...{ uid: `x${n}`, policy: 'badService', from: `n${n}`, expectedOn: 'a', at: NOON - ROUND_MS, expected: 100 },
       ...{ sourceLoad: [], replicas: 9, replacement: { uid: `uid-p${n}`, node: 'a', reached: 100 } },
     })) as never;
     const id = 'default/ReplicaSet/web owner-web';
     const memory: ReschedulingMemory = { ...NO_MEMORY, owners: new Map([[id, { moves: past, stop: undefined }]]) };
-    expect(movesOf(passOn({ nodes: NODES, pods: pods([], NOON), policy, trouble }))).not.toEqual([]);
-    const result = passOn({ nodes: NODES, pods: pods([], NOON), policy, trouble, memory });
+    expect(movesOf(passOn({ nodes: NODES, pods: failing, policy }))).not.toEqual([]);
+    const result = passOn({ nodes: NODES, pods: failing, policy, memory });
     expect(movesOf(result)).toEqual([]);
     expect(codeOf(result, 'p0')).toBe('SchedulerDisagrees');
   });
@@ -109,3 +102,7 @@ describe('what the rescheduler remembers', () => {
     expect(movesOf(blind)).toEqual([]);
   });
 });
+
+function restarted(restartCount: number) {
+  return { name: 'main', restartCount, resources: undefined, allocatedResources: undefined };
+}
