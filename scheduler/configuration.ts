@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
+import { reschedulingSchema } from './rescheduling/run-rescheduler.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
 
 const port = z.number().int().min(0).max(65_535);
@@ -97,6 +98,7 @@ export const schedulerSchema = z.strictObject({
   preemptionLoops: loopsSchema,
   nodes: nodesSchema,
   disruptions: disruptionsSchema,
+  rescheduling: reschedulingSchema,
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

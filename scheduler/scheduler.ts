@@ -21,6 +21,7 @@ import { clearVoidedNominations, createVoidedNominations } from './extender/void
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
 import { recordLoops } from './preemptions/record-loops.ts';
+import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 
 /** Where a started scheduler process listens. */
@@ -50,7 +51,9 @@ export async function startScheduler(
   const isRecorded = configuration.disruptions.record === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  for (const reflector of isExtender || isRecorded ? view.reflectors : []) void reflector.run(shutdown.signal);
+  const isRescheduling = configuration.rescheduling.passes === 'On';
+  for (const reflector of isExtender || isRecorded || isRescheduling ? view.reflectors : [])
+    void reflector.run(shutdown.signal);
   if (isRecorded) {
     void followPreemptedEvents(removals, parts).run(shutdown.signal);
     const { snapshot, pods } = view;
@@ -63,6 +66,10 @@ export async function startScheduler(
     const recording = recordLoops(record, shutdown.signal);
     shutdown.onRelease('lease of the loops of preemptions', () => recording);
     void clearVoidedNominations(voided, parts, shutdown.signal);
+  }
+  if (isRescheduling) {
+    const rescheduling = runRescheduler({ ...parts, view, configuration: configuration.rescheduling }, shutdown.signal);
+    shutdown.onRelease('lease of the rescheduler', () => rescheduling);
   }
   const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
   shutdown.onRelease('lease of the node controller', () => controlling);

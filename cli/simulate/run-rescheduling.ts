@@ -2,7 +2,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import type { PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import { countReasons, type LeftStatus, moveStatus, type MoveStatus } from '#shared/domain/rescheduling/status.ts';

@@ -126,6 +126,8 @@ export const EVENT_REASONS = {
   quotaExceeded: 'QuotaExceeded',
   namespaceLeftQuota: 'NamespaceLeftQuota',
   severalDefaults: 'SeveralGlobalDefaults',
+  rescheduled: 'Rescheduled',
+  reschedulingDryRun: 'ReschedulingDryRun',
 } as const;
 
 /** @public */

@@ -3,7 +3,8 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { type Measurements, NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
-import { planPass, type PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
+import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
 import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
@@ -100,6 +101,7 @@ export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
       memory: given.memory ?? NO_MEMORY,
       most: given.most ?? 25,
       avoidedBy: () => new Set(),
+      canAvoid: () => true,
     }),
   );
 }

@@ -21,6 +21,7 @@ describe('network policies', () => {
     ['base/agent/daemonset.yaml', 'base/agent/network-policy.yaml', []],
     ['components/node-controller/deployment.yaml', 'components/node-controller/network-policy.yaml', []],
     ['components/disruption-record/deployment.yaml', 'components/disruption-record/network-policy.yaml', []],
+    ['components/rescheduling/deployment.yaml', 'components/rescheduling/network-policy.yaml', []],
   ])('of %s close its metrics to pods, and nothing that must be reached', (workloadFile, policyFile, open) => {
     const workload = read(workloadFile);
     const policy = read(policyFile);

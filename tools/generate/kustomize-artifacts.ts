@@ -21,6 +21,7 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/without-agent': 'not .Values.agent.enabled',
   'overlays/dashboard': '.Values.dashboard.enabled',
   'overlays/disruption-record': '.Values.disruptions.enabled',
+  'overlays/rescheduling': '.Values.rescheduling.enabled',
 };
 
 /** The same for components that add objects and change none. */

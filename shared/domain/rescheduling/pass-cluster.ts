@@ -68,6 +68,8 @@ export interface PassCluster {
   readonly nodes: readonly PassNode[];
   readonly byName: ReadonlyMap<string, PassNode>;
   readonly owners: ReadonlyMap<string, OwnerGroup>;
+  /** The same by namespace. */
+  readonly ownersIn: (namespace: string) => readonly OwnerGroup[];
   readonly measurements: Measurements;
   /** Whether kube-scheduler finds the controllers of a kind, whose pods it then spreads without being told. */
   readonly spreads: (kind: string) => boolean;
@@ -105,7 +107,9 @@ export function* readCluster(
     }
   }
   const byName = new Map(nodes.map((node) => [node.name, node]));
-  return { snapshot, nodes, byName, owners: index.groups, measurements, spreads, now };
+  const byNamespace = Map.groupBy(index.groups.values(), ({ key }) => key.namespace);
+  const ownersIn = (namespace: string): readonly OwnerGroup[] => byNamespace.get(namespace) ?? [];
+  return { snapshot, nodes, byName, owners: index.groups, ownersIn, measurements, spreads, now };
 }
 
 function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNode, 'used' | 'closed'>): PassNode {

@@ -83,7 +83,7 @@ function softOf(cluster: PassCluster, pod: Pod, arriving: readonly Arrival[]): r
 }
 
 function countedBy(
-  { owners, byName }: PassCluster,
+  { ownersIn, byName }: PassCluster,
   pod: Pod,
   constraint: TopologySpreadConstraint,
   arriving: readonly Arrival[],
@@ -91,8 +91,7 @@ function countedBy(
   const matches = matcherOf(pod, constraint);
   const leaving = new Set([pod, ...arriving.map(({ placed }) => placed.pod)]);
   const found: PassNode[] = [];
-  for (const { key, pods } of owners.values()) {
-    if (key.namespace !== pod.namespace || pods[0] === undefined) continue;
+  for (const { pods } of ownersIn(pod.namespace)) {
     for (const other of pods) {
       if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
       found.push(...nodeOf(byName, other));

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { PassResult } from './plan-pass.ts';
+import type { PassResult } from './pass.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
 
 /** What a ReschedulingPolicy says of its last pass. It tells what was looked at and decided, never what will be. */

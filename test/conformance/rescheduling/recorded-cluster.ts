@@ -8,7 +8,8 @@ import { quantityMilliValue, quantityNumber } from '#shared/domain/quantity/quan
 import { finish } from '#shared/domain/model/steps.ts';
 import type { Measurements, PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
-import { type PassInput, planPass, type PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
+import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassInput, PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
@@ -96,7 +97,7 @@ export function passOver(
   const cluster = finish(readCluster(snapshot, measurementsOf(recorded), { now, isSelected, spreads }));
   const avoidedBy: PassInput['avoidedBy'] = ({ key }) => avoided(key.uid ?? '');
   const limits = limitsOf(recorded);
-  return finish(planPass({ cluster, policy, rules, limits, memory, most, avoidedBy }));
+  return finish(planPass({ cluster, policy, rules, limits, memory, most, avoidedBy, canAvoid: () => true }));
 }
 
 function snapshotOf({ nodes, pods, budgets = [], namespaces = [] }: RecordedSnapshot): ClusterSnapshot {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import type { PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { readVectors } from '#test/conformance/read-vectors.ts';
 import { passOver, type RecordedPod, type RecordedSnapshot } from './recorded-cluster.ts';
 import { policyOf, type RecordedSettings, rulesOf } from './recorded-settings.ts';

@@ -9,7 +9,7 @@ export interface ChartPlace {
   readonly tree: ChartTree;
 }
 
-type Component = 'webhook' | 'agent' | 'scheduler' | 'nodeController' | 'disruptions' | 'dashboard';
+type Component = 'webhook' | 'agent' | 'scheduler' | 'nodeController' | 'disruptions' | 'rescheduling' | 'dashboard';
 
 const NODE_CONTROLLER = 'Deployment plimsoll-node-controller';
 const NODE_CONTROLLER_ARGS = 'spec.template.spec.containers.0.args';
@@ -46,6 +46,7 @@ export const CHART_PLACES: readonly ChartPlace[] = [
   ...ofDeployment('Deployment plimsoll-scheduler', 'scheduler'),
   ...ofDeployment(NODE_CONTROLLER, 'nodeController'),
   ...ofDeployment('Deployment plimsoll-disruptions', 'disruptions'),
+  ...ofDeployment('Deployment plimsoll-rescheduling', 'rescheduling'),
   ...ofDeployment('Deployment plimsoll-dashboard', 'dashboard'),
   ...ofPods('DaemonSet plimsoll-agent', 'agent'),
   action(

@@ -35,7 +35,7 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
 }
 
 function group(wishes: readonly Wish[], urgency: number): WishGroup {
-  return { wishes, urgency: () => urgency };
+  return { wishes: () => wishes, urgency: () => urgency };
 }
 
 function checksOf({ cluster }: PolicyInput, { required, spread }: AffinityPolicy): readonly RuleCheck[] {

@@ -31,7 +31,8 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
   }
   const harmful = harmfulNodes(failing);
   const moved = policy.move === 'Victim' ? failing : aggressorsOf(input, failing);
-  return [{ wishes: moved.flatMap((each) => wishOf(input, each, harmful)), urgency: () => 1 }];
+  const wishes = moved.flatMap((each) => wishOf(input, each, harmful));
+  return [{ wishes: () => wishes, urgency: () => 1 }];
 }
 
 /** Restarts of all containers of a pod. */

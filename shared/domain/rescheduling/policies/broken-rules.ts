@@ -65,6 +65,8 @@ function findOther(
 function selectedByTerms({ snapshot }: PassCluster): (term: AffinityTerm, pod: Pod) => boolean {
   const byTerm = new Map<AffinityTerm, Map<string, Map<Pod['labels'], boolean>>>();
   return (term, pod) => {
+    // Nearly every term is about its own namespace: most other pods are told by its name alone.
+    if (term.namespaceSelector.written === undefined && !term.namespaces.has(pod.namespace)) return false;
     const ofTerm = byTerm.get(term) ?? new Map<string, Map<Pod['labels'], boolean>>();
     byTerm.set(term, ofTerm);
     const known = ofTerm.get(pod.namespace) ?? new Map<Pod['labels'], boolean>();
@@ -80,18 +82,22 @@ function nodesByDomain({ nodes }: PassCluster): (key: string, value: string) => 
   return (key, value) => byKey(key).get(value) ?? [];
 }
 
-/** Hard topology spread constraints: the pod is in the fullest domain and the skew is above its limit. */
+/** Hard topology spread constraints: the pod is in a domain that has too many more than another one. */
 export function spreadCheck(cluster: PassCluster): RuleCheck {
   const byRules = new Map<SchedulingRules, readonly Spread[]>();
+  const counting: Counting = {
+    cluster,
+    labelled: podsByLabel(cluster),
+    openDomains: memoize((key) => domainsOf(cluster, key)),
+  };
   return ({ pod }, node) => {
     const rules = pod.spec.scheduling;
     if (rules.topologySpread.length === 0) return undefined;
-    const spreads = byRules.get(rules) ?? hardConstraints(rules).map((each) => countSpread(cluster, pod, each));
+    const spreads = byRules.get(rules) ?? hardConstraints(rules).map((each) => countSpread(counting, pod, each));
     byRules.set(rules, spreads);
-    for (const { key, counts, most } of spreads) {
+    for (const { key, counts, least, most } of spreads) {
       const here = counts.get(node.entry.node.labels.get(key) ?? '') ?? 0;
-      const skew = here - Math.min(...counts.values());
-      if (skew > most) return REASONS.spreadBroken({ key, skew, most });
+      if (here - least > most) return REASONS.spreadBroken({ key, skew: here - least, most });
     }
     return undefined;
   };
@@ -101,37 +107,78 @@ interface Spread {
   readonly key: string;
   readonly most: number;
   readonly counts: ReadonlyMap<string, number>;
+  readonly least: number;
+}
+
+interface Counting {
+  readonly cluster: PassCluster;
+  readonly labelled: (namespace: string, label: string) => readonly PlacedPod[];
+  readonly openDomains: (key: string) => ReadonlySet<string>;
 }
 
 function hardConstraints({ topologySpread }: SchedulingRules): readonly TopologySpreadConstraint[] {
   return topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
 }
 
-function countSpread(cluster: PassCluster, pod: Pod, constraint: TopologySpreadConstraint): Spread {
+function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadConstraint): Spread {
   const { topologyKey: key, maxSkew: most } = constraint;
-  const counts = emptyDomains(cluster, pod, key);
+  const { cluster } = counting;
+  const counts = new Map<string, number>();
+  for (const domain of domainsFor(counting, pod, key)) counts.set(domain, 0);
   const matches = matcherOf(pod, constraint);
-  for (const { key: owner, pods } of cluster.owners.values()) {
-    if (owner.namespace !== pod.namespace) continue;
-    for (const other of pods) {
-      const domain = domainOf(cluster, other, key);
-      const before = counts.get(domain);
-      if (before !== undefined && other.pod.deletion === undefined && matches(other.pod.labels)) {
-        counts.set(domain, before + 1);
-      }
+  for (const other of selectable(counting, pod, constraint)) {
+    const domain = cluster.byName.get(other.pod.spec.nodeName ?? '')?.entry.node.labels.get(key) ?? '';
+    const before = counts.get(domain);
+    if (before !== undefined && other.pod.deletion === undefined && matches(other.pod.labels)) {
+      counts.set(domain, before + 1);
     }
   }
-  return { key, most, counts };
+  return { key, most, counts, least: Math.min(...counts.values()) };
 }
 
 /** Domains of nodes that the pod may run on; closed ones could take no replacement and would only raise the skew. */
-function emptyDomains({ nodes }: PassCluster, pod: Pod, key: string): Map<string, number> {
+function domainsFor({ cluster, openDomains }: Counting, pod: Pod, key: string): Iterable<string> {
+  const { nodeAffinity, nodeSelector } = pod.spec.scheduling;
+  if (nodeAffinity === undefined && nodeSelector.size === 0) return openDomains(key);
   const isWanted = wantedNodes(pod);
-  const open = nodes.filter(({ closed, entry }) => closed === undefined && isWanted(entry.node));
-  const domains = open.flatMap(({ entry }) => entry.node.labels.get(key) ?? []);
-  return new Map(domains.map((domain) => [domain, 0]));
+  return domainsOf(cluster, key, ({ entry }) => isWanted(entry.node));
 }
 
-function domainOf({ byName }: PassCluster, { pod }: PlacedPod, key: string): string {
-  return byName.get(pod.spec.nodeName ?? '')?.entry.node.labels.get(key) ?? '';
+function domainsOf(
+  { nodes }: PassCluster,
+  key: string,
+  isWanted: (node: PassNode) => boolean = () => true,
+): ReadonlySet<string> {
+  const open = nodes.filter((node) => node.closed === undefined && isWanted(node));
+  return new Set(open.flatMap(({ entry }) => entry.node.labels.get(key) ?? []));
+}
+
+/** Pods that the constraint may count: of its namespace, and with the first label of its selector where it has one. */
+function selectable({ cluster, labelled }: Counting, pod: Pod, { labelSelector }: TopologySpreadConstraint) {
+  const [label] = labelSelector?.matchLabels ?? [];
+  if (label === undefined) return cluster.ownersIn(pod.namespace).flatMap(({ pods }) => pods);
+  return labelled(pod.namespace, labelText(label));
+}
+
+function labelText([key, value]: readonly [string, string]): string {
+  return `${key}=${value}`;
+}
+
+/** The pods of controllers in a namespace by each of their labels. */
+function podsByLabel({ ownersIn }: PassCluster): Counting['labelled'] {
+  const ofNamespace = memoize((namespace: string) => {
+    const byLabel = new Map<string, PlacedPod[]>();
+    for (const { pods } of ownersIn(namespace)) for (const placed of pods) addLabels(byLabel, placed);
+    return byLabel;
+  });
+  return (namespace, label) => ofNamespace(namespace).get(label) ?? [];
+}
+
+function addLabels(byLabel: Map<string, PlacedPod[]>, placed: PlacedPod): void {
+  for (const label of placed.pod.labels) {
+    const text = labelText(label);
+    const known = byLabel.get(text);
+    if (known === undefined) byLabel.set(text, [placed]);
+    else known.push(placed);
+  }
 }

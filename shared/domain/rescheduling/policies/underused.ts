@@ -126,10 +126,11 @@ interface Source {
 
 function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source): WishGroup {
   const { yardstick, node } = source;
-  const wishes = node.entry.occupancy.pods.flatMap((placed) => {
-    const movable = input.movable(placed, node);
-    return movable?.kind === 'movable' ? [wishOf(input, underused, { ...source, pod: movable.pod })] : [];
-  });
+  const wishes = (): readonly Wish[] =>
+    node.entry.occupancy.pods.flatMap((placed) => {
+      const movable = input.movable(placed, node);
+      return movable?.kind === 'movable' ? [wishOf(input, underused, { ...source, pod: movable.pod })] : [];
+    });
   return { wishes, urgency: () => Math.max(0, excess(yardstick, node)) };
 }
 

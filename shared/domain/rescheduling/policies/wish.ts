@@ -32,7 +32,8 @@ export interface Wish {
 
 /** Wishes that are served together: those of one node, or of one rule. */
 export interface WishGroup {
-  readonly wishes: readonly Wish[];
+  /** Made when the group is served. */
+  readonly wishes: () => readonly Wish[];
   /** The group with the largest is served next; 0 ends it. */
   readonly urgency: () => number;
 }

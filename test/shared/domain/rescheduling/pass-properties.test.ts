@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { quantityMilliValue } from '#shared/domain/quantity/quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PassResult } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
 import { buildBudget, buildNode, buildTerm } from '#test/build/cluster.ts';
 import { AFFINITY, NOON, passOn, type PassCase, replica, UNDERUSED } from '#test/build/rescheduling.ts';
