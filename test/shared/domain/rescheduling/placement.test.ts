@@ -62,6 +62,15 @@ describe('affinity', () => {
     expect(result.moves[0]?.gain).toBe(100);
   });
 
+  test('a broken rule is no reason to evict a pod that no allowed node has room for', () => {
+    const scheduling = { nodeSelector: mapOf({ disk: 'ssd' }) };
+    const pods = [0, 1].map((n) => replica({ name: `p${n}`, node: 'a', scheduling }));
+    const full = replica({ name: 'full', node: 'b', owner: 'full', requests: { cpu: '9500m', memory: '1Gi' } });
+    const result = passOn({ nodes: [node('a'), node('b', { disk: 'ssd' })], pods: [...pods, full], policy: AFFINITY });
+    expect(movesOf(result)).toEqual([]);
+    expect(codeOf(result, 'p0')).toBe('FitsNowhere');
+  });
+
   test('moves a pod to a node that it prefers, and not for a small weight', () => {
     const withWeight = (weight: number) => {
       const scheduling = { preferredNodeTerms: [{ weight, term: inZone('z') }] };
