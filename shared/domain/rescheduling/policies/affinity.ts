@@ -14,7 +14,9 @@ import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 export const RULE_GAIN = 100;
 /** The least weight of preferred affinity that is worth a move. */
 const LEAST_WEIGHT: Readonly<Record<Aggressiveness, number>> = { Low: 50, Medium: 20, High: 10 };
-const PODS_PER_STEP = 200;
+const PODS_PER_STEP = 10;
+/** Wishes that are put in order at a time: thousands at once would take too long. */
+const WISHES_IN_GROUP = 200;
 
 /** Pods whose rules are broken, then pods that would like another node better. */
 export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy): Steps<readonly WishGroup[]> {
@@ -31,11 +33,15 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
       if ((looked += 1) % PODS_PER_STEP === 0) yield;
     }
   }
-  return [group(broken, 2), group(unmet, 1)];
+  return [...groupsOf(broken, 2), ...groupsOf(unmet, 1)];
 }
 
-function group(wishes: readonly Wish[], urgency: number): WishGroup {
-  return { wishes: () => wishes, urgency: () => urgency };
+function groupsOf(wishes: readonly Wish[], urgency: number): readonly WishGroup[] {
+  const count = Math.ceil(wishes.length / WISHES_IN_GROUP);
+  return Array.from({ length: count }, (_, at) => {
+    const part = wishes.slice(at * WISHES_IN_GROUP, (at + 1) * WISHES_IN_GROUP);
+    return { wishes: () => part, urgency: () => urgency };
+  });
 }
 
 function checksOf({ cluster }: PolicyInput, { required, spread }: AffinityPolicy): readonly RuleCheck[] {
