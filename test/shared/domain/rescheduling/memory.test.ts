@@ -85,6 +85,13 @@ describe('what the rescheduler remembers', () => {
     expect(codeOf(result, 'p0')).toBe('SchedulerDisagrees');
   });
 
+  test('a pod that fails keeps its owner away from the node for an hour, one that only finds a better place for ten minutes (S3-31)', () => {
+    const policy = { ...UNDERUSED, underused: undefined, badService: { restarts: 5, move: 'Victim' } } as const;
+    const failing = pods([], NOON).map((pod) => ({ ...pod, status: { ...pod.status, containers: [restarted(9)] } }));
+    expect(passOn({ nodes: NODES, pods: failing, policy }).moves[0]?.avoidForMs).toBe(3_600_000);
+    expect(passOn({ nodes: NODES, pods: pods([], NOON) }).moves[0]?.avoidForMs).toBe(600_000);
+  });
+
   test('by usage, a node counts once it was above its target in three readings', () => {
     const underused = { ...UNDERUSED.underused, by: 'Usage' } as const;
     const policy = { ...UNDERUSED, underused: underused as never };
