@@ -5,6 +5,7 @@ import { type ProcessIo, rootName } from './process-io.ts';
 import type { PreemptOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
 import type { QueueOptions } from './simulate/run-queue.ts';
+import type { ReschedulingOptions } from './simulate/run-rescheduling.ts';
 import { SIGNALS } from './simulate/parse-usage.ts';
 
 function preemptHelp(program: string): string {
@@ -71,6 +72,25 @@ Examples:
 `;
 }
 
+function reschedulingHelp(program: string): string {
+  return `
+Answers as the rescheduler would plan its first pass, by the same code: which
+pods it would move, from where to where kube-scheduler would place them, what
+that gains, and why other pods stay. Nothing is changed.
+
+Exit code: 0 a pod would be moved, 1 none, 2 the command or its input cannot
+be used.
+
+Examples:
+  # Would moves make this cluster better?
+  ${program} simulate rescheduling
+
+  # On a saved cluster, with a policy that is not applied yet
+  ${program} snapshot -o cluster.json
+  ${program} simulate rescheduling -f cluster.json -f policy.yaml
+`;
+}
+
 /** `plimsoll simulate`: decisions on a snapshot or the live cluster, without carrying them out. */
 export function simulateCommand(io: ProcessIo): Command {
   return new Command('simulate')
@@ -78,7 +98,8 @@ export function simulateCommand(io: ProcessIo): Command {
     .description('Simulate decisions in a cluster without carrying them out.')
     .addCommand(preemptCommand(io))
     .addCommand(pressureCommand(io))
-    .addCommand(queueCommand(io));
+    .addCommand(queueCommand(io))
+    .addCommand(reschedulingCommand(io));
 }
 
 function preemptCommand(io: ProcessIo): Command {
@@ -98,6 +119,20 @@ function preemptCommand(io: ProcessIo): Command {
       if (mistake !== undefined) command.error(`error: ${mistake}`);
       const { runPreempt } = await import('./simulate/run-preempt.ts');
       await runPreempt(options, io);
+    });
+}
+
+function reschedulingCommand(io: ProcessIo): Command {
+  const command = new Command('rescheduling')
+    .summary('show which pods would be moved to better places, and why the others stay')
+    .description('Show which pods would be moved to better places, and why the others stay.')
+    .option('--policy <name>', 'the ReschedulingPolicy, where there are several')
+    .addOption(outputOption());
+  return addClusterOptions(command)
+    .addHelpText('after', () => reschedulingHelp(rootName(command)))
+    .action(async (options: ReschedulingOptions) => {
+      const { runRescheduling } = await import('./simulate/run-rescheduling.ts');
+      await runRescheduling(options, io);
     });
 }
 

@@ -44,7 +44,7 @@ import {
 import { REMOVING_OUTCOMES } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { compareQuantities } from '#shared/domain/quantity/quantity.ts';
+import { compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { RecordedLoops } from './preemptions/record-loops.ts';
 import type { ReportedEviction } from '#shared/domain/disruption/removals.ts';
@@ -183,7 +183,31 @@ export function pressureFacts({ name, avoid, status }: NodePressure): NodePressu
     overRequest: uidsOf((status?.next ?? []).filter(isOverRequest)),
     evicting: uidsOf((status?.evictions ?? []).filter((each) => isGoing(each, status?.observedAt))),
     avoid: avoid.map(({ owner, until, hard }) => ({ owner, until, isHard: hard })),
+    memory: memoryUse(status),
   };
+}
+
+const MEMORY = 'memory.available';
+
+/** What a report says of memory; the ranking of another signal names other figures. */
+function memoryUse(status: NodePressureStatus | undefined): NodePressureFacts['memory'] {
+  const signal = status?.signals.find(({ name }) => name === MEMORY);
+  const [capacity, available] = [bytesOf(signal?.capacity), bytesOf(signal?.available)];
+  if (status === undefined || capacity === undefined || available === undefined) return undefined;
+  const pods = status.next.filter(({ because }) => because.facts['signal'] === MEMORY);
+  return {
+    used: capacity - available,
+    ofPods: new Map(pods.flatMap(({ uid, usage }) => toEntry(uid, bytesOf(usage)))),
+  };
+}
+
+function toEntry(uid: string, bytes: number | undefined): readonly (readonly [string, number])[] {
+  return bytes === undefined ? [] : [[uid, bytes]];
+}
+
+function bytesOf(text: string | undefined): number | undefined {
+  const parsed = parseQuantity(text ?? '');
+  return parsed.ok ? quantityNumber(parsed.quantity) : undefined;
 }
 
 function worstState(status: NodePressureStatus | undefined): NodePressureFacts['pressure'] {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 import { disruptionsSchema } from './disruptions/record-disruptions.ts';
 import { nodesSchema } from './nodes/nodes-configuration.ts';
+import { reschedulingSchema } from './rescheduling/run-rescheduler.ts';
 import { loopsSchema } from './preemptions/preemption-loops.ts';
 import { queueLeaseSchema } from './queues/queue-leader.ts';
 
@@ -111,6 +112,7 @@ export const schedulerSchema = z.strictObject({
     .describe(
       'DryRun logs which pods would make room for a pod whose queue is under its guarantee, where queues are On; no pod is evicted',
     ),
+  rescheduling: reschedulingSchema,
 });
 
 export type SchedulerConfiguration = z.output<typeof schedulerSchema>;

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
 import type { Owner, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
-import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
+import {
+  ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_EVICT,
+  FOREIGN_ALLOW_PREEMPTION,
+  FOREIGN_PREFER_NO_EVICTION,
+} from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
@@ -12,7 +17,13 @@ import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { CompactPod, LastMade, type Placement, type PodTemplate, TemplatePool } from './compact-pod.ts';
 
 /** Annotations that decisions read; others often differ from pod to pod. */
-const READ_ANNOTATIONS: readonly string[] = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION, CONFIG_MIRROR];
+const READ_ANNOTATIONS: readonly string[] = [
+  ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_EVICT,
+  FOREIGN_ALLOW_PREEMPTION,
+  FOREIGN_PREFER_NO_EVICTION,
+  CONFIG_MIRROR,
+];
 /** No value that a decision knows is longer; that there is one counts too. */
 const LONGEST_ANNOTATION = 64;
 /** Parts that are kept for pods of other owners; when there are more, the pool begins anew. */

@@ -21,6 +21,7 @@ import { clearVoidedNominations, createVoidedNominations } from './extender/void
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
 import { recordLoops } from './preemptions/record-loops.ts';
+import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 import { runQueueLeader } from './queues/queue-leader.ts';
 import { QueuedPods } from './queues/queued-pods.ts';
@@ -52,7 +53,8 @@ export async function startScheduler(
   const isRecorded = configuration.disruptions.record === 'On';
   const checks = isExtender ? [cachesCheck(view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  const isViewed = isExtender || isRecorded || queued !== undefined;
+  const isRescheduling = configuration.rescheduling.passes === 'On';
+  const isViewed = isExtender || isRecorded || isRescheduling || queued !== undefined;
   for (const reflector of isViewed ? view.reflectors : []) void reflector.run(shutdown.signal);
   if (isRecorded) {
     void followPreemptedEvents(removals, parts).run(shutdown.signal);
@@ -73,6 +75,10 @@ export async function startScheduler(
     const recording = recordLoops(record, shutdown.signal);
     shutdown.onRelease('lease of the loops of preemptions', () => recording);
     void clearVoidedNominations(voided, parts, shutdown.signal);
+  }
+  if (isRescheduling) {
+    const rescheduling = runRescheduler({ ...parts, view, configuration: configuration.rescheduling }, shutdown.signal);
+    shutdown.onRelease('lease of the rescheduler', () => rescheduling);
   }
   const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
   shutdown.onRelease('lease of the node controller', () => controlling);

@@ -15,6 +15,7 @@ import {
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
   QUEUES,
+  RESCHEDULING_POLICIES,
   resourceLabel,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
@@ -43,6 +44,7 @@ const KINDS = [
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
   QUEUES,
+  RESCHEDULING_POLICIES,
 ];
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;

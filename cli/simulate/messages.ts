@@ -19,6 +19,37 @@ export function equalNodes(nodes: readonly string[]): string {
 }
 
 /*
+ * `plimsoll simulate rescheduling`.
+ */
+
+export const PASS_NOT_SIMULATED =
+  'what former moves brought, volumes and the images of nodes are not known here; the pass of a running rescheduler may differ';
+
+export function passHeadline(policy: string, mode: string, moves: number, considered: number): string {
+  const what = moves === 1 ? '1 move' : `${moves} moves`;
+  return `policy ${policy}, mode ${mode}: ${what}, ${considered} pods considered`;
+}
+
+export function loadChange(before: string, after: string): string {
+  return `  sum of squared loads: ${before} points before, ${after} after`;
+}
+
+export const BUILT_IN_POLICY =
+  'no ReschedulingPolicy is among the objects; shown with low 45%, target 65% and all affinity';
+
+export function noSuchPolicy(wanted: string, known: readonly string[]): string {
+  return `ReschedulingPolicy ${wanted} not found${known.length === 0 ? '' : `; there are ${known.join(', ')}`}`;
+}
+
+export function severalPolicies(known: readonly string[]): string {
+  return `there are several ReschedulingPolicies; choose one with --policy: ${known.join(', ')}`;
+}
+
+export function moreStay(count: number): string {
+  return `${count} more pods stay for these reasons; -o json shows them`;
+}
+
+/*
  * `plimsoll simulate pressure`.
  */
 

@@ -8,6 +8,7 @@ import {
   PDBS,
   PODS,
   PRIORITY_CLASSES,
+  RESCHEDULING_POLICIES,
 } from '#shared/kube/resource.ts';
 import {
   ANNOTATION_ALLOW_PREEMPTION,
@@ -46,6 +47,7 @@ const CONTAINER = {
 
 const CONTAINER_STATUS = {
   name: true,
+  restartCount: true,
   resources: { requests: true, limits: true },
   allocatedResources: true,
 } as const;
@@ -72,6 +74,7 @@ const POD: Shape = {
     activeDeadlineSeconds: true,
     terminationGracePeriodSeconds: true,
     volumes: { name: true, emptyDir: { medium: true, sizeLimit: true }, [OTHERS]: EMPTY },
+    resourceClaims: { name: true },
     hostNetwork: true,
     nodeSelector: true,
     tolerations: true,
@@ -116,6 +119,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],
   [NODE_PRESSURES.kind, { metadata: IDENTITY, spec: true, status: true }],
   [DISRUPTIONS.kind, { metadata: IDENTITY, spec: true, status: true }],
+  [RESCHEDULING_POLICIES.kind, { metadata: IDENTITY, spec: true }],
 ]);
 
 type Raw = Readonly<Record<string, unknown>>;

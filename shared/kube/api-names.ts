@@ -159,6 +159,8 @@ export const EVENT_REASONS = {
   namespaceLeftQuota: 'NamespaceLeftQuota',
   severalDefaults: 'SeveralGlobalDefaults',
   waitsInQueue: 'WaitsInQueue',
+  rescheduled: 'Rescheduled',
+  reschedulingDryRun: 'ReschedulingDryRun',
 } as const;
 
 /** @public */
@@ -173,4 +175,5 @@ export const SHORT_NAMES = {
   DisruptionPolicy: 'dpol',
   DisruptionAccount: 'dacc',
   Queue: 'que',
+  ReschedulingPolicy: 'rpol',
 } as const;

@@ -82,6 +82,11 @@ export const DISRUPTION_LIMITS = namespaced('plimsoll.dev/v1alpha1', 'disruption
 export const DISRUPTION_ACCOUNTS = namespaced('plimsoll.dev/v1alpha1', 'disruptionaccounts', 'DisruptionAccount');
 export const DISRUPTION_POLICIES = clusterScoped('plimsoll.dev/v1alpha1', 'disruptionpolicies', 'DisruptionPolicy');
 export const QUEUES = clusterScoped('plimsoll.dev/v1alpha1', 'queues', 'Queue');
+export const RESCHEDULING_POLICIES = clusterScoped(
+  'plimsoll.dev/v1alpha1',
+  'reschedulingpolicies',
+  'ReschedulingPolicy',
+);
 export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
 
 /** The `apiVersion` text of a resource's objects: `v1`, `policy/v1`. */

@@ -98,6 +98,7 @@ const NO_RULES: SchedulingRules = {
   podAntiAffinity: [],
   topologySpread: [],
   preferredPodTerms: [],
+  preferredNodeTerms: [],
 };
 
 export interface NodeFields {

@@ -68,6 +68,7 @@ const NESTED = [
   'mode enforce',
   'simulate preempt',
   'simulate pressure',
+  'simulate rescheduling',
   'top nodes',
   'top pods',
   'top priorities',

@@ -14,6 +14,7 @@ import {
   PRIORITY_QUOTAS,
   PRIORITY_RULES,
   QUEUES,
+  RESCHEDULING_POLICIES,
   type Resource,
 } from '#shared/kube/resource.ts';
 import { API_VERSION, CATEGORY, SHORT_NAMES } from '#shared/kube/api-names.ts';
@@ -31,6 +32,7 @@ const KINDS = [
   DISRUPTION_POLICIES,
   DISRUPTION_ACCOUNTS,
   QUEUES,
+  RESCHEDULING_POLICIES,
 ];
 /** In the namespace of the pods, whose viewers may read it. */
 const NAMESPACED = [DISRUPTIONS, DISRUPTION_LIMITS, DISRUPTION_ACCOUNTS].map(({ kind }) => kind);
@@ -178,6 +180,20 @@ describe('the rules, each with its sentence', () => {
       'min must not be greater than max',
     ],
     [DISRUPTION_ACCOUNTS, {}, 'must be named plimsoll'],
+    [
+      RESCHEDULING_POLICIES,
+      { underused: { low: { cpu: 70 }, target: { cpu: 60 } } },
+      'every resource of underused.low must be in underused.target, with a higher percentage',
+    ],
+    [
+      RESCHEDULING_POLICIES,
+      { underused: { low: { cpu: 40 }, target: { memory: 60 } } },
+      'every resource of underused.low must be in underused.target, with a higher percentage',
+    ],
+    [RESCHEDULING_POLICIES, { schedule: { period: '5s' } }, 'period must be at least 30s'],
+    [RESCHEDULING_POLICIES, { schedule: { windows: [{ start: '24:00', end: '04:00' }] } }, 'spec.schedule.windows'],
+    [RESCHEDULING_POLICIES, { badService: { restarts: 0 } }, 'spec.badService.restarts'],
+    [RESCHEDULING_POLICIES, { aggressiveness: 'Reckless' }, 'supported values: "Low", "Medium", "High"'],
   ])('%o refuses %j', async (resource, spec, sentence) => {
     expect(await create(resource, spec)).toMatchObject({
       kind: 'invalid',
@@ -244,6 +260,20 @@ describe('the rules, each with its sentence', () => {
         ranking: { keys: ['priority', 'shareOfRequest'], daemonSets: 'Rank' },
         budgets: { severe: 'Respect' },
         protect: { namespaces: ['ingress'], optOutCeiling: 1000, withinRequest: true },
+      },
+    ],
+    [RESCHEDULING_POLICIES, {}],
+    [
+      RESCHEDULING_POLICIES,
+      {
+        nodeSelector: { matchLabels: { pool: 'shared' } },
+        mode: 'Enforce',
+        schedule: { period: '10m', windows: [{ days: ['Saturday'], start: '22:00', end: '04:00' }] },
+        underused: { by: 'Usage', low: { cpu: 40 }, target: { cpu: 65, memory: 80 }, gain: '0.5' },
+        affinity: { required: true, preferred: true, spread: true },
+        badService: { restarts: 50, move: 'Aggressor' },
+        aggressiveness: 'High',
+        fitElsewhere: false,
       },
     ],
   ])('%o takes %j', async (resource, spec) => {

@@ -22,6 +22,7 @@ describe('network policies', () => {
     ['components/node-controller/deployment.yaml', 'components/node-controller/network-policy.yaml', []],
     ['components/disruption-record/deployment.yaml', 'components/disruption-record/network-policy.yaml', []],
     ['components/queues/deployment.yaml', 'components/queues/network-policy.yaml', []],
+    ['components/rescheduling/deployment.yaml', 'components/rescheduling/network-policy.yaml', []],
   ])('of %s close its metrics to pods, and nothing that must be reached', (workloadFile, policyFile, open) => {
     const workload = read(workloadFile);
     const policy = read(policyFile);

@@ -22,6 +22,7 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/dashboard': '.Values.dashboard.enabled',
   'overlays/disruption-record': '.Values.disruptions.enabled',
   'overlays/queues': '.Values.queues.enabled',
+  'overlays/rescheduling': '.Values.rescheduling.enabled',
 };
 
 /** The same for components that add objects and change none. */

@@ -56,5 +56,15 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
   },
   policyConflict: { about: 'PriorityPolicy', meaning: 'Two policies began to conflict for the same pods' },
   quotaExceeded: { about: 'ResourceQuota or PriorityQuota', meaning: 'A pod did not fit into the quota' },
+  rescheduled: {
+    type: 'Normal',
+    about: 'ReschedulingPolicy',
+    meaning: 'A pass evicted pods because kube-scheduler would place them better; its status names them',
+  },
+  reschedulingDryRun: {
+    type: 'Normal',
+    about: 'ReschedulingPolicy',
+    meaning: 'In a dry run, a pass would evict pods because kube-scheduler would place them better',
+  },
   severalDefaults: { about: 'PriorityClass', meaning: 'A second priority class became the global default' },
 };

@@ -197,6 +197,7 @@ const NO_RULES: SchedulingRules = {
   podAffinity: [],
   podAntiAffinity: [],
   preferredPodTerms: [],
+  preferredNodeTerms: [],
   topologySpread: [],
 };
 

@@ -102,6 +102,7 @@ export interface PodCondition {
 
 export interface ContainerStatus {
   readonly name: string;
+  readonly restartCount: number;
   /** Counts only when present, also when empty (oddity U2). */
   readonly resources: Resources | undefined;
   readonly allocatedResources: Amounts | undefined;
@@ -114,8 +115,10 @@ export interface SchedulingRules {
   readonly nodeAffinity: NodeAffinity | undefined;
   readonly podAffinity: readonly PodAffinityTerm[];
   readonly podAntiAffinity: readonly PodAffinityTerm[];
-  /** The terms of preferred affinity and anti-affinity; their weights decide nothing here. */
-  readonly preferredPodTerms: readonly PodAffinityTerm[];
+  /** The terms of preferred affinity and anti-affinity. */
+  readonly preferredPodTerms: readonly WeightedPodTerm[];
+  /** Preferred node affinity. */
+  readonly preferredNodeTerms: readonly WeightedNodeTerm[];
   readonly topologySpread: readonly TopologySpreadConstraint[];
 }
 
@@ -136,6 +139,12 @@ export interface NodeSelectorTerm {
   readonly matchFields: readonly Requirement[];
 }
 
+/** A node that the term matches is preferred by this weight, from 1 to 100. */
+export interface WeightedNodeTerm {
+  readonly weight: number;
+  readonly term: NodeSelectorTerm;
+}
+
 export interface PodAffinityTerm {
   readonly topologyKey: string;
   readonly labelSelector: LabelSelector | undefined;
@@ -143,6 +152,11 @@ export interface PodAffinityTerm {
   readonly namespaceSelector: LabelSelector | undefined;
   readonly matchLabelKeys: readonly string[];
   readonly mismatchLabelKeys: readonly string[];
+}
+
+/** A preferred term; its weight is below 0 where the pods that it selects are to be kept apart. */
+export interface WeightedPodTerm extends PodAffinityTerm {
+  readonly weight: number;
 }
 
 export interface TopologySpreadConstraint {

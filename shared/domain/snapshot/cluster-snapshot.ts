@@ -97,6 +97,8 @@ export interface NodePressureFacts {
   /** Pods, by UID, whose eviction the API server has accepted and that have not ended. */
   readonly evicting: ReadonlySet<string>;
   readonly avoid: readonly AvoidedOwner[];
+  /** Memory in use, in bytes: of the node, and by UID of the pods that the agent names; absent where it does not say. */
+  readonly memory?: { readonly used: number; readonly ofPods: ReadonlyMap<string, number> } | undefined;
 }
 
 /** An owner whose pods should not be placed on the node for a while. */

@@ -188,6 +188,7 @@ function readCondition(condition: WireObject): PodCondition {
 function readContainerStatus(status: WireObject): ContainerStatus {
   return {
     name: readClippedText(status, 'name') ?? '',
+    restartCount: readInteger(status, 'restartCount') ?? 0,
     resources: readObject(status, 'resources', readResources),
     allocatedResources: readAmounts(status, 'allocatedResources'),
   };

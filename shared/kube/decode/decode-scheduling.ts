@@ -5,6 +5,7 @@ import type {
   SchedulingRules,
   Toleration,
   TopologySpreadConstraint,
+  WeightedNodeTerm,
 } from '#shared/domain/pod/pod.ts';
 import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { WireObject } from './wire-object.ts';
@@ -31,7 +32,7 @@ export function readSelector(object: WireObject, key: string): LabelSelector | u
   }));
 }
 
-type Affinity = Pick<SchedulingRules, 'nodeAffinity' | 'podAffinity' | 'podAntiAffinity' | 'preferredPodTerms'>;
+type Affinity = Omit<SchedulingRules, 'nodeSelector' | 'tolerations' | 'topologySpread'>;
 
 function readAffinity(affinity: WireObject): Affinity {
   const near = readPart(affinity, 'podAffinity', readPodTerms);
@@ -40,7 +41,8 @@ function readAffinity(affinity: WireObject): Affinity {
     nodeAffinity: readObject(affinity, 'nodeAffinity', readNodeAffinity),
     podAffinity: near.required,
     podAntiAffinity: apart.required,
-    preferredPodTerms: [...near.preferred, ...apart.preferred],
+    preferredPodTerms: [...near.preferred, ...apart.preferred.map((term) => ({ ...term, weight: -term.weight }))],
+    preferredNodeTerms: readPart(affinity, 'nodeAffinity', (node) => readList(node, PREFERRED, readWeightedNodeTerm)),
   };
 }
 
@@ -48,6 +50,13 @@ function readNodeAffinity(affinity: WireObject): NodeAffinity | undefined {
   return readObject(affinity, REQUIRED, (required) => ({
     terms: readList(required, 'nodeSelectorTerms', readNodeSelectorTerm),
   }));
+}
+
+function readWeightedNodeTerm(preferred: WireObject): WeightedNodeTerm {
+  return {
+    weight: readInteger(preferred, 'weight') ?? 0,
+    term: readPart(preferred, 'preference', readNodeSelectorTerm),
+  };
 }
 
 function readNodeSelectorTerm(term: WireObject): NodeSelectorTerm {
@@ -60,9 +69,10 @@ function readNodeSelectorTerm(term: WireObject): NodeSelectorTerm {
 function readPodTerms(affinity: WireObject) {
   return {
     required: readList(affinity, REQUIRED, readPodTerm),
-    preferred: readList(affinity, PREFERRED, (weighted) => {
-      return readPart(weighted, 'podAffinityTerm', readPodTerm);
-    }),
+    preferred: readList(affinity, PREFERRED, (weighted) => ({
+      ...readPart(weighted, 'podAffinityTerm', readPodTerm),
+      weight: readInteger(weighted, 'weight') ?? 0,
+    })),
   };
 }
 

@@ -131,7 +131,15 @@ const NODE_SELECTOR: Message = new Map<number, Field>([
   [1, { name: 'nodeSelectorTerms', type: NODE_TERM, many: 'list' }],
 ]);
 
-const NODE_AFFINITY: Message = new Map<number, Field>([[1, { name: REQUIRED, type: NODE_SELECTOR }]]);
+const PREFERRED_NODES: Message = new Map<number, Field>([
+  [1, { name: 'weight', type: 'int32' }],
+  [2, { name: 'preference', type: NODE_TERM }],
+]);
+
+const NODE_AFFINITY: Message = new Map<number, Field>([
+  [1, { name: REQUIRED, type: NODE_SELECTOR }],
+  [2, { name: PREFERRED, type: PREFERRED_NODES, many: 'list' }],
+]);
 
 const POD_TERM: Message = new Map<number, Field>([
   [1, { name: 'labelSelector', type: SELECTOR }],
@@ -142,7 +150,10 @@ const POD_TERM: Message = new Map<number, Field>([
   [6, { name: 'mismatchLabelKeys', type: 'text', many: 'list' }],
 ]);
 
-const WEIGHTED_TERM: Message = new Map<number, Field>([[2, { name: 'podAffinityTerm', type: POD_TERM }]]);
+const WEIGHTED_TERM: Message = new Map<number, Field>([
+  [1, { name: 'weight', type: 'int32' }],
+  [2, { name: 'podAffinityTerm', type: POD_TERM }],
+]);
 
 const POD_AFFINITY: Message = new Map<number, Field>([
   [1, { name: REQUIRED, type: POD_TERM, many: 'list' }],
@@ -212,10 +223,11 @@ const TERMINATED: Message = new Map<number, Field>([[3, { name: 'reason', type: 
 
 const CONTAINER_STATE: Message = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
 
-/** Also why a container ended for good. */
+/** Also why a container ended for good, and how often it was started again. */
 const SCHEDULED_CONTAINER_STATUS: Message = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [2, { name: 'state', type: CONTAINER_STATE }],
+  [5, { name: 'restartCount', type: 'int32' }],
 ]);
 
 const SCHEDULED_STATUS: Message = new Map<number, Field>([

@@ -13,6 +13,7 @@ const NOW = Date.parse(TAKEN_AT);
 const KINDS = [
   ...['disruptionaccounts', 'disruptionlimits', 'disruptionpolicies', 'disruptions', 'nodepressurepolicies'],
   ...['nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
+  'reschedulingpolicies',
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -266,7 +267,7 @@ describe('plimsoll check', () => {
       code: 0,
       lines: [
         'LEVEL     SUBJECT                          FINDING',
-        'OK        definitions                      all 9 CustomResourceDefinitions are there',
+        'OK        definitions                      all 11 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
         'OK        admission                        mode Webhook: the webhook is asked about every new pod; the API server gives no defaults itself, because defaults.plimsoll.dev is not installed',

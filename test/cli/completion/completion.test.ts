@@ -35,7 +35,7 @@ function inBash(words: readonly string[]): Promise<readonly string[]> {
 describe('plimsoll completion', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['commands', ['s'], ['simulate', 'snapshot']],
-    ['commands of a command', ['simulate', ''], ['preempt', 'pressure']],
+    ['commands of a command', ['simulate', ''], ['preempt', 'pressure', 'rescheduling']],
     ['flags', ['simulate', 'pressure', '--si'], ['--signal']],
     ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'js'], ['json', 'jsonpath=']],
     ['types of objects', ['explain', 'p'], ['pod']],

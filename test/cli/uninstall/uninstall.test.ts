@@ -50,6 +50,7 @@ describe('plimsoll uninstall --dry-run=client', () => {
         'priorityquotas',
         'priorityrules',
         'queues',
+        'reschedulingpolicies',
       ].map((kind) => {
         const name = `${kind}.plimsoll.dev`;
         const count = kind === 'prioritypolicies' ? '1 object' : '0 objects';

@@ -24,6 +24,7 @@ const OVERLAYS: Readonly<Record<string, readonly string[]>> = {
   'overlays/dashboard': ['dashboard.enabled=true'],
   'overlays/disruption-record': ['disruptions.enabled=true'],
   'overlays/queues': ['queues.enabled=true'],
+  'overlays/rescheduling': ['rescheduling.enabled=true'],
   'overlays/without-agent': ['agent.enabled=false'],
   'overlays/high-availability': [],
   'overlays/monitoring': ['podMonitors.enabled=true', 'alerts.enabled=true', 'dashboards.enabled=true'],

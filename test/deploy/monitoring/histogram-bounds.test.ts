@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
+import { createReschedulingMetrics } from '#scheduler/rescheduling/rescheduling-metrics.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
@@ -30,6 +31,10 @@ const GOALS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     '300 files of pods': 0.001,
     'p99 of a crossing to its decision, of which a polling interval of 100 ms is the rest': 0.05,
   },
+  plimsoll_rescheduling_plan_duration_seconds: {
+    'one pass, 5,000 nodes with 30 pods each': 0.25,
+    'the same with affinity and spread rules on half of the pods': 1,
+  },
   plimsoll_eviction_stats_age_seconds: {
     'p99 of a crossing to its decision near a threshold': 0.15,
     'far from a threshold': 1,
@@ -53,6 +58,7 @@ function observing(metrics: Metrics): Metrics {
 async function servedBounds(): Promise<ReadonlyMap<string, readonly number[]>> {
   const metrics = observing(createMetrics('test'));
   createAgentMetrics(metrics);
+  createReschedulingMetrics(metrics);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   createReviewMetrics(metrics, log);
   extenderListener({ verbs: new Map(), bodyLimitBytes: 1, maxRequests: 1, clock: systemClock, log, metrics });

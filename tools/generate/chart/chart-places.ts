@@ -9,7 +9,8 @@ export interface ChartPlace {
   readonly tree: ChartTree;
 }
 
-type Component = 'webhook' | 'agent' | 'scheduler' | 'nodeController' | 'disruptions' | 'queues' | 'dashboard';
+type Component =
+  'webhook' | 'agent' | 'scheduler' | 'nodeController' | 'disruptions' | 'queues' | 'rescheduling' | 'dashboard';
 
 const NODE_CONTROLLER = 'Deployment plimsoll-node-controller';
 const NODE_CONTROLLER_ARGS = 'spec.template.spec.containers.0.args';
@@ -47,6 +48,7 @@ export const CHART_PLACES: readonly ChartPlace[] = [
   ...ofDeployment(NODE_CONTROLLER, 'nodeController'),
   ...ofDeployment('Deployment plimsoll-disruptions', 'disruptions'),
   ...ofDeployment('Deployment plimsoll-queues', 'queues'),
+  ...ofDeployment('Deployment plimsoll-rescheduling', 'rescheduling'),
   ...ofDeployment('Deployment plimsoll-dashboard', 'dashboard'),
   ...ofPods('DaemonSet plimsoll-agent', 'agent'),
   action(

@@ -75,7 +75,7 @@ export function toleratesNode(tolerations: readonly Toleration[], taints: readon
 }
 
 /** True where one of the tolerations covers the taint. */
-function toleratesTaint(tolerations: readonly Toleration[], taint: Taint): boolean {
+export function toleratesTaint(tolerations: readonly Toleration[], taint: Taint): boolean {
   return tolerations.some((toleration) => covers(toleration, taint));
 }
 
@@ -138,6 +138,11 @@ function isUsableTerm({ matchExpressions, matchFields }: NodeSelectorTerm): bool
 
 function isValidFieldRequirement({ operator, values }: Requirement): boolean {
   return (operator === 'In' || operator === 'NotIn') && values.length === 1;
+}
+
+/** Whether a term matches the node; an empty or invalid one matches none. */
+export function matchesNodeTerm(node: Node, term: NodeSelectorTerm): boolean {
+  return isUsableTerm(term) && matchesTerm(node, term);
 }
 
 function matchesTerm(node: Node, term: NodeSelectorTerm): boolean {

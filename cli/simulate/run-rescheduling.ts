@@ -1,0 +1,131 @@
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
+import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
+import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
+import { countReasons, type LeftStatus, moveStatus, type MoveStatus } from '#shared/domain/rescheduling/status.ts';
+import { moveRules } from '#shared/kube/annotations/move-rules.ts';
+import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
+import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
+import { typeOf } from '#cli/manifests/parse-manifests.ts';
+import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
+import { InputError, type ProcessIo } from '#cli/process-io.ts';
+import {
+  BUILT_IN_POLICY,
+  loadChange,
+  moreStay,
+  noSuchPolicy,
+  PASS_NOT_SIMULATED,
+  passHeadline,
+  severalPolicies,
+} from './messages.ts';
+
+export interface ReschedulingOptions extends ClusterOptions {
+  readonly policy?: string;
+  readonly output: OutputFormat;
+}
+
+const EXIT_NO_MOVE = 1;
+const MOST_SHOWN = 20;
+
+/** Without a ReschedulingPolicy: an even load by requests, and rules that are kept. */
+const BUILT_IN: ReschedulingPolicy = {
+  name: 'built-in',
+  nodeSelector: undefined,
+  mode: 'DryRun',
+  schedule: { periodSeconds: 300, windows: [] },
+  underused: {
+    by: 'Requests',
+    low: new Map(Object.entries({ cpu: 45, memory: 45 })),
+    target: new Map(Object.entries({ cpu: 65, memory: 65 })),
+    gain: undefined,
+  },
+  affinity: { required: true, preferred: true, spread: true },
+  badService: undefined,
+  aggressiveness: 'Medium',
+  fitElsewhere: true,
+};
+
+/** What `plimsoll simulate rescheduling -o json` prints. */
+interface ReschedulingView {
+  readonly metadata: { readonly name: string };
+  readonly mode: string;
+  readonly considered: number;
+  readonly unevenness: PassResult['unevenness'];
+  readonly moves: readonly MoveStatus[];
+  readonly stays: PassResult['stays'];
+  readonly left: readonly LeftStatus[];
+  readonly notes: readonly string[];
+}
+
+/** Carries out `plimsoll simulate rescheduling`: exit code 0 where a pod would be moved, 1 where none. */
+export async function runRescheduling(options: ReschedulingOptions, io: ProcessIo): Promise<void> {
+  const read = await readManifests(options, [...CLUSTER_RESOURCES, RESCHEDULING_POLICIES], io);
+  const view = viewOf(read, options.policy);
+  const { output } = options;
+  const answer = { document: objectDocument('ReschedulingSimulation', view), table: () => printView(view) };
+  io.print(await formatAnswer(answer, output));
+  if (isTable(output)) for (const note of view.notes) io.tell(`Note: ${note}`);
+  io.exit(view.moves.length > 0 ? 0 : EXIT_NO_MOVE);
+}
+
+function viewOf(read: ClusterManifests, wanted: string | undefined): ReschedulingView {
+  const policy = policyIn(read, wanted);
+  const snapshot = createSnapshot(clusterModel(read));
+  const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
+  const result = finish(runPass(snapshot, policy, { now: read.now, memory: NO_MEMORY, rules }));
+  return {
+    metadata: { name: policy.name },
+    mode: policy.mode,
+    considered: result.considered,
+    unevenness: result.unevenness,
+    moves: result.moves.map(moveStatus),
+    stays: result.stays,
+    left: countReasons(result.stays.map(({ because }) => because)),
+    notes: [...(policy === BUILT_IN ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
+  };
+}
+
+function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): ReschedulingPolicy {
+  const type = typeOf({ apiVersion: apiVersionOf(RESCHEDULING_POLICIES), kind: RESCHEDULING_POLICIES.kind });
+  const found = manifests.filter((each) => typeOf(each) === type);
+  const policies = found.map((manifest) => decodeManifest(manifest, decodeReschedulingPolicy));
+  const names = policies.map(({ name }) => name);
+  if (wanted !== undefined) {
+    const named = policies.find(({ name }) => name === wanted);
+    if (named === undefined) throw new InputError(noSuchPolicy(wanted, names));
+    return named;
+  }
+  if (policies.length > 1) throw new InputError(severalPolicies(names));
+  return policies[0] ?? BUILT_IN;
+}
+
+function printView({ metadata, mode, considered, unevenness, moves, stays, left }: ReschedulingView): string {
+  const { before, after } = unevenness;
+  const hidden = stays.length - MOST_SHOWN;
+  return joinParts([
+    printLine(passHeadline(metadata.name, mode, moves.length, considered)) +
+      printLine(loadChange(before.toFixed(2), after.toFixed(2))),
+    formatSection(['MOVE', 'FROM', 'EXPECTED ON', 'GAIN', 'WHY'], moves.map(moveCells)),
+    formatSection(
+      ['STAY', 'PODS'],
+      left.map(({ code, count }) => [code, String(count)]),
+    ),
+    formatSection(['POD', 'NODE', 'WHY IT STAYS'], stays.slice(0, MOST_SHOWN).map(stayCells)),
+    hidden > 0 ? printLine(moreStay(hidden)) : '',
+  ]);
+}
+
+function moveCells({ pod, from, expectedOn, gain, because }: MoveStatus): readonly string[] {
+  return [pod, from, expectedOn, gain.toFixed(2), because.text];
+}
+
+function stayCells({ pod, node, because }: PassResult['stays'][number]): readonly string[] {
+  return [pod, node, because.text];
+}

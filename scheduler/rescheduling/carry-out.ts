@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
+import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Move } from '#shared/domain/rescheduling/pass.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { getObject, patchObject } from '#shared/kube/client/objects.ts';
+import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
+import { NODE_PRESSURES } from '#shared/kube/resource.ts';
+import { moveCause } from './messages.ts';
+
+/** What a move needs that is carried out. */
+export interface MovePorts {
+  readonly client: KubeClient;
+  readonly snapshot: ClusterSnapshot;
+  readonly now: () => Instant;
+  readonly policy: string;
+  readonly onAvoidFailed: (node: string, message: string) => void;
+}
+
+/** What became of a move. */
+export type MoveOutcome = { readonly kind: 'outdated'; readonly message: string } | EvictionOutcome;
+
+/**
+ * Carries out one move: the avoid entry first, because the replacement is made as soon as the pod terminates, then the
+ * eviction with the UID that was judged. PodDisruptionBudgets hold in the API server.
+ */
+export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSignal): Promise<MoveOutcome> {
+  const outdated = whyOutdated(move, ports.snapshot);
+  if (outdated !== undefined) return { kind: 'outdated', message: outdated };
+  if (move.avoidForMs > 0) await keepAway(move, ports, signal);
+  const { namespace, name, uid } = move.pod.placed.pod;
+  const annotations = {
+    [ANNOTATION_EVICTION_REASON]: move.because.code,
+    [ANNOTATION_EVICTION_DECISION]: moveId(move),
+  };
+  return evictPod(ports.client, { namespace, name, uid, annotations, signal });
+}
+
+const ID_LENGTH = 12;
+
+/** Identifies a move by what it was decided on. */
+export function moveId({ pod, policy, from, expectedOn, because }: Move): string {
+  const decided = JSON.stringify([pod.placed.pod.uid, policy, from, expectedOn, because.code]);
+  return hash('sha256', decided, 'hex').slice(0, ID_LENGTH);
+}
+
+/** What has changed since the pass was planned (S3-33): the pod, the node that it is on, or the node that it was to get. */
+function whyOutdated({ pod, from, expectedOn }: Move, { placedPods, nodes }: ClusterSnapshot): string | undefined {
+  const { uid } = pod.placed.pod;
+  const now = placedPods.get(uid)?.pod;
+  if (now === undefined || now.deletion !== undefined || now.spec.nodeName !== from) return 'the pod is gone or leaves';
+  const target = nodes.get(expectedOn[0] ?? '');
+  if (target === undefined || target.node.isUnschedulable) return `node ${expectedOn[0] ?? ''} takes no pods any more`;
+  const { row } = pod.placed;
+  const isFull = row.some((amount, column) => {
+    const free = Number(target.allocatable[column] ?? 0) - Number(target.occupancy.requested[column] ?? 0);
+    return Number(amount) > 0 && free < Number(amount);
+  });
+  return isFull ? `other pods have taken the room on node ${target.node.name}` : undefined;
+}
+
+const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+/** Adds an entry to the avoid list of the source, conditionally: another write makes it a conflict, and the move goes on without. */
+async function keepAway(move: Move, ports: MovePorts, signal: AbortSignal): Promise<void> {
+  const address = { resource: NODE_PRESSURES, name: move.from };
+  const read = await getObject(ports.client, address, { signal, timeoutMs: OPTIONS.timeoutMs });
+  if (read.kind === 'notFound') return;
+  if (read.kind !== 'ok') {
+    ports.onAvoidFailed(move.from, read.message);
+    return;
+  }
+  const pressure = decodeNodePressure(read.object);
+  const avoid = withEntry(lastingEntries(pressure, ports.now()), entryOf(move, ports));
+  const patch = { metadata: { resourceVersion: pressure.resourceVersion }, spec: { avoid: encodeAvoid(avoid) } };
+  const written = await patchObject(ports.client, address, patch, { ...OPTIONS, type: 'merge', signal });
+  if (written.kind !== 'ok') ports.onAvoidFailed(move.from, written.message);
+}
+
+function entryOf({ pod, avoidForMs, because }: Move, { now, policy }: MovePorts): AvoidEntry {
+  return { owner: pod.owner.key, until: now() + avoidForMs, cause: moveCause(policy, because.text), hard: false };
+}
+
+/** An entry that lasts longer, such as one after an eviction, stays. */
+function withEntry(present: readonly AvoidEntry[], entry: AvoidEntry): readonly AvoidEntry[] {
+  const same = present.find(({ owner }) => isSameOwner(owner, entry.owner));
+  if (same !== undefined && (same.hard || same.until >= entry.until)) return present;
+  return [...present.filter((each) => each !== same), entry].slice(-MOST_ENTRIES);
+}

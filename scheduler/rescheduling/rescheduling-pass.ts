@@ -1,0 +1,172 @@
+import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import type { Move, PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
+import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.ts';
+import { statusOf } from '#shared/domain/rescheduling/status.ts';
+import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { moveRules } from '#shared/kube/annotations/move-rules.ts';
+import { API_VERSION, COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { patchObject } from '#shared/kube/client/objects.ts';
+import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { carryOutMove, moveId } from './carry-out.ts';
+import { measurementsIn } from './measured-use.ts';
+import { LOG, passNote } from './messages.ts';
+import type { ReschedulingMetrics } from './rescheduling-metrics.ts';
+
+/** A policy as it is stored. */
+export interface StoredPolicy {
+  readonly policy: ReschedulingPolicy;
+  readonly uid: string;
+  readonly generation: number;
+}
+
+/** What the passes of one leadership read and write. */
+export interface ReschedulingPorts extends ClientContext {
+  readonly snapshot: ClusterSnapshot;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly term: Pick<LeaseTerm, 'isHeld'>;
+  readonly metrics: ClientContext['metrics'];
+  readonly reschedulingMetrics: ReschedulingMetrics;
+}
+
+export interface MadePass {
+  readonly memory: ReschedulingMemory;
+  /** Whether the next pass is due soon: this one carried out as many moves as it may. */
+  readonly isBusy: boolean;
+}
+
+/** Makes one pass of a policy: reads the copy of the cluster, plans, carries out unless it is a dry run, and reports. */
+export async function makePass(
+  stored: StoredPolicy,
+  before: ReschedulingMemory,
+  ports: ReschedulingPorts,
+  signal: AbortSignal,
+): Promise<MadePass> {
+  const { policy } = stored;
+  const { snapshot, clock, log } = ports;
+  const isDryRun = policy.mode === 'DryRun';
+  const request = {
+    now: clock.now(),
+    memory: before,
+    rules: moveRules(snapshot.namespaces, policy.fitElsewhere),
+    measurements: measurementsIn(snapshot, clock.now()),
+    ...(!isDryRun && { most: MOVES_PER_MINUTE }),
+  };
+  const startedAt = clock.monotonic();
+  const result = await inSlices(runPass(snapshot, policy, request), clock, signal);
+  ports.reschedulingMetrics.seconds.observe((clock.monotonic() - startedAt) / 1_000);
+  const moved = isDryRun ? [] : await carryOut(result.moves, policy, ports, signal);
+  const status = statusOf(result, { now: request.now, mode: policy.mode, moved: moved.length });
+  await writeStatus(policy.name, encodeReschedulingStatus(status), ports, signal);
+  report(stored, result, { moved: moved.length, isDryRun }, ports);
+  log.info({ policy: policy.name, planned: result.moves.length, moved: moved.length, dryRun: isDryRun }, LOG.passMade);
+  return {
+    memory: isDryRun ? withoutMoves(result.memory, before) : forgetRefused(result, moved),
+    isBusy: moved.length >= MOVES_PER_MINUTE,
+  };
+}
+
+/** A dry run moves nothing, so it remembers nothing but what it measured. */
+function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): ReschedulingMemory {
+  return { ...before, hotReadings: after.hotReadings };
+}
+
+/** A move that was not carried out is not one of the owner's. */
+function forgetRefused({ memory, moves }: PassResult, moved: readonly Move[]): ReschedulingMemory {
+  const refused = new Set(moves.filter((move) => !moved.includes(move)).map(({ pod }) => pod.placed.pod.uid));
+  if (refused.size === 0) return memory;
+  const owners = [...memory.owners].map(
+    ([id, owner]) => [id, { ...owner, moves: owner.moves.filter(({ uid }) => !refused.has(uid)) }] as const,
+  );
+  return { ...memory, owners: new Map(owners) };
+}
+
+async function carryOut(
+  moves: readonly Move[],
+  policy: ReschedulingPolicy,
+  ports: ReschedulingPorts,
+  signal: AbortSignal,
+): Promise<readonly Move[]> {
+  const moved: Move[] = [];
+  for (const move of moves) {
+    // An outdated leader must not write.
+    if (!ports.term.isHeld() || signal.aborted) break;
+    if (await carryOutOne(move, policy, ports, signal)) moved.push(move);
+  }
+  return moved;
+}
+
+async function carryOutOne(
+  move: Move,
+  policy: ReschedulingPolicy,
+  ports: ReschedulingPorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { client, snapshot, clock, log, reschedulingMetrics } = ports;
+  const { namespace, name, uid } = move.pod.placed.pod;
+  const outcome = await carryOutMove(
+    move,
+    {
+      ...{ client, snapshot, policy: policy.name },
+      now: () => clock.now(),
+      onAvoidFailed: (node, message) => log.warn({ node, message }, LOG.avoidNotWritten),
+    },
+    signal,
+  );
+  reschedulingMetrics.moves.add({ policy: move.policy, outcome: outcome.kind });
+  const fields = {
+    pod: `${namespace}/${name}`,
+    uid,
+    from: move.from,
+    expectedOn: move.expectedOn[0],
+    decision: moveId(move),
+  };
+  if (outcome.kind !== 'evicted') {
+    log.info({ ...fields, kind: outcome.kind, message: outcome.message }, LOG.moveRefused);
+    return false;
+  }
+  log.info({ ...fields, gain: move.gain, code: move.because.code, because: move.because.text }, LOG.podMoved);
+  return true;
+}
+
+const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
+
+async function writeStatus(
+  name: string,
+  status: object,
+  { client, log, term }: ReschedulingPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!term.isHeld() || signal.aborted) return;
+  const address = { resource: RESCHEDULING_POLICIES, name, subresource: 'status' };
+  const outcome = await patchObject(client, address, { status }, { ...WRITE, signal });
+  if (outcome.kind !== 'ok')
+    log.warn({ policy: name, kind: outcome.kind, message: outcome.message }, LOG.statusNotWritten);
+}
+
+/** One Event a pass at most, and none for a pass without a move. */
+function report(
+  { policy, uid }: StoredPolicy,
+  { moves, memory, considered }: PassResult,
+  { moved, isDryRun }: { readonly moved: number; readonly isDryRun: boolean },
+  { events, reschedulingMetrics }: ReschedulingPorts,
+): void {
+  reschedulingMetrics.considered.set(considered);
+  for (const [kind, { expected, reached }] of memory.policies) {
+    reschedulingMetrics.gain.set(expected, { policy: kind, gain: 'expected' });
+    reschedulingMetrics.gain.set(reached, { policy: kind, gain: 'reached' });
+  }
+  if (moves.length === 0) return;
+  events.record({
+    regarding: { apiVersion: API_VERSION, kind: RESCHEDULING_POLICIES.kind, name: policy.name, uid },
+    type: 'Normal',
+    reason: isDryRun ? EVENT_REASONS.reschedulingDryRun : EVENT_REASONS.rescheduled,
+    note: passNote(moves.length, moved, isDryRun),
+    action: 'Reschedule',
+  });
+}

@@ -1,0 +1,135 @@
+import { hostname } from 'node:os';
+import { z } from 'zod';
+import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
+import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
+import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
+import { untilAborted } from '#shared/runtime/deadline.ts';
+import { repeat } from '#shared/runtime/repeat.ts';
+import type { Metrics } from '#shared/runtime/metrics.ts';
+import type { ClusterView } from '#scheduler/cluster-view.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { createReschedulingMetrics } from './rescheduling-metrics.ts';
+import { LOG } from './messages.ts';
+import { makePass, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
+
+/** `rescheduling` of SchedulerConfiguration. */
+export const reschedulingSchema = z
+  .strictObject({
+    passes: z
+      .enum(['Off', 'On'])
+      .default('Off')
+      .describe(
+        'On makes passes over the cluster by ReschedulingPolicies, on one replica; each policy is a dry run unless it says Enforce',
+      ),
+    leaseName: z
+      .string()
+      .min(1)
+      .default('plimsoll-rescheduling')
+      .describe('Name of the Lease by which the replicas elect the one that moves pods'),
+    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of the Lease; it must exist'),
+  })
+  .prefault({});
+
+export type ReschedulingConfiguration = z.output<typeof reschedulingSchema>;
+
+export interface ReschedulerOptions extends ClientContext {
+  readonly configuration: ReschedulingConfiguration;
+  readonly view: Pick<ClusterView, 'snapshot' | 'missing' | 'isStale'>;
+  readonly metrics: Metrics;
+}
+
+const PERIOD_MS = 1_000;
+const DEADLINE_MS = 120_000;
+/** After a pass that carried out as many moves as it may in a minute. */
+const BUSY_PERIOD_MS = 60_000;
+
+/** Makes passes by the ReschedulingPolicies, on the replica that leads, until `signal` aborts. Never rejects. */
+export async function runRescheduler(options: ReschedulerOptions, signal: AbortSignal): Promise<void> {
+  const { leaseName: name, leaseNamespace: namespace } = options.configuration;
+  const reschedulingMetrics = createReschedulingMetrics(options.metrics);
+  const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
+  const events = createEventRecorder({ ...options, ...reporter });
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
+    leadOneTerm(options, { ...options, snapshot: options.view.snapshot, events, term, reschedulingMetrics }, leading);
+  await runWithLease({ ...options, name, namespace, identity: newIdentity(), lead }, signal);
+}
+
+async function leadOneTerm(options: ReschedulerOptions, ports: ReschedulingPorts, signal: AbortSignal): Promise<void> {
+  const { clock, random, log } = options;
+  const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
+  const running = policies.run(signal);
+  await Promise.race([policies.synced, untilAborted(signal)]);
+  const makeDue = createPasses(options, policies, ports);
+  const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);
+  await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+  await running;
+}
+
+/** What is known of a policy between its passes. */
+interface Course {
+  readonly memory: ReschedulingMemory;
+  readonly dueAt: number;
+  readonly generation: number;
+}
+
+/** Makes the passes that are due, one after the other. Nothing is decided while the copy of the cluster is not whole and current. */
+function createPasses(
+  { view, clock }: ReschedulerOptions,
+  policies: Pick<Reflector<StoredPolicy>, 'values'>,
+  ports: ReschedulingPorts,
+): (signal: AbortSignal) => Promise<void> {
+  const courses = new Map<string, Course>();
+  return async (signal) => {
+    if (view.missing().length > 0 || view.isStale()) return;
+    const stored = [...policies.values()];
+    forgetOthers(courses, stored);
+    for (const each of stored) {
+      const { generation } = each;
+      const { memory, dueAt } = courseOf(courses, each);
+      if (signal.aborted || clock.monotonic() < dueAt || !isOpen(each, clock.now())) continue;
+      // A pass that fails is not repeated at once.
+      courses.set(each.uid, { memory, generation, dueAt: clock.monotonic() + periodMs(each) });
+      const made = await makePass(each, memory, ports, signal);
+      const pause = made.isBusy ? Math.min(BUSY_PERIOD_MS, periodMs(each)) : periodMs(each);
+      courses.set(each.uid, { memory: made.memory, generation, dueAt: clock.monotonic() + pause });
+    }
+  };
+}
+
+/** A policy that is new or was changed is due at once; what is remembered of its moves stays. */
+function courseOf(courses: ReadonlyMap<string, Course>, { uid, generation }: StoredPolicy): Course {
+  const { memory, ...known } = courses.get(uid) ?? { memory: NO_MEMORY, generation: -1, dueAt: -Infinity };
+  return known.generation === generation ? { memory, ...known } : { memory, generation, dueAt: -Infinity };
+}
+
+function forgetOthers(courses: Map<string, Course>, stored: readonly StoredPolicy[]): void {
+  const uids = new Set(stored.map(({ uid }) => uid));
+  for (const uid of courses.keys()) if (!uids.has(uid)) courses.delete(uid);
+}
+
+function periodMs({ policy }: StoredPolicy): number {
+  return policy.schedule.periodSeconds * 1_000;
+}
+
+const MINUTE_MS = 60_000;
+const WEEK_MINUTES = 7 * 1_440;
+/** 1970-01-01 was a Thursday. */
+const FIRST_DAY_MINUTES = 4 * 1_440;
+
+/** A dry run disturbs no pod, so it is made at any time. */
+function isOpen({ policy }: StoredPolicy, now: number): boolean {
+  if (policy.mode === 'DryRun') return true;
+  const minute = (Math.floor(now / MINUTE_MS) + FIRST_DAY_MINUTES) % WEEK_MINUTES;
+  return isInWindow(policy.schedule.windows, minute);
+}
+
+function readStored(raw: KubeObject): StoredPolicy {
+  const policy = decodeWith(decodeReschedulingPolicy)(raw);
+  return { policy, uid: raw.metadata.uid ?? policy.name, generation: raw.metadata.generation ?? 0 };
+}

@@ -1,0 +1,170 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/preemption/trial/examine-nodes.ts';
+import { findSocialPods, interPodScores } from './inter-pod-scores.ts';
+import { REASONS } from './messages.ts';
+import { type PassCluster, type PassNode, scoredAmounts, type Sums, sumsWithout } from './pass-cluster.ts';
+import {
+  createNamespaceViews,
+  type NamespaceView,
+  type PodAwareFit,
+  podAwareFit,
+  relatedMove,
+} from './pod-aware-fit.ts';
+import type { RunningPod } from './running-pod.ts';
+import { type Demand, normalizedScore, rawScores, resourceScore } from './scheduler-scores.ts';
+import { type Arrival, spreadScores } from './spread-scores.ts';
+import { createStaticFits, type StaticFit } from './static-fit.ts';
+
+/** Where kube-scheduler would place the replacement of a pod. */
+export type PlacementGuess =
+  /** One of these nodes; with more than one they score alike, or a sample of the nodes decides. */
+  | { readonly kind: 'placed'; readonly nodes: readonly PassNode[] }
+  | { readonly kind: 'unplaced'; readonly because: Because };
+
+/** What a guess is made with; prepared once for a pass. */
+export interface Guesser {
+  readonly cluster: PassCluster;
+  /** The moves of the pass so far. */
+  readonly arrivals: readonly Arrival[];
+  readonly guess: (pod: RunningPod, avoided: ReadonlySet<string>) => Steps<PlacementGuess>;
+}
+
+/** Prepares guesses on a cluster; `arrivals` may grow afterwards. */
+export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[]): Steps<Guesser> {
+  const staticFitOf = createStaticFits(cluster.nodes);
+  const social = yield* findSocialPods(cluster);
+  let views: NamespaceView | undefined;
+  const noViews: NamespaceView = () => cluster.snapshot;
+  function* guess(pod: RunningPod, avoided: ReadonlySet<string>): Steps<PlacementGuess> {
+    const related = relatedMove(cluster.snapshot, pod.placed, arrivals);
+    if (related !== undefined) return unplaced(REASONS.relatedMove({ pod: nameOf(related.placed.pod) }));
+    if (hasPodRules(pod)) views ??= yield* createNamespaceViews(cluster.snapshot);
+    const question: Question = {
+      pod,
+      avoided,
+      demand: { row: pod.placed.row, scored: scoredAmounts(pod.placed) },
+      fit: staticFitOf(pod.placed.pod),
+      sumsOf: sumsFor(pod),
+      podAware: yield* podAwareFit(cluster.snapshot, views ?? noViews, pod.placed),
+    };
+    const feasible = feasibleNodes(cluster, question);
+    if (feasible.length === 0) return unplaced(fitsNowhere(cluster, question));
+    const interPod = yield* interPodScores(cluster, social, pod.placed.pod);
+    return { kind: 'placed', nodes: bestOf(cluster, feasible, { ...question, arrivals, interPod }) };
+  }
+  return { cluster, arrivals, guess };
+}
+
+/** Whether rules of the pod count other pods. */
+function hasPodRules({ placed }: RunningPod): boolean {
+  const { podAffinity, podAntiAffinity, topologySpread } = placed.pod.spec.scheduling;
+  return podAffinity.length + podAntiAffinity.length + topologySpread.length > 0;
+}
+
+interface Question {
+  readonly pod: RunningPod;
+  /** Nodes with an avoid entry for the owner, its present node among them. */
+  readonly avoided: ReadonlySet<string>;
+  readonly demand: Demand;
+  readonly fit: StaticFit;
+  readonly sumsOf: (node: PassNode) => Sums;
+  readonly podAware: PodAwareFit | undefined;
+}
+
+/**
+ * What the nodes hold when the replacement is placed. A StatefulSet makes it once the old pod is gone, others as soon as it
+ * terminates.
+ */
+function sumsFor({ owner, node, placed }: RunningPod): Question['sumsOf'] {
+  if (owner.key.kind !== 'StatefulSet') return ({ held }) => held;
+  const source = sumsWithout(node.later, placed);
+  return (other) => (other === node ? source : other.later);
+}
+
+function unplaced(because: Because): PlacementGuess {
+  return { kind: 'unplaced', because };
+}
+
+function nameOf({ namespace, name }: Pod): string {
+  return `${namespace}/${name}`;
+}
+
+function feasibleNodes({ nodes }: PassCluster, { fit, demand, podAware, sumsOf }: Question): readonly PassNode[] {
+  return nodes.filter(
+    (node) => fit.fits[node.index] === 1 && hasRoom(node, sumsOf(node), demand) && podAware?.(node) === undefined,
+  );
+}
+
+function hasRoom({ capacity, freeSlots }: PassNode, sums: Sums, { row }: Demand): boolean {
+  if (freeSlots < 1) return false;
+  for (let column = 0; column < row.length; column += 1) {
+    const amount = Number(row[column]);
+    if (amount > 0 && (sums.row[column] ?? 0) + amount > (capacity[column] ?? 0)) return false;
+  }
+  return true;
+}
+
+function fitsNowhere({ nodes }: PassCluster, { fit, demand, podAware, sumsOf }: Question): Because {
+  const counts: ReasonCounts = new Map();
+  for (const node of nodes) {
+    if (fit.fits[node.index] !== 1) countReasons(counts, ["node(s) didn't match its rules"]);
+    else if (!hasRoom(node, sumsOf(node), demand)) countReasons(counts, ['Insufficient resources']);
+    else countReasons(counts, podAware?.(node)?.reasons ?? []);
+  }
+  return REASONS.fitsNowhere({ reasons: reasonsText(nodes.length, counts) });
+}
+
+/** A soft avoid entry is a preferred node affinity of this weight (`shared/kube/admission/pod-patches.ts`). */
+const AVOID_WEIGHT = 100;
+
+interface ScoredQuestion extends Question {
+  readonly arrivals: readonly Arrival[];
+  readonly interPod: Float64Array | undefined;
+}
+
+/** The nodes with the highest score; of a large cluster as many as share the best places of the samples that are drawn. */
+function bestOf(cluster: PassCluster, feasible: readonly PassNode[], question: ScoredQuestion): readonly PassNode[] {
+  const { pod, fit, demand, arrivals, interPod, sumsOf } = question;
+  const raw = (values: Float64Array | undefined) => (values === undefined ? undefined : rawScores(values, feasible));
+  const spread = spreadScores(cluster, pod, feasible, arrivals);
+  const plugins = {
+    taints: raw(fit.untolerated),
+    nodeAffinity: raw(preferences(cluster, question)),
+    spread: spread === undefined ? undefined : rawScores(spread, feasible),
+    interPod: raw(interPod),
+  };
+  const scores = feasible.map(
+    (node) => resourceScore(node, sumsOf(node), demand) + normalizedScore(plugins, node.index),
+  );
+  const least = cutOff(scores, bestPlaces(cluster.nodes.length, feasible.length));
+  return feasible.filter((_, at) => (scores[at] as number) >= least);
+}
+
+function preferences({ nodes }: PassCluster, { avoided, fit }: Question): Float64Array | undefined {
+  if (avoided.size === 0) return fit.preference;
+  return Float64Array.from(
+    nodes,
+    ({ index, name }) => (fit.preference?.[index] ?? 0) + (avoided.has(name) ? 0 : AVOID_WEIGHT),
+  );
+}
+
+const ALL_SCORED = 100;
+
+/**
+ * How many of the best nodes may be chosen: kube-scheduler scores only some of the feasible nodes of a large cluster, so
+ * that the best one is often left out. `pkg/scheduler/schedule_one.go` numFeasibleNodesToFind.
+ */
+function bestPlaces(nodes: number, feasible: number): number {
+  if (nodes <= ALL_SCORED) return 1;
+  const percentage = Math.max(5, 50 - Math.floor(nodes / 125));
+  const sample = Math.max(ALL_SCORED, Math.floor((nodes * percentage) / 100));
+  return feasible <= sample ? 1 : Math.ceil((2 * feasible) / sample);
+}
+
+function cutOff(scores: readonly number[], places: number): number {
+  if (places === 1) return scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  const sorted = Float64Array.from(scores).sort();
+  return sorted[Math.max(0, sorted.length - places)] as number;
+}

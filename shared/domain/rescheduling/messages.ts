@@ -1,0 +1,128 @@
+import { reason } from '#shared/domain/model/because.ts';
+
+/* Every sentence of the rescheduler's decisions. None of them is a promise (S3-38). */
+
+interface OfNode {
+  readonly node: string;
+}
+interface OfTaint extends OfNode {
+  readonly taint: string;
+}
+interface OfOwner {
+  readonly owner: string;
+}
+
+const points = (value: number): string => value.toFixed(2);
+const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
+
+export const REASONS = {
+  nodeNotSelected: reason('NodeNotSelected', (f: OfNode) => `node ${f.node} is not selected by the policy`),
+  nodeCordoned: reason('NodeCordoned', (f: OfNode) => `node ${f.node} is cordoned`),
+  nodeEmptied: reason('NodeEmptied', (f: OfTaint) => `node ${f.node} is being emptied by an autoscaler: ${f.taint}`),
+  nodeTainted: reason('NodeTainted', (f: OfTaint) => `node ${f.node} has the taint ${f.taint}`),
+  nodeUnderPressure: reason('NodeUnderPressure', (f: OfNode) => `node ${f.node} is under pressure`),
+
+  noController: reason('NoController', () => 'the pod has no controller that would replace it'),
+  daemonSet: reason('DaemonSet', () => 'the pod belongs to a DaemonSet, which runs it on this node'),
+  localVolume: reason('LocalVolume', (f: { readonly volume: string }) => `volume ${f.volume} is local to the node`),
+  notReady: reason('NotReady', () => 'the pod is not ready, so a move would be judged by what it is not'),
+  notSeenToFit: reason(
+    'NotSeenToFit',
+    (f: { readonly need: string }) => `${f.need} is not modelled, so no other node is seen to fit`,
+  ),
+  severalBudgets: reason(
+    'SeveralBudgets',
+    (f: { readonly budgets: string }) => `several PodDisruptionBudgets select the pod: ${f.budgets}`,
+  ),
+
+  lastReadyReplica: reason('LastReadyReplica', (f: OfOwner) => `it is the last ready pod of ${f.owner}`),
+  ownerWindow: reason(
+    'OwnerWindow',
+    (f: OfOwner & { readonly recent: number; readonly most: number }) =>
+      `${f.recent} pods of ${f.owner} are new, terminating or not yet replaced; ${f.most} may be at a time`,
+  ),
+  ownerWaits: reason(
+    'ReplacementPending',
+    (f: OfOwner) => `the replacement of a pod of ${f.owner} that was moved is not placed yet`,
+  ),
+  ownerStopped: reason('SchedulerDisagrees', (f: { readonly text: string }) => f.text),
+  budgetSpent: reason(
+    'BudgetExhausted',
+    (f: { readonly budget: string; readonly allowed: number; readonly unused: number }) =>
+      `PodDisruptionBudget ${f.budget} allows ${f.allowed} disruptions, of which ${f.unused} are left unused`,
+  ),
+  limitReached: reason(
+    'LimitReached',
+    (f: { readonly limit: string; readonly left: number }) => `limit ${f.limit} has ${f.left} disruptions left`,
+  ),
+  passLimit: reason('PassLimit', (f: { readonly most: number }) => `the pass made its ${f.most} moves`),
+  relatedMove: reason(
+    'RelatedMove',
+    (f: { readonly pod: string }) => `where it fits depends on pod ${f.pod}, which this pass moves`,
+  ),
+  notExamined: reason('NotExamined', () => 'the pass examined as many pods as it may; a later one continues'),
+
+  fitsNowhere: reason('FitsNowhere', (f: { readonly reasons: string }) => `no other node fits: ${f.reasons}`),
+  stayPut: reason('SchedulerWouldReturnIt', (f: OfNode) => `kube-scheduler would place it on node ${f.node} again`),
+  targetClosed: reason(
+    'TargetClosed',
+    (f: OfNode & { readonly why: string }) => `kube-scheduler would place it on node ${f.node}, but ${f.why}`,
+  ),
+  formerNode: reason(
+    'FormerNode',
+    (f: OfNode & OfOwner) =>
+      `kube-scheduler would place it on node ${f.node}, from which a pod of ${f.owner} was moved`,
+  ),
+  harmfulNode: reason(
+    'HarmfulNode',
+    (f: OfNode & OfOwner) => `kube-scheduler would place it on node ${f.node}, where pods of ${f.owner} fail`,
+  ),
+  overTarget: reason(
+    'TargetOverloaded',
+    (f: OfNode & { readonly resource: string; readonly load: number }) =>
+      `node ${f.node} would be at ${percent(f.load)} of ${f.resource}, above its target`,
+  ),
+  targetNotLow: reason(
+    'TargetNotLow',
+    (f: OfNode) => `kube-scheduler would place it on node ${f.node}, which is not below \`low\``,
+  ),
+  losesPreference: reason(
+    'LosesPreference',
+    (f: OfNode) => `kube-scheduler would place it on node ${f.node}, which it prefers less`,
+  ),
+  littleGain: reason(
+    'LittleGain',
+    (f: OfNode & { readonly gain: number; readonly least: number }) =>
+      `on node ${f.node} it would gain ${points(f.gain)} points; ${points(f.least)} are needed`,
+  ),
+  notNeeded: reason('NotNeeded', () => 'no policy finds fault with its place'),
+
+  overloaded: reason(
+    'NodeOverTarget',
+    (f: OfNode & { readonly resource: string; readonly load: number; readonly target: number; readonly by: string }) =>
+      `node ${f.node} is at ${percent(f.load)} of ${f.resource} by ${f.by}, above its target of ${f.target}%`,
+  ),
+  requiredBroken: reason(
+    'RequiredAffinityBroken',
+    (f: OfNode) => `node ${f.node} does not match its node selector or required node affinity`,
+  ),
+  antiAffinityBroken: reason(
+    'AntiAffinityBroken',
+    (f: OfNode & { readonly other: string }) => `its required anti-affinity forbids pod ${f.other} next to it`,
+  ),
+  spreadBroken: reason(
+    'SpreadBroken',
+    (f: { readonly key: string; readonly skew: number; readonly most: number }) =>
+      `the skew over ${f.key} is ${f.skew}, more than ${f.most}`,
+  ),
+  preferredUnmet: reason(
+    'PreferredAffinityUnmet',
+    (f: OfNode & { readonly weight: number; readonly best: number }) =>
+      `node ${f.node} meets ${f.weight} of its preferred node affinity, other nodes ${f.best}`,
+  ),
+  badService: reason(
+    'BadService',
+    (f: OfNode & { readonly count: number; readonly most: number }) =>
+      `its containers restarted ${f.count} times on node ${f.node}, limit ${f.most}`,
+  ),
+} as const;

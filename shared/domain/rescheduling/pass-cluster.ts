@@ -1,0 +1,255 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { type OwnerKey, ownerId, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import type { Container, Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { whyClosed } from './closed-nodes.ts';
+
+/*
+ * The cluster of one pass in plain numbers. The snapshot is shared with the extender and must not change, so what a pass
+ * plans is counted here, twice: as kube-scheduler sees it while the moved pods terminate, and once they are gone.
+ */
+
+/** Resources by the column in which a row has their amount. */
+export const CPU = 0;
+export const MEMORY = 1;
+
+/** What the pods of a node take together. */
+export interface Sums {
+  /** By column. */
+  readonly row: Float64Array;
+  /** What kube-scheduler's scores count of cpu and memory: a container that requests none counts as a small one. */
+  readonly scored: Float64Array;
+}
+
+/** A node of a pass. */
+export interface PassNode {
+  readonly index: number;
+  readonly name: string;
+  readonly entry: NodeEntry;
+  /** By column. */
+  readonly capacity: Float64Array;
+  /** With the pods that still terminate. */
+  readonly held: Sums;
+  /** Once all planned moves are done. */
+  readonly later: Sums;
+  /** Measured use of cpu and memory; `undefined` where there is no fresh measurement. */
+  readonly used: Float64Array | undefined;
+  freeSlots: number;
+  /** Why it is neither source nor target. */
+  readonly closed: Because | undefined;
+}
+
+/** The pods of one controller. */
+export interface OwnerGroup {
+  readonly id: string;
+  readonly key: OwnerKey;
+  readonly pods: PlacedPod[];
+}
+
+/** Measured use of a pod: milli of cpu, bytes of memory. */
+export interface PodUse {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+/** What measurements say; all of them fresh. */
+export interface Measurements {
+  readonly ofNode: (name: string) => PodUse | undefined;
+  readonly ofPod: (uid: string) => PodUse | undefined;
+}
+
+export const NO_MEASUREMENTS: Measurements = { ofNode: () => undefined, ofPod: () => undefined };
+
+export interface PassCluster {
+  readonly snapshot: ClusterSnapshot;
+  readonly nodes: readonly PassNode[];
+  readonly byName: ReadonlyMap<string, PassNode>;
+  readonly owners: ReadonlyMap<string, OwnerGroup>;
+  /** The same by namespace. */
+  readonly ownersIn: (namespace: string) => readonly OwnerGroup[];
+  readonly measurements: Measurements;
+  /** Whether kube-scheduler finds the controllers of a kind, whose pods it then spreads without being told. */
+  readonly spreads: (kind: string) => boolean;
+  readonly now: Instant;
+}
+
+/** `plugins/helper/spread.go` DefaultSelector. */
+const SPREAD_KINDS: readonly string[] = ['ReplicaSet', 'ReplicationController', 'StatefulSet'];
+
+export interface ReadOptions {
+  readonly now: Instant;
+  /** Which nodes the policy is about. */
+  readonly isSelected: (labels: ReadonlyMap<string, string>) => boolean;
+  readonly spreads?: PassCluster['spreads'];
+}
+
+const PODS_PER_STEP = 500;
+
+/** Reads a snapshot into numbers. */
+export function* readCluster(
+  snapshot: ClusterSnapshot,
+  measurements: Measurements,
+  { now, isSelected, spreads = (kind) => SPREAD_KINDS.includes(kind) }: ReadOptions,
+): Steps<PassCluster> {
+  const nodes: PassNode[] = [];
+  const index = createOwnerIndex();
+  let looked = 0;
+  for (const entry of snapshot.nodes.values()) {
+    const closed = whyClosed(entry.node, snapshot.pressures.get(entry.node.name), { now, isSelected });
+    const node = readNode(entry, nodes.length, { used: usedOn(entry, measurements), closed });
+    nodes.push(node);
+    for (const placed of entry.occupancy.pods) {
+      countPod(node, placed, index);
+      if ((looked += 1) % PODS_PER_STEP === 0) yield;
+    }
+  }
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const byNamespace = Map.groupBy(index.groups.values(), ({ key }) => key.namespace);
+  const ownersIn = (namespace: string): readonly OwnerGroup[] => byNamespace.get(namespace) ?? [];
+  return { snapshot, nodes, byName, owners: index.groups, ownersIn, measurements, spreads, now };
+}
+
+function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNode, 'used' | 'closed'>): PassNode {
+  const { allocatable, allowedPods, occupancy } = entry;
+  const width = Math.max(allocatable.length, occupancy.requested.length, MEMORY + 1);
+  const held = { row: rowOf(occupancy.requested, width), scored: new Float64Array(2) };
+  const later = { row: rowOf(occupancy.requested, width), scored: new Float64Array(2) };
+  for (const { row } of occupancy.nominated) addRow(held.row, row, 1);
+  return {
+    index,
+    name: entry.node.name,
+    entry,
+    capacity: rowOf(allocatable, width),
+    held,
+    later,
+    used,
+    freeSlots: Number(allowedPods) - occupancy.pods.length - occupancy.nominated.length,
+    closed,
+  };
+}
+
+function rowOf(amounts: readonly (number | bigint)[], width: number): Float64Array {
+  const row = new Float64Array(width);
+  amounts.forEach((amount, column) => (row[column] = Number(amount)));
+  return row;
+}
+
+/** Adds what a pod takes, `times` over. */
+export function addRow(sums: Float64Array, row: PlacedPod['row'], times: number): void {
+  for (let column = 0; column < row.length && column < sums.length; column += 1) {
+    sums[column] = (sums[column] as number) + times * Number(row[column]);
+  }
+}
+
+function countPod(node: PassNode, placed: PlacedPod, index: OwnerIndex): void {
+  const scored = scoredAmounts(placed);
+  addScored(node.held, scored, 1);
+  if (placed.pod.deletion === undefined) addScored(node.later, scored, 1);
+  else addRow(node.later.row, placed.row, -1);
+  index.groupOf(placed.pod)?.pods.push(placed);
+}
+
+function addScored({ scored }: Sums, [cpu, memory]: readonly [number, number], times: number): void {
+  scored[CPU] = (scored[CPU] as number) + times * cpu;
+  scored[MEMORY] = (scored[MEMORY] as number) + times * memory;
+}
+
+/** Adds a pod to sums, `times` over. */
+function addPod(sums: Sums, placed: PlacedPod, times: number): void {
+  addRow(sums.row, placed.row, times);
+  addScored(sums, scoredAmounts(placed), times);
+}
+
+/** The sums of a node without one of its pods. */
+export function sumsWithout({ row, scored }: Sums, placed: PlacedPod): Sums {
+  const sums = { row: row.slice(), scored: scored.slice() };
+  addPod(sums, placed, -1);
+  return sums;
+}
+
+const DEFAULT_MILLI_CPU = 100;
+const DEFAULT_MEMORY = 200 * 1024 * 1024;
+
+/** `pkg/scheduler/util/pod_resources.go` GetNonzeroRequests. Exact where a pod requests both or neither. */
+export function scoredAmounts({ pod, row }: PlacedPod): readonly [cpu: number, memory: number] {
+  const cpu = Number(row[CPU] ?? 0);
+  const memory = Number(row[MEMORY] ?? 0);
+  if (cpu > 0 && memory > 0) return [cpu, memory];
+  const containers = pod.spec.containers;
+  return [
+    cpu + DEFAULT_MILLI_CPU * without(containers, 'cpu'),
+    memory + DEFAULT_MEMORY * without(containers, 'memory'),
+  ];
+}
+
+function without(containers: readonly Container[], resource: string): number {
+  return containers.filter(({ resources }) => resources.requests?.has(resource) !== true).length;
+}
+
+/** The larger of what the node and its pods say: a node's figure ends at its capacity. */
+function usedOn(entry: NodeEntry, { ofNode, ofPod }: Measurements): Float64Array | undefined {
+  const node = ofNode(entry.node.name);
+  if (node === undefined) return undefined;
+  const sums = Float64Array.of(0, 0);
+  for (const { pod } of entry.occupancy.pods) {
+    const use = ofPod(pod.uid);
+    if (use !== undefined) addUse(sums, use, 1);
+  }
+  return Float64Array.of(Math.max(node.cpu, sums[CPU] as number), Math.max(node.memory, sums[MEMORY] as number));
+}
+
+/** Adds what a pod uses, `times` over. */
+export function addUse(sums: Float64Array, { cpu, memory }: PodUse, times: number): void {
+  sums[CPU] = (sums[CPU] as number) + times * cpu;
+  sums[MEMORY] = (sums[MEMORY] as number) + times * memory;
+}
+
+interface OwnerIndex {
+  readonly groups: Map<string, OwnerGroup>;
+  readonly groupOf: (pod: Pod) => OwnerGroup | undefined;
+}
+
+/** Pods of one template share their list of owners, which is looked up much faster than a text is made. */
+function createOwnerIndex(): OwnerIndex {
+  const groups = new Map<string, OwnerGroup>();
+  const byList = new Map<Pod['owners'], OwnerGroup | undefined>();
+  function find(pod: Pod): OwnerGroup | undefined {
+    const key = ownerKeyOf(pod);
+    if (key === undefined) return undefined;
+    const id = ownerId(key);
+    const group = groups.get(id) ?? { id, key, pods: [] };
+    groups.set(id, group);
+    return group;
+  }
+  return {
+    groups,
+    groupOf: (pod) => {
+      const known = byList.get(pod.owners);
+      if (known !== undefined && known.key.namespace === pod.namespace) return known;
+      const group = find(pod);
+      byList.set(pod.owners, group);
+      return group;
+    },
+  };
+}
+
+/** The owner of a pod of the cluster. */
+export function ownerGroupOf({ owners }: PassCluster, pod: Pod): OwnerGroup | undefined {
+  const key = ownerKeyOf(pod);
+  return key === undefined ? undefined : owners.get(ownerId(key));
+}
+
+/** Counts a planned move: the target holds the pod from now on, the source until it has terminated. */
+export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassNode, target: PassNode): void {
+  addPod(source.later, placed, -1);
+  addPod(target.later, placed, 1);
+  addPod(target.held, placed, 1);
+  target.freeSlots -= 1;
+  const use = cluster.measurements.ofPod(placed.pod.uid);
+  if (use === undefined) return;
+  if (source.used !== undefined) addUse(source.used, use, -1);
+  if (target.used !== undefined) addUse(target.used, use, 1);
+}

@@ -1,0 +1,66 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Guesser } from './guess-placement.ts';
+import type { PastMove, ReschedulingMemory } from './memory.ts';
+import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
+import type { PolicyKind, ReschedulingPolicy } from './policy.ts';
+import type { Account, RateLimit } from './restraint.ts';
+import type { MoveRules, RunningPod } from './running-pod.ts';
+import type { Arrival } from './spread-scores.ts';
+
+/** What a pass decides on. */
+export interface PassInput {
+  readonly cluster: PassCluster;
+  readonly policy: ReschedulingPolicy;
+  readonly rules: MoveRules;
+  readonly limits: readonly RateLimit[];
+  readonly memory: ReschedulingMemory;
+  /** Moves that the pass may make. */
+  readonly most: number;
+  /** Nodes with an avoid entry for an owner that lasts. */
+  readonly avoidedBy: (owner: OwnerGroup) => ReadonlySet<string>;
+  /** Whether an avoid entry can be added for a node. */
+  readonly canAvoid: (node: PassNode) => boolean;
+}
+
+/** One move: an eviction whose replacement kube-scheduler is expected to place better. Nothing is promised. */
+export interface Move {
+  readonly policy: PolicyKind;
+  readonly pod: RunningPod;
+  readonly from: string;
+  /** Where the replacement is expected; several nodes that score alike. */
+  readonly expectedOn: readonly string[];
+  readonly gain: number;
+  readonly because: Because;
+  readonly avoidForMs: number;
+}
+
+/** A pod that a policy would have moved, or that is protected, and why it stays. */
+export interface Stay {
+  readonly pod: string;
+  readonly node: string;
+  readonly policy: PolicyKind;
+  readonly because: Because;
+}
+
+export interface PassResult {
+  readonly moves: readonly Move[];
+  readonly stays: readonly Stay[];
+  /** Pods that some policy looked at. */
+  readonly considered: number;
+  /** Sum of the squared loads of the open nodes in points, now and once the moves are done. */
+  readonly unevenness: { readonly before: number; readonly after: number };
+  readonly memory: ReschedulingMemory;
+}
+
+/** A pass that is being made. */
+export interface Pass {
+  readonly input: PassInput;
+  readonly memory: ReschedulingMemory;
+  readonly account: Account;
+  readonly guesser: Guesser;
+  readonly arrivals: Arrival[];
+  readonly moves: { readonly move: Move; readonly past: PastMove }[];
+  readonly stays: Stay[];
+  looks: number;
+  considered: number;
+}

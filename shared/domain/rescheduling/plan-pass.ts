@@ -1,0 +1,62 @@
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { createGuesser } from './guess-placement.ts';
+import { type ReschedulingMemory, rememberMoves, settleMoves } from './memory.ts';
+import type { Pass, PassInput, PassResult } from './pass.ts';
+import { restartsOf } from './policies/bad-service.ts';
+import { countHotReadings, unevenness } from './policies/underused.ts';
+import type { PolicyInput } from './policies/wish.ts';
+import { POLICIES } from './policy-table.ts';
+import { POLICY_KINDS, RESTRAINTS } from './policy.ts';
+import { openAccount } from './restraint.ts';
+import { type Movable, runningPod } from './running-pod.ts';
+import { servePolicy } from './serve-policy.ts';
+import type { Arrival } from './spread-scores.ts';
+
+/** Plans one pass. The cluster is changed as if the moves were made; each is planned on what the earlier ones leave. */
+export function* planPass(input: PassInput): Steps<PassResult> {
+  const { cluster, policy } = input;
+  const before = unevenness(cluster);
+  const settled = settleMoves(input.memory, cluster, {
+    reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
+    isFailing: (pod) => restartsOf(pod) >= (policy.badService?.restarts ?? Infinity),
+  });
+  const memory = { ...settled, hotReadings: hotReadings(settled, input) };
+  const restraint = RESTRAINTS[policy.aggressiveness];
+  const arrivals: Arrival[] = [];
+  const pass: Pass = {
+    input,
+    memory,
+    account: openAccount(cluster, memory, { restraint, limits: input.limits }),
+    guesser: yield* createGuesser(cluster, arrivals),
+    arrivals,
+    moves: [],
+    stays: [],
+    looks: 0,
+    considered: 0,
+  };
+  const asked: PolicyInput = { ...input, restraint, memory, movable: movableIn(pass) };
+  for (const kind of POLICY_KINDS) yield* servePolicy(pass, kind, yield* POLICIES[kind].wishes(asked));
+  const made = pass.moves.map(({ move, past }) => ({ owner: move.pod.owner.id, move: past }));
+  return {
+    moves: pass.moves.map(({ move }) => move),
+    stays: pass.stays,
+    considered: pass.considered,
+    unevenness: { before, after: unevenness(cluster) },
+    memory: rememberMoves(memory, made),
+  };
+}
+
+/** Readings of one pass; without a policy by usage there are none. */
+function hotReadings({ hotReadings: before }: ReschedulingMemory, { cluster, policy: { underused } }: PassInput) {
+  return underused?.by === 'Usage' ? countHotReadings(before, cluster, underused) : new Map<string, number>();
+}
+
+function movableIn(pass: Pass): PolicyInput['movable'] {
+  const { cluster, rules } = pass.input;
+  return (placed, node): Movable | undefined => {
+    const movable = runningPod(cluster, [placed, node], rules);
+    if (movable === undefined) return undefined;
+    pass.considered += 1;
+    return movable;
+  };
+}

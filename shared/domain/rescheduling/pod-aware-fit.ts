@@ -1,0 +1,126 @@
+import { memoize } from '#shared/domain/model/memoize.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
+import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
+import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
+import { nodePorts, type PodAwareFilter, type Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { matcherOf, type Arrival } from './spread-scores.ts';
+import type { PassNode } from './pass-cluster.ts';
+
+/** Why the pods of a node keep the replacement off it; `undefined` where they do not. */
+export type PodAwareFit = (node: PassNode) => Refusal | undefined;
+
+/** The part of a cluster that rules about pods of one namespace count: all nodes, with the pods of the namespace. */
+export type NamespaceView = (namespace: string) => ClusterSnapshot;
+
+/** Rules count pods; without the pods of other namespaces that takes a part of the time only. */
+export function* createNamespaceViews(snapshot: ClusterSnapshot): Steps<NamespaceView> {
+  const byNamespace = new Map<string, Map<string, PlacedPod[]>>();
+  for (const [name, { occupancy }] of snapshot.nodes) {
+    for (const placed of occupancy.pods) addTo(byNamespace, name, placed);
+    yield;
+  }
+  return memoize((namespace) => viewOf(snapshot, byNamespace.get(namespace) ?? new Map<string, PlacedPod[]>()));
+}
+
+function addTo(byNamespace: Map<string, Map<string, PlacedPod[]>>, node: string, placed: PlacedPod): void {
+  const { namespace } = placed.pod;
+  const nodes = byNamespace.get(namespace) ?? new Map<string, PlacedPod[]>();
+  byNamespace.set(namespace, nodes);
+  const pods = nodes.get(node);
+  if (pods === undefined) nodes.set(node, [placed]);
+  else pods.push(placed);
+}
+
+function viewOf(snapshot: ClusterSnapshot, pods: ReadonlyMap<string, PlacedPod[]>): ClusterSnapshot {
+  const nodes = new Map<string, PassNode['entry']>();
+  for (const [name, entry] of snapshot.nodes) {
+    nodes.set(name, { ...entry, occupancy: { ...entry.occupancy, pods: pods.get(name) ?? [] } });
+  }
+  return { ...snapshot, nodes };
+}
+
+/** Whether all terms of a pod are about pods of its own namespace. */
+function staysInNamespace({ namespace, spec }: Pod): boolean {
+  const { podAffinity, podAntiAffinity } = spec.scheduling;
+  return [...podAffinity, ...podAntiAffinity].every(
+    (term) => term.namespaceSelector === undefined && term.namespaces.every((name) => name === namespace),
+  );
+}
+
+/**
+ * The filters that look at other pods, for the replacement of a pod; `undefined` where none has anything to say. The old
+ * pod still holds its ports and its place while it terminates; a topology spread counts it no longer.
+ */
+export function* podAwareFit(
+  snapshot: ClusterSnapshot,
+  views: NamespaceView,
+  placed: PlacedPod,
+): Steps<PodAwareFit | undefined> {
+  const { pod } = placed;
+  const { podAffinity, podAntiAffinity, topologySpread } = pod.spec.scheduling;
+  const hasTerms = podAffinity.length + podAntiAffinity.length > 0;
+  const isSpread = topologySpread.length > 0;
+  const filters = [
+    nodePorts(pod),
+    isSpread ? yield* podTopologySpread(pod, withoutPod(views(pod.namespace), placed)) : undefined,
+    yield* interPodAffinity(pod, hasTerms && staysInNamespace(pod) ? views(pod.namespace) : snapshot),
+  ].filter((filter) => filter !== undefined);
+  if (filters.length === 0) return undefined;
+  return ({ entry }) => firstRefusal(filters, entry);
+}
+
+function firstRefusal(filters: readonly PodAwareFilter[], entry: PassNode['entry']): Refusal | undefined {
+  for (const filter of filters) {
+    const refusal = filter.open(entry).refusal();
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+/** The snapshot as it is once a pod is gone. The original stays as it is. */
+function withoutPod(snapshot: ClusterSnapshot, placed: PlacedPod): ClusterSnapshot {
+  const name = placed.pod.spec.nodeName ?? '';
+  const entry = snapshot.nodes.get(name);
+  if (entry === undefined) return snapshot;
+  const pods = entry.occupancy.pods.filter((other) => other !== placed);
+  const changed = { ...entry, occupancy: { ...entry.occupancy, pods } };
+  return { ...snapshot, nodes: new Map(snapshot.nodes).set(name, changed) };
+}
+
+/**
+ * A move of the same pass on which it depends where the replacement of a pod fits, or `undefined`. The filters are prepared
+ * on the cluster as it is, so the later of two related moves waits for the next pass.
+ */
+export function relatedMove(
+  { namespaces }: ClusterSnapshot,
+  placed: PlacedPod,
+  moves: readonly Arrival[],
+): Arrival | undefined {
+  const keepsApart = (one: PlacedPod, other: Pod): boolean => {
+    const terms = [...one.antiAffinity, ...sharedTerms(one.pod, one.pod.spec.scheduling.podAffinity)];
+    const labels = namespaces.get(other.namespace) ?? NO_LABELS;
+    return terms.some((term) => selectsPod(term, other, labels));
+  };
+  return moves.find(
+    (move) =>
+      keepsApart(placed, move.placed.pod) ||
+      keepsApart(move.placed, placed.pod) ||
+      sharePort(placed, move.placed) ||
+      isCounted(placed.pod, move.placed.pod),
+  );
+}
+
+function sharePort(one: PlacedPod, other: PlacedPod): boolean {
+  return one.hostPorts.some(({ port }) => other.hostPorts.some((each) => each.port === port));
+}
+
+function isCounted(pod: Pod, other: Pod): boolean {
+  if (pod.namespace !== other.namespace) return false;
+  const hard = pod.spec.scheduling.topologySpread.filter((each) => each.whenUnsatisfiable === 'DoNotSchedule');
+  return hard.some((constraint) => matcherOf(pod, constraint)(other.labels));
+}

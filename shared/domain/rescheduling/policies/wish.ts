@@ -1,0 +1,44 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/rescheduling/policy.ts';
+import type { Movable, RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+
+/** What a policy looks at. */
+export interface PolicyInput {
+  readonly cluster: PassCluster;
+  readonly policy: ReschedulingPolicy;
+  readonly restraint: Restraint;
+  readonly memory: ReschedulingMemory;
+  /** A pod as one that a policy may name, with its reason if it stays. */
+  readonly movable: (placed: PlacedPod, node: PassNode) => Movable | undefined;
+}
+
+/** A policy's wish to move one pod. */
+export interface Wish {
+  readonly policy: PolicyKind;
+  readonly pod: RunningPod;
+  readonly because: Because;
+  /** Larger goes first; equal ones go by when their owner was last disrupted. Asked anew after each move, 0 withdraws it. */
+  readonly worth: () => number;
+  /** What the move would bring if the replacement went there. */
+  readonly gainOn: (target: PassNode) => number;
+  readonly leastGain: number;
+  /** Why the policy does not want it there. */
+  readonly reasonAgainst: (target: PassNode) => Because | undefined;
+  readonly avoidForMs: number;
+}
+
+/** Wishes that are served together: those of one node, or of one rule. */
+export interface WishGroup {
+  /** Made when the group is served. */
+  readonly wishes: () => readonly Wish[];
+  /** The group with the largest is served next; 0 ends it. */
+  readonly urgency: () => number;
+}
+
+/** How long the source is avoided after a move that only looks for a better place (S3-31). */
+export const SHORT_AVOID_MS = 600_000;
+/** And after one away from a node on which pods fail. */
+export const LONG_AVOID_MS = 3_600_000;

@@ -1,0 +1,107 @@
+import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
+
+/*
+ * What a ReschedulingPolicy asks for. A pass of the rescheduler moves running pods to places that kube-scheduler would
+ * choose anyway, where that makes the cluster better by more than a threshold. It promises nothing.
+ */
+
+/** The policies, in the order in which a pass serves them. */
+export const POLICY_KINDS = ['affinity', 'badService', 'underused'] as const;
+export type PolicyKind = (typeof POLICY_KINDS)[number];
+
+export const AGGRESSIVENESS = ['Low', 'Medium', 'High'] as const;
+export type Aggressiveness = (typeof AGGRESSIVENESS)[number];
+
+export const MODES = ['DryRun', 'Enforce'] as const;
+export type ReschedulingMode = (typeof MODES)[number];
+
+/** Percentages of allocatable by resource. */
+export type Percentages = ReadonlyMap<string, number>;
+
+/** Pods move from nodes above `target` to nodes below `low`. */
+export interface UnderusedPolicy {
+  readonly by: 'Requests' | 'Usage';
+  readonly low: Percentages;
+  readonly target: Percentages;
+  /** The least gain of a move in points; the aggressiveness decides where absent. */
+  readonly gain: number | undefined;
+}
+
+/** Pods move off nodes on which their rules are broken, or are met less well than elsewhere. */
+export interface AffinityPolicy {
+  /** Required node affinity, node selectors, required anti-affinity. */
+  readonly required: boolean;
+  /** Preferred node affinity. */
+  readonly preferred: boolean;
+  /** Topology spread constraints with `DoNotSchedule`. */
+  readonly spread: boolean;
+}
+
+/** Pods move off nodes on which they fail. */
+export interface BadServicePolicy {
+  /** Restarts of a pod's containers, whatever ended them, from which on the pod counts as failing. */
+  readonly restarts: number;
+  /** Whether the pod that fails moves, or the one that uses more than it requests (S3-5). */
+  readonly move: 'Victim' | 'Aggressor';
+}
+
+/** A time of the week in UTC in which moves are made. */
+export interface ScheduleWindow {
+  /** 0 is Sunday; empty means every day. */
+  readonly days: readonly number[];
+  /** Minutes since midnight; an end before the start is on the next day. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ReschedulingPolicy {
+  readonly name: string;
+  /** Of the nodes that are sources and targets; `undefined` selects all. */
+  readonly nodeSelector: LabelSelector | undefined;
+  readonly mode: ReschedulingMode;
+  readonly schedule: { readonly periodSeconds: number; readonly windows: readonly ScheduleWindow[] };
+  readonly underused: UnderusedPolicy | undefined;
+  readonly affinity: AffinityPolicy | undefined;
+  readonly badService: BadServicePolicy | undefined;
+  readonly aggressiveness: Aggressiveness;
+  /** Move a pod only if it is seen to fit elsewhere (S3-39). */
+  readonly fitElsewhere: boolean;
+}
+
+/** What an aggressiveness stands for (S3-44). */
+export interface Restraint {
+  /** The least gain of a move, in points. */
+  readonly gain: number;
+  /** The part of every budget that is left untouched: a share, and at least so many disruptions. */
+  readonly unusedShare: number;
+  readonly leastUnused: number;
+  /** The share of an owner's pods that may be disrupted within its window; one pod always may. */
+  readonly ownerShare: number;
+}
+
+export const RESTRAINTS: Readonly<Record<Aggressiveness, Restraint>> = {
+  Low: { gain: 1.5, unusedShare: 0.5, leastUnused: 1, ownerShare: 0.1 },
+  Medium: { gain: 0.75, unusedShare: 0.25, leastUnused: 0, ownerShare: 0.2 },
+  High: { gain: 0.3, unusedShare: 0, leastUnused: 0, ownerShare: 1 / 3 },
+};
+
+/** Whether moves may be made at a time of the week, given in minutes since Sunday 00:00 UTC. */
+export function isInWindow(windows: readonly ScheduleWindow[], minuteOfWeek: number): boolean {
+  if (windows.length === 0) return true;
+  const day = Math.floor(minuteOfWeek / MINUTES_PER_DAY);
+  const minute = minuteOfWeek % MINUTES_PER_DAY;
+  return windows.some((window) => covers(window, day, minute) || coversFromYesterday(window, day, minute));
+}
+
+const MINUTES_PER_DAY = 1_440;
+const DAYS = 7;
+
+function covers({ days, start, end }: ScheduleWindow, day: number, minute: number): boolean {
+  const isDay = days.length === 0 || days.includes(day);
+  return isDay && minute >= start && (end <= start || minute < end);
+}
+
+function coversFromYesterday({ days, start, end }: ScheduleWindow, day: number, minute: number): boolean {
+  const yesterday = (day + DAYS - 1) % DAYS;
+  return end <= start && (days.length === 0 || days.includes(yesterday)) && minute < end;
+}

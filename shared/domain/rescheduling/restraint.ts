@@ -1,0 +1,137 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { formerNodes, type OwnerMemory, type ReschedulingMemory, unplacedMoves } from './memory.ts';
+import { REASONS } from './messages.ts';
+import type { OwnerGroup, PassCluster } from './pass-cluster.ts';
+import type { Restraint } from './policy.ts';
+import type { RunningPod } from './running-pod.ts';
+
+/** A rate that no PodDisruptionBudget knows: how many more pods may be removed now. */
+export interface RateLimit {
+  readonly name: string;
+  readonly covers: (pod: Pod) => boolean;
+  readonly left: number;
+}
+
+/** In milliseconds: within it, only a share of an owner's pods may be disrupted, whatever the cause. */
+export const OWNER_WINDOW_MS = 300_000;
+
+/** What holds moves back, counted over one pass. */
+export interface Account {
+  /** Why a pod must not be moved now; `undefined` where it may. */
+  readonly holds: (pod: RunningPod) => Because | undefined;
+  /** Counts a planned move. */
+  readonly debit: (pod: RunningPod) => void;
+  readonly memoryOf: (owner: OwnerGroup) => OwnerMemory | undefined;
+  /** When the owner was last disrupted, as far as its pods show. */
+  readonly disruptedAt: (owner: OwnerGroup) => number;
+  readonly formerNodesOf: (owner: OwnerGroup) => ReadonlySet<string>;
+}
+
+interface OwnerCount {
+  readonly recent: number;
+  readonly ready: number;
+  readonly present: number;
+  readonly youngest: number;
+}
+
+/** Opens the account of a pass: budgets with the share that is left unused, limits, and the windows of owners. */
+export function openAccount(
+  cluster: PassCluster,
+  memory: ReschedulingMemory,
+  { restraint, limits }: { readonly restraint: Restraint; readonly limits: readonly RateLimit[] },
+): Account {
+  const planned = new Map<OwnerGroup, number>();
+  const debits = new Map<object, number>();
+  const counts = new Map<OwnerGroup, OwnerCount>();
+  const memoryOf = ({ id }: OwnerGroup) => memory.owners.get(id);
+  const countOf = (owner: OwnerGroup): OwnerCount => {
+    const count = counts.get(owner) ?? countOwner(owner, memoryOf(owner), cluster.now);
+    counts.set(owner, count);
+    return count;
+  };
+  const used = (key: object): number => debits.get(key) ?? 0;
+  return {
+    memoryOf,
+    disruptedAt: (owner) => countOf(owner).youngest,
+    formerNodesOf: (owner) => formerNodes(memoryOf(owner)),
+    holds: (pod) => {
+      const { owner, placed } = pod;
+      const count = { ...countOf(owner), planned: planned.get(owner) ?? 0 };
+      return (
+        whyOwnerWaits(owner, memoryOf(owner), count, restraint) ??
+        whyBudget(budgetsOf(cluster, placed), restraint, used) ??
+        whyLimit(placed.pod, limits, used)
+      );
+    },
+    debit: ({ owner, placed }) => {
+      planned.set(owner, (planned.get(owner) ?? 0) + 1);
+      const charged = [...budgetsOf(cluster, placed), ...limits.filter(({ covers }) => covers(placed.pod))];
+      for (const key of charged) debits.set(key, used(key) + 1);
+    },
+  };
+}
+
+function countOwner({ pods }: OwnerGroup, memory: OwnerMemory | undefined, now: number): OwnerCount {
+  const staying = pods.filter(({ pod }) => pod.deletion === undefined);
+  const since = (now - OWNER_WINDOW_MS) / 1_000;
+  const young = staying.filter(({ startedAt = Infinity }) => startedAt > since);
+  const lastMove = memory?.moves.at(-1)?.at ?? 0;
+  return {
+    recent: young.length + pods.length - staying.length + unplacedMoves(memory, staying.length),
+    ready: staying.filter(({ pod }) => isReady(pod)).length,
+    present: staying.length,
+    youngest: Math.max(lastMove, ...staying.map(({ startedAt = Infinity }) => startedAt * 1_000)),
+  };
+}
+
+/** Whether the pod serves. */
+export function isReady({ status }: Pod): boolean {
+  return (
+    status.phase === 'Running' && status.conditions.some((each) => each.type === 'Ready' && each.status === 'True')
+  );
+}
+
+function whyOwnerWaits(
+  { key }: OwnerGroup,
+  memory: OwnerMemory | undefined,
+  { planned, present, ready, recent }: OwnerCount & { readonly planned: number },
+  { ownerShare }: Restraint,
+): Because | undefined {
+  const owner = ownerText(key);
+  if (memory?.stop !== undefined) return REASONS.ownerStopped({ text: memory.stop.text }, { owner });
+  if (unplacedMoves(memory, present) > 0) return REASONS.ownerWaits({ owner });
+  const most = Math.max(1, Math.floor(present * ownerShare));
+  if (recent + planned >= most) return REASONS.ownerWindow({ owner, recent: recent + planned, most });
+  return ready - planned <= 1 ? REASONS.lastReadyReplica({ owner }) : undefined;
+}
+
+/** An empty selector selects every pod of its namespace here, as the Eviction API reads it. */
+function budgetsOf({ snapshot }: PassCluster, { pod, budgets }: PlacedPod): readonly BudgetEntry[] {
+  const ofNamespace = snapshot.budgets.get(pod.namespace);
+  if (ofNamespace === undefined) return budgets;
+  const all = [...ofNamespace.values()].filter(({ selector }) => selector.isEmpty);
+  return all.length === 0 ? budgets : [...new Set([...budgets, ...all])];
+}
+
+function whyBudget(
+  budgets: readonly BudgetEntry[],
+  { unusedShare, leastUnused }: Restraint,
+  used: (key: object) => number,
+): Because | undefined {
+  if (budgets.length > 1)
+    return REASONS.severalBudgets({ budgets: budgets.map(({ budget }) => budget.name).join(', ') });
+  const [entry] = budgets;
+  if (entry === undefined) return undefined;
+  const { disruptionsAllowed: allowed, name } = entry.budget;
+  const unused = Math.max(leastUnused, Math.floor(allowed * unusedShare));
+  if (allowed - unused - used(entry) >= 1) return undefined;
+  return REASONS.budgetSpent({ budget: name, allowed: allowed - used(entry), unused });
+}
+
+function whyLimit(pod: Pod, limits: readonly RateLimit[], used: (key: object) => number): Because | undefined {
+  const spent = limits.find((limit) => limit.covers(pod) && limit.left - used(limit) < 1);
+  return spent === undefined ? undefined : REASONS.limitReached({ limit: spent.name, left: spent.left - used(spent) });
+}

@@ -1,0 +1,58 @@
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { ReschedulingMemory } from './memory.ts';
+import { type Measurements, NO_MEASUREMENTS, type OwnerGroup, readCluster } from './pass-cluster.ts';
+import { planPass } from './plan-pass.ts';
+import type { PassInput, PassResult } from './pass.ts';
+import type { ReschedulingPolicy } from './policy.ts';
+
+/** Moves that one policy makes a minute at most. */
+export const MOVES_PER_MINUTE = 5;
+/** Moves that a pass without evictions shows. */
+const MOST_SHOWN = 25;
+
+/** What a pass is asked with, beside the cluster and the policy. */
+export interface PassRequest extends Pick<PassInput, 'rules'> {
+  readonly now: Instant;
+  readonly memory: ReschedulingMemory;
+  readonly limits?: PassInput['limits'];
+  readonly measurements?: Measurements;
+  /** Moves of the pass; as many as a dry run shows where absent. */
+  readonly most?: number;
+}
+
+/** Reads a snapshot and plans a pass over it; the snapshot stays as it is. */
+export function* runPass(
+  snapshot: ClusterSnapshot,
+  policy: ReschedulingPolicy,
+  { now, memory, rules, limits = [], measurements = NO_MEASUREMENTS, most = MOST_SHOWN }: PassRequest,
+): Steps<PassResult> {
+  const { nodeSelector } = policy;
+  const isSelected = nodeSelector === undefined ? () => true : prepareSelector(nodeSelector).matches;
+  const cluster = yield* readCluster(snapshot, measurements, { now, isSelected });
+  const avoidedBy = avoidedIn(snapshot, now);
+  return yield* planPass({
+    cluster,
+    policy,
+    rules,
+    limits,
+    memory,
+    most,
+    avoidedBy,
+    canAvoid: ({ name }) => snapshot.pressures.has(name),
+  });
+}
+
+/** The nodes whose NodePressure keeps an owner away. */
+function avoidedIn({ pressures }: ClusterSnapshot, now: Instant): PassInput['avoidedBy'] {
+  const avoiding = [...pressures.values()].filter(({ avoid }) => avoid.length > 0);
+  return ({ key }: OwnerGroup) => {
+    const found = avoiding.filter(({ avoid }) =>
+      avoid.some(({ owner, until }) => until > now && isSameOwner(owner, key)),
+    );
+    return new Set(found.map(({ node }) => node));
+  };
+}

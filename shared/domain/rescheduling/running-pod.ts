@@ -1,0 +1,56 @@
+import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { REASONS } from './messages.ts';
+import { type OwnerGroup, ownerGroupOf, type PassCluster, type PassNode } from './pass-cluster.ts';
+
+declare const isRunning: unique symbol;
+
+/**
+ * A pod that runs on a node and that nothing protects from being moved. Only `runningPod` makes one, so that no policy can
+ * name a pending pod, make room for one, or pass over a protection (S0-30).
+ */
+export interface RunningPod {
+  readonly [isRunning]: true;
+  readonly placed: PlacedPod;
+  readonly node: PassNode;
+  readonly owner: OwnerGroup;
+}
+
+/** Whose pods are never moved, and whether a pod must be seen to fit elsewhere. */
+export interface MoveRules extends ProtectionRules {
+  readonly fitElsewhere: boolean;
+}
+
+export type Movable =
+  { readonly kind: 'movable'; readonly pod: RunningPod } | { readonly kind: 'stays'; readonly because: Because };
+
+/** A pod that a policy may name, or why it is never moved; `undefined` for one that is not running or already leaves. */
+export function runningPod(
+  cluster: PassCluster,
+  [placed, node]: readonly [PlacedPod, PassNode],
+  rules: MoveRules,
+): Movable | undefined {
+  const { pod } = placed;
+  if (pod.deletion !== undefined || hasEnded(pod) || pod.spec.nodeName !== node.name) return undefined;
+  const because =
+    node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(pod, cluster.snapshot, rules);
+  if (because !== undefined) return { kind: 'stays', because };
+  const owner = ownerGroupOf(cluster, pod);
+  if (owner === undefined) return { kind: 'stays', because: REASONS.noController({}) };
+  return { kind: 'movable', pod: { placed, node, owner } as RunningPod };
+}
+
+const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];
+
+/** What binds a pod to its node, or leaves open whether another one would do. */
+function whyBound(pod: Pod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
+  if (pod.owners.some(({ kind, isController }) => isController && kind === 'DaemonSet')) return REASONS.daemonSet({});
+  const local = pod.spec.volumes.find(({ source }) => LOCAL_VOLUMES.includes(source));
+  if (local !== undefined) return REASONS.localVolume({ volume: local.name });
+  const [unknown] = fitElsewhere ? unmodelledNeeds(pod, snapshot) : [];
+  return unknown === undefined ? undefined : REASONS.notSeenToFit({ need: `${unknown.kind} ${unknown.name}` });
+}

@@ -1,0 +1,101 @@
+import type { Whole } from '#shared/domain/quantity/whole.ts';
+import { CPU, MEMORY, type PassNode, type Sums } from './pass-cluster.ts';
+
+/*
+ * A guess of kube-scheduler's scores with its default profile. Images and volumes are not known, so their plugins are left
+ * out, as they are where all nodes have the images. `pkg/scheduler/apis/config/v1/default_plugins.go`.
+ */
+
+const MAX_SCORE = 100;
+const WEIGHTS = { taints: 3, nodeAffinity: 2, spread: 2, interPod: 2 } as const;
+
+/** What a pod would add to a node: as the filters count it, and as the scores do. */
+export interface Demand {
+  readonly row: readonly Whole[];
+  readonly scored: readonly [cpu: number, memory: number];
+}
+
+/** LeastAllocated and BalancedAllocation, weight 1 each. `plugins/noderesources`. */
+export function resourceScore({ capacity }: PassNode, sums: Sums, { row, scored }: Demand): number {
+  const cpu = capacity[CPU] as number;
+  const memory = capacity[MEMORY] as number;
+  const least = leastAllocated(
+    free((sums.scored[CPU] as number) + scored[CPU], cpu),
+    free((sums.scored[MEMORY] as number) + scored[MEMORY], memory),
+  );
+  const ofCpu = Number(row[CPU] ?? 0);
+  const ofMemory = Number(row[MEMORY] ?? 0);
+  if (ofCpu === 0 && ofMemory === 0) return least;
+  const before = balance((sums.row[CPU] as number) / cpu, (sums.row[MEMORY] as number) / memory);
+  const after = balance(((sums.row[CPU] as number) + ofCpu) / cpu, ((sums.row[MEMORY] as number) + ofMemory) / memory);
+  return least + MAX_SCORE / 2 + Math.trunc((MAX_SCORE / 2 + after - before) / 2);
+}
+
+function leastAllocated(cpu: number | undefined, memory: number | undefined): number {
+  const known = [cpu, memory].filter((each) => each !== undefined);
+  return known.length === 0 ? 0 : Math.trunc(known.reduce((sum, each) => sum + each, 0) / known.length);
+}
+
+function free(requested: number, capacity: number): number | undefined {
+  if (capacity === 0) return undefined;
+  return requested > capacity ? 0 : Math.trunc(((capacity - requested) * MAX_SCORE) / capacity);
+}
+
+function balance(cpu: number, memory: number): number {
+  if (!Number.isFinite(cpu) || !Number.isFinite(memory)) return MAX_SCORE;
+  return Math.trunc((1 - Math.abs(Math.min(1, cpu) - Math.min(1, memory)) / 2) * MAX_SCORE);
+}
+
+/** Raw scores of the feasible nodes by node index, and what their extremes are. */
+export interface RawScores {
+  readonly values: Float64Array;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Finds the extremes over some nodes. */
+export function rawScores(values: Float64Array, feasible: readonly PassNode[]): RawScores {
+  let min = Infinity;
+  let max = -Infinity;
+  for (const { index } of feasible) {
+    const value = values[index] as number;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return { values, min, max };
+}
+
+/** The plugins that normalize over the feasible nodes; `undefined` for one that has nothing to say. */
+export interface NormalizedPlugins {
+  readonly taints: RawScores | undefined;
+  readonly nodeAffinity: RawScores | undefined;
+  readonly spread: RawScores | undefined;
+  readonly interPod: RawScores | undefined;
+}
+
+/** What they give one node, with their weights. */
+export function normalizedScore({ taints, nodeAffinity, spread, interPod }: NormalizedPlugins, index: number): number {
+  return (
+    WEIGHTS.taints * (taints === undefined ? MAX_SCORE : MAX_SCORE - shareOfMax(taints, index)) +
+    WEIGHTS.nodeAffinity * (nodeAffinity === undefined ? 0 : shareOfMax(nodeAffinity, index)) +
+    WEIGHTS.spread * (spread === undefined ? 0 : reversed(spread, index)) +
+    WEIGHTS.interPod * (interPod === undefined ? 0 : betweenExtremes(interPod, index))
+  );
+}
+
+/** `plugins/helper/normalize_score.go` DefaultNormalizeScore. */
+function shareOfMax({ values, max }: RawScores, index: number): number {
+  return max === 0 ? 0 : Math.trunc((MAX_SCORE * (values[index] as number)) / max);
+}
+
+/** `plugins/podtopologyspread/scoring.go` NormalizeScore; nodes that it ignores have a raw score below 0. */
+function reversed({ values, min, max }: RawScores, index: number): number {
+  const value = values[index] as number;
+  if (value < 0) return 0;
+  return max <= 0 ? MAX_SCORE : Math.trunc((MAX_SCORE * (max + Math.max(0, min) - value)) / max);
+}
+
+/** `plugins/interpodaffinity/scoring.go` NormalizeScore. */
+function betweenExtremes({ values, min, max }: RawScores, index: number): number {
+  return max > min ? Math.trunc((MAX_SCORE * ((values[index] as number) - min)) / (max - min)) : 0;
+}

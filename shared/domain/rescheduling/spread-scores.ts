@@ -1,0 +1,132 @@
+import { labelsAsRequirements, prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { type PassCluster, type PassNode } from './pass-cluster.ts';
+import type { RunningPod } from './running-pod.ts';
+
+/** One constraint that only scores, with the nodes of the pods that it counts. */
+interface SoftConstraint {
+  readonly key: string;
+  readonly maxSkew: number;
+  /** By node index, one entry a pod. */
+  readonly counted: readonly PassNode[];
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+/** `plugins/podtopologyspread/plugin.go` systemDefaultConstraints. */
+const DEFAULTS = [
+  { topologyKey: HOSTNAME, maxSkew: 3 },
+  { topologyKey: 'topology.kubernetes.io/zone', maxSkew: 5 },
+] as const;
+
+/**
+ * How evenly a node would spread the replacement among its like, as raw scores by node index; `undefined` where the pod
+ * has no constraint that only scores. Without constraints of its own kube-scheduler spreads what a Service or controller
+ * selects, which is taken to be the pods of the same controller. `plugins/podtopologyspread/scoring.go`.
+ */
+export function spreadScores(
+  cluster: PassCluster,
+  pod: RunningPod,
+  feasible: readonly PassNode[],
+  arriving: readonly Arrival[],
+): Float64Array | undefined {
+  const own = pod.placed.pod.spec.scheduling.topologySpread;
+  const constraints =
+    own.length === 0
+      ? cluster.spreads(pod.owner.key.kind)
+        ? defaults(cluster, pod, arriving)
+        : []
+      : softOf(cluster, pod.placed.pod, arriving);
+  if (constraints.length === 0) return undefined;
+  const raw = new Float64Array(cluster.nodes.length);
+  const scored = feasible.filter((node) => own.length === 0 || hasAll(node, constraints));
+  for (const { index } of feasible) raw[index] = -1;
+  for (const { index } of scored) raw[index] = 0;
+  for (const constraint of constraints) addScores(raw, constraint, scored);
+  for (const { index } of scored) raw[index] = Math.round(raw[index] as number);
+  return raw;
+}
+
+/** A replacement that an earlier move of the pass places. */
+export interface Arrival {
+  readonly placed: PlacedPod;
+  readonly target: PassNode;
+}
+
+function defaults(
+  { byName }: PassCluster,
+  { owner, placed }: RunningPod,
+  arriving: readonly Arrival[],
+): readonly SoftConstraint[] {
+  const present = owner.pods.filter((other) => other !== placed && other.pod.deletion === undefined);
+  const moved = arriving.filter((each) => owner.pods.includes(each.placed));
+  const leaving = new Set(moved.map((each) => each.placed));
+  const counted = [
+    ...present.filter((other) => !leaving.has(other)).flatMap((other) => nodeOf(byName, other)),
+    ...moved.map(({ target }) => target),
+  ];
+  return DEFAULTS.map(({ topologyKey: key, maxSkew }) => ({ key, maxSkew, counted }));
+}
+
+function nodeOf(byName: PassCluster['byName'], { pod }: PlacedPod): readonly PassNode[] {
+  const node = byName.get(pod.spec.nodeName ?? '');
+  return node === undefined ? [] : [node];
+}
+
+function softOf(cluster: PassCluster, pod: Pod, arriving: readonly Arrival[]): readonly SoftConstraint[] {
+  const soft = pod.spec.scheduling.topologySpread.filter((each) => each.whenUnsatisfiable === 'ScheduleAnyway');
+  return soft.map((each) => ({
+    key: each.topologyKey,
+    maxSkew: each.maxSkew,
+    counted: countedBy(cluster, pod, each, arriving),
+  }));
+}
+
+function countedBy(
+  { ownersIn, byName }: PassCluster,
+  pod: Pod,
+  constraint: TopologySpreadConstraint,
+  arriving: readonly Arrival[],
+): readonly PassNode[] {
+  const matches = matcherOf(pod, constraint);
+  const leaving = new Set([pod, ...arriving.map(({ placed }) => placed.pod)]);
+  const found: PassNode[] = [];
+  for (const { pods } of ownersIn(pod.namespace)) {
+    for (const other of pods) {
+      if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
+      found.push(...nodeOf(byName, other));
+    }
+  }
+  return [...found, ...arriving.filter(({ placed }) => matches(placed.pod.labels)).map(({ target }) => target)];
+}
+
+/** Which labels a constraint of a pod counts. */
+export function matcherOf(pod: Pod, { labelSelector, matchLabelKeys }: TopologySpreadConstraint) {
+  if (labelSelector === undefined) return () => false;
+  const own = new Map([...pod.labels].filter(([key]) => matchLabelKeys.includes(key)));
+  const { matchLabels, matchExpressions } = labelSelector;
+  return prepareSelector({ matchLabels, matchExpressions: [...matchExpressions, ...labelsAsRequirements(own)] })
+    .matches;
+}
+
+function hasAll({ entry }: PassNode, constraints: readonly SoftConstraint[]): boolean {
+  return constraints.every(({ key }) => entry.node.labels.has(key));
+}
+
+function addScores(raw: Float64Array, { key, maxSkew, counted }: SoftConstraint, scored: readonly PassNode[]): void {
+  const domains = new Set<string>();
+  const counts = new Map<string, number>();
+  const valueOf = ({ entry, name }: PassNode): string | undefined =>
+    key === HOSTNAME ? name : entry.node.labels.get(key);
+  for (const node of scored) domains.add(valueOf(node) ?? '');
+  for (const node of counted) {
+    const value = valueOf(node) ?? '';
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const weight = Math.log((key === HOSTNAME ? scored.length : domains.size) + 2);
+  for (const node of scored) {
+    const value = valueOf(node);
+    if (value !== undefined)
+      raw[node.index] = (raw[node.index] as number) + (counts.get(value) ?? 0) * weight + maxSkew - 1;
+  }
+}

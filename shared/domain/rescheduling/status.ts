@@ -1,0 +1,118 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { PassResult } from './pass.ts';
+import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
+
+/** What a ReschedulingPolicy says of its last pass. It tells what was looked at and decided, never what will be. */
+export interface ReschedulingStatus {
+  readonly lastPass: Instant;
+  readonly mode: ReschedulingMode;
+  /** Pods that a policy looked at. */
+  readonly considered: number;
+  /** Moves that the pass decided on, and those for which the eviction was accepted. */
+  readonly planned: number;
+  readonly moved: number;
+  /** The first moves. */
+  readonly moves: readonly MoveStatus[];
+  /** Why the other pods stayed: how many for each reason, most frequent first. */
+  readonly left: readonly LeftStatus[];
+  /** Owners that are left alone since kube-scheduler disagrees. */
+  readonly stopped: readonly StoppedOwner[];
+  readonly policies: readonly PolicyStatus[];
+}
+
+export interface MoveStatus {
+  readonly pod: string;
+  readonly policy: PolicyKind;
+  readonly from: string;
+  /** Where the replacement is expected. */
+  readonly expectedOn: string;
+  /** In points. */
+  readonly gain: number;
+  readonly because: Because;
+}
+
+export interface LeftStatus {
+  readonly code: string;
+  readonly count: number;
+  /** The reason of one of them. */
+  readonly example: string;
+}
+
+export interface StoppedOwner {
+  readonly owner: string;
+  readonly until: Instant;
+  readonly text: string;
+}
+
+/** What the moves of a policy brought, as far as their replacements are placed. */
+export interface PolicyStatus {
+  readonly policy: PolicyKind;
+  readonly rate: number;
+  readonly expected: number;
+  readonly reached: number;
+}
+
+/** An object of at most some KiB, whatever the cluster. */
+const MOST = { moves: 20, left: 20, stopped: 20 } as const;
+
+/** The status after a pass; `moved` counts the evictions that were accepted. */
+export function statusOf(
+  { moves, stays, considered, memory }: PassResult,
+  { now, mode, moved }: { readonly now: Instant; readonly mode: ReschedulingMode; readonly moved: number },
+): ReschedulingStatus {
+  return {
+    lastPass: now,
+    mode,
+    considered,
+    planned: moves.length,
+    moved,
+    moves: moves.slice(0, MOST.moves).map(moveStatus),
+    left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
+    stopped: stoppedOwners(memory).slice(0, MOST.stopped),
+    policies: POLICY_KINDS.flatMap((policy) => {
+      const known = memory.policies.get(policy);
+      return known === undefined ? [] : [{ policy, ...rounded(known) }];
+    }),
+  };
+}
+
+/** A move as it is shown. */
+export function moveStatus({ pod, policy, from, expectedOn, gain, because }: PassResult['moves'][number]): MoveStatus {
+  const { namespace, name } = pod.placed.pod;
+  return {
+    pod: `${namespace}/${name}`,
+    policy,
+    from,
+    expectedOn: expectedOn[0] ?? '',
+    gain: toHundredths(gain),
+    because,
+  };
+}
+
+/** How many of some reasons have which code, most frequent first. */
+export function countReasons(reasons: readonly Because[]): readonly LeftStatus[] {
+  const groups = [...Map.groupBy(reasons, ({ code }) => code)];
+  const counted = groups.map(([code, [first, ...others]]) => ({
+    code,
+    count: 1 + others.length,
+    example: first?.text ?? '',
+  }));
+  return counted.toSorted((a, b) => b.count - a.count);
+}
+
+function stoppedOwners({ owners }: PassResult['memory']): readonly StoppedOwner[] {
+  return [...owners].flatMap(([id, { stop }]) => {
+    if (stop === undefined) return [];
+    const [owner = id] = id.split(' ');
+    return [{ owner, until: stop.until, text: stop.text }];
+  });
+}
+
+function rounded({ rate, expected, reached }: Omit<PolicyStatus, 'policy'>): Omit<PolicyStatus, 'policy'> {
+  return { rate, expected: toHundredths(expected), reached: toHundredths(reached) };
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,117 @@
+import { finish } from '#shared/domain/model/steps.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import { type Measurements, NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
+import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
+import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
+import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
+import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { ClusterSnapshot, NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { buildPod, type PodFields } from './cluster.ts';
+
+/** Noon of some day; pods that say nothing else started an hour before. */
+export const NOON = 1_790_000_000_000;
+const HOUR_MS = 3_600_000;
+
+export interface ReplicaFields extends PodFields {
+  readonly owner?: string;
+  readonly ownerKind?: string;
+}
+
+/** A running, ready pod of a controller, which is labelled `app: OWNER`. */
+export function replica(fields: ReplicaFields): Pod {
+  const { owner = 'web', ownerKind = 'ReplicaSet' } = fields;
+  const pod = buildPod({
+    phase: 'Running',
+    startedAt: NOON - HOUR_MS,
+    conditions: [{ type: 'Ready', status: 'True', reason: '' }],
+    requests: { cpu: '1', memory: '1Gi' },
+    labels: { app: owner },
+    ...fields,
+  });
+  const owners = [{ apiVersion: 'apps/v1', kind: ownerKind, name: owner, uid: `owner-${owner}`, isController: true }];
+  return { ...pod, owners };
+}
+
+/** Moves from nodes above 65 % to nodes below 45 %, on every node, without restraint. */
+export const UNDERUSED: ReschedulingPolicy = {
+  name: 'even',
+  nodeSelector: undefined,
+  mode: 'Enforce',
+  schedule: { periodSeconds: 300, windows: [] },
+  underused: {
+    by: 'Requests',
+    low: new Map(Object.entries({ cpu: 45, memory: 45 })),
+    target: new Map(Object.entries({ cpu: 65, memory: 65 })),
+    gain: undefined,
+  },
+  affinity: undefined,
+  badService: undefined,
+  aggressiveness: 'High',
+  fitElsewhere: true,
+};
+
+/** Broken rules are mended, and preferences met. */
+export const AFFINITY: ReschedulingPolicy = {
+  ...UNDERUSED,
+  name: 'rules',
+  underused: undefined,
+  affinity: { required: true, preferred: true, spread: true },
+};
+
+export const MOVE_RULES: MoveRules = {
+  protectedNamespaces: new Set(['kube-system']),
+  optOutCeiling: 1_000_000,
+  wantsToStay: ({ annotations }) => annotations.get('plimsoll.dev/evict') === 'never',
+  fitElsewhere: true,
+};
+
+export interface PassCase extends Partial<ClusterObjects> {
+  readonly policy?: ReschedulingPolicy;
+  readonly rules?: MoveRules;
+  readonly limits?: readonly RateLimit[];
+  readonly memory?: ReschedulingMemory;
+  readonly measurements?: Measurements;
+  readonly pressures?: readonly NodePressureFacts[];
+  readonly most?: number;
+  readonly now?: number;
+}
+
+/** Plans a pass over a cluster that a test writes down. */
+export function passOn(given: PassCase): PassResult {
+  const { nodes = [], pods = [], budgets = [], namespaces = [], pressures = [] } = given;
+  const snapshot = createSnapshot({ nodes, pods, budgets, namespaces });
+  for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
+  return planOn(snapshot, given);
+}
+
+/** As `passOn`, on a snapshot that exists. */
+export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
+  const { policy = UNDERUSED, now = NOON, measurements = NO_MEASUREMENTS } = given;
+  const isSelected = policy.nodeSelector === undefined ? () => true : prepareSelector(policy.nodeSelector).matches;
+  return finish(
+    planPass({
+      cluster: finish(readCluster(snapshot, measurements, { now, isSelected })),
+      policy,
+      rules: given.rules ?? MOVE_RULES,
+      limits: given.limits ?? [],
+      memory: given.memory ?? NO_MEMORY,
+      most: given.most ?? 25,
+      avoidedBy: () => new Set(),
+      canAvoid: () => true,
+    }),
+  );
+}
+
+/** `POD FROM>TO` of each move, in the order of the pass. */
+export function movesOf({ moves }: PassResult): readonly string[] {
+  return moves.map(({ pod, from, expectedOn }) => `${pod.placed.pod.name} ${from}>${expectedOn.join('|')}`);
+}
+
+/** The code of the reason for which a pod stays. */
+export function codeOf({ stays }: PassResult, name: string): string | undefined {
+  return stays.find(({ pod }) => pod.endsWith(`/${name}`))?.because.code;
+}

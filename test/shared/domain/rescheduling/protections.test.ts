@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import type { Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { buildBudget, buildNode } from '#test/build/cluster.ts';
+import {
+  codeOf,
+  movesOf,
+  NOON,
+  passOn,
+  type PassCase,
+  replica,
+  type ReplicaFields,
+  UNDERUSED,
+} from '#test/build/rescheduling.ts';
+
+const SIZE = { cpu: '10', memory: '20Gi' };
+const FULL = buildNode({ name: 'full', allocatable: SIZE });
+const EMPTY = buildNode({ name: 'empty', allocatable: SIZE });
+
+/** Nine tenths of a node by three owners, so that no owner is at its last pod. */
+function ninePods(change: (index: number) => Partial<ReplicaFields> = () => ({})): readonly Pod[] {
+  const names = Array.from({ length: 9 }, (_, index) => `p${index}`);
+  return names.map((name, index) => replica({ name, node: 'full', owner: `o${index % 3}`, ...change(index) }));
+}
+
+function moved(given: PassCase): readonly string[] {
+  return movesOf(passOn({ nodes: [FULL, EMPTY], ...given }));
+}
+
+describe('planPass', () => {
+  test('moves as many pods off a node above its target as bring it to the target, one of each owner', () => {
+    expect(moved({ pods: ninePods() })).toEqual(['p0 full>empty', 'p1 full>empty', 'p2 full>empty']);
+  });
+
+  test('is the same whatever the order of nodes and pods', () => {
+    const pods = ninePods();
+    expect(moved({ pods: pods.toReversed(), nodes: [EMPTY, FULL] })).toEqual(moved({ pods }));
+  });
+
+  test('makes no more moves than the pass may', () => {
+    expect(moved({ pods: ninePods(), most: 2 })).toHaveLength(2);
+  });
+
+  test('moves nothing where no node is below `low`', () => {
+    const others = Array.from({ length: 5 }, (_, index) =>
+      replica({ name: `e${index}`, node: 'empty', owner: `e${index}` }),
+    );
+    expect(moved({ pods: [...ninePods(), ...others] })).toEqual([]);
+  });
+
+  test('an owner that was disrupted longest ago goes first among equal pods (S3-8)', () => {
+    const pods = ninePods((index) => ({ startedAt: NOON - (index % 3 === 2 ? 9 : 1) * 3_600_000 }));
+    expect(moved({ pods, most: 1 })).toEqual(['p2 full>empty']);
+  });
+
+  test.each<[string, Partial<ReplicaFields>]>([
+    ['of the system priority', { priority: 2_000_000_000 }],
+    ['of a protected namespace', { namespace: 'kube-system' }],
+    ['of a DaemonSet', { ownerKind: 'DaemonSet' }],
+    ['that is terminating', { deletion: { at: NOON, gracePeriodSeconds: 30 } }],
+    ['that has ended', { phase: 'Succeeded' }],
+    ['with a local volume', { spec: { volumes: [volume('emptyDir')] } }],
+    ['with a claim that is not modelled', { spec: { volumes: [volume('persistentVolumeClaim')] } }],
+    ['with a dynamic resource claim', { spec: { resourceClaims: ['gpu'] } }],
+    ['that started within the window of its owner', { startedAt: NOON - 60_000 }],
+    ['that is its owner’s last ready one', { conditions: [] }],
+  ])('never moves a pod %s', (_, change) => {
+    expect(moved({ pods: ninePods(() => change) })).toEqual([]);
+  });
+
+  test('never moves a pod without a controller (S3-47)', () => {
+    expect(moved({ pods: ninePods().map((pod) => ({ ...pod, owners: [] })) })).toEqual([]);
+  });
+
+  test('never moves a pod that asked not to be evicted', () => {
+    const annotations = new Map([['plimsoll.dev/evict', 'never']]);
+    expect(moved({ pods: ninePods().map((pod) => ({ ...pod, annotations })) })).toEqual([]);
+  });
+
+  test('never moves the last ready pod of an owner', () => {
+    const pods = ninePods((index) => ({ owner: `single${index}` }));
+    const result = passOn({ nodes: [FULL, EMPTY], pods });
+    expect(movesOf(result)).toEqual([]);
+    expect(codeOf(result, 'p0')).toBe('LastReadyReplica');
+  });
+
+  test('moves a third of an owner at most within its window', () => {
+    const pods = ninePods(() => ({ owner: 'one' }));
+    expect(moved({ pods })).toHaveLength(3);
+  });
+
+  test('leaves a part of every budget unused, by aggressiveness (S3-44)', () => {
+    const pods = ninePods(() => ({ owner: 'one' }));
+    const withBudget = (allowed: number, aggressiveness: Aggressiveness) =>
+      moved({ pods, budgets: [buildBudget('b', { app: 'one' }, allowed)], policy: { ...UNDERUSED, aggressiveness } });
+    expect(withBudget(2, 'High')).toHaveLength(2);
+    expect(withBudget(1, 'Medium')).toHaveLength(1);
+    expect(withBudget(2, 'Low')).toHaveLength(1);
+    expect(withBudget(1, 'Low')).toEqual([]);
+    expect(withBudget(0, 'High')).toEqual([]);
+  });
+
+  test('an empty selector of a budget selects every pod of the namespace', () => {
+    expect(moved({ pods: ninePods(), budgets: [buildBudget('all', {}, 1)] })).toHaveLength(1);
+  });
+
+  test('a pod with several budgets stays: the API server would not evict it', () => {
+    const budgets = [buildBudget('a', { app: 'o0' }, 9), buildBudget('b', { app: 'o0' }, 9)];
+    const result = passOn({ nodes: [FULL, EMPTY], pods: ninePods(), budgets });
+    expect(movesOf(result).some((move) => move.startsWith('p0'))).toBe(false);
+    expect(codeOf(result, 'p0')).toBe('SeveralBudgets');
+  });
+
+  test('a limit in time holds where the budget does not', () => {
+    const limits = [{ name: 'hourly', covers: () => true, left: 1 }];
+    expect(moved({ pods: ninePods(), limits })).toHaveLength(1);
+  });
+});
+
+function volume(source: string) {
+  return { name: 'data', source, emptyDirMedium: '', emptyDirSizeLimit: undefined };
+}
+
+describe('nodes that are neither source nor target (S3-41)', () => {
+  const TAINT = { key: 'dedicated', value: '', effect: 'NoSchedule' };
+  test.each([
+    ['cordoned', { isUnschedulable: true }],
+    ['tainted', { taints: [TAINT] }],
+    ['not ready', { taints: [{ ...TAINT, key: 'node.kubernetes.io/not-ready' }] }],
+    [
+      'emptied by an autoscaler',
+      { taints: [{ ...TAINT, key: 'DeletionCandidateOfClusterAutoscaler', effect: 'PreferNoSchedule' }] },
+    ],
+  ])('%s', (_, change) => {
+    const closed = { ...change, allocatable: SIZE };
+    expect(moved({ pods: ninePods(), nodes: [FULL, buildNode({ name: 'empty', ...closed })] })).toEqual([]);
+    expect(moved({ pods: ninePods(), nodes: [buildNode({ name: 'full', ...closed }), EMPTY] })).toEqual([]);
+  });
+
+  test('under pressure, as a fresh NodePressure says', () => {
+    const facts = {
+      isEnforced: true,
+      pressure: 'Soft',
+      overRequest: new Set(),
+      evicting: new Set(),
+      avoid: [],
+    } as const;
+    const under = (node: string, observedAt: number) => [
+      { ...facts, node, observedAt, overRequest: new Set<string>(), evicting: new Set<string>() },
+    ];
+    expect(moved({ pods: ninePods(), pressures: under('empty', NOON) })).toEqual([]);
+    expect(moved({ pods: ninePods(), pressures: under('full', NOON) })).toEqual([]);
+    expect(moved({ pods: ninePods(), pressures: under('empty', NOON - 600_000) })).toHaveLength(3);
+  });
+
+  test('not selected by the policy', () => {
+    const policy = { ...UNDERUSED, nodeSelector: { matchLabels: new Map([['pool', 'a']]), matchExpressions: [] } };
+    const inPool = (name: string) => buildNode({ name, allocatable: SIZE, labels: { pool: 'a' } });
+    expect(moved({ pods: ninePods(), policy, nodes: [inPool('full'), EMPTY] })).toEqual([]);
+    expect(moved({ pods: ninePods(), policy, nodes: [inPool('full'), inPool('empty')] })).toHaveLength(3);
+  });
+});
