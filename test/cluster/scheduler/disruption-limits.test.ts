@@ -66,8 +66,8 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
     const { admin, cluster } = own();
     const [frontPort = 0, ...ports] = await freePorts(3);
     let turn = 0;
-    front = createServer((socket) => {
-      const to = connect(ports[(turn += 1) % ports.length] ?? 0, '127.0.0.1');
+    front = createServer({ noDelay: true }, (socket) => {
+      const to = connect(ports[(turn += 1) % ports.length] ?? 0, '127.0.0.1').setNoDelay(true);
       for (const each of [socket, to]) each.on('error', () => [socket, to].forEach((end) => end.destroy()));
       socket.pipe(to).pipe(socket);
     }).listen(frontPort, '127.0.0.1');
