@@ -15,6 +15,8 @@ import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#sh
 import { ERRORS } from '#webhook/messages.ts';
 
 const MOST_OBJECTS = 200;
+/** A limit that was written a moment ago counts a moment later; the account itself is read as it is stored. */
+const AT_HAND = { limit: MOST_OBJECTS, resourceVersion: '0' } as const;
 const NEVER = new AbortController().signal;
 
 /** What limits evictions in a namespace, and its budgets as they are stored. */
@@ -40,10 +42,11 @@ async function listAll<T>(
   timeoutMs: number,
 ): Promise<readonly T[]> {
   const what = resourceLabel(address.resource);
-  const listed = await listObjects(client, address, { limit: MOST_OBJECTS, timeoutMs });
+  const listed = await listObjects(client, address, { ...AT_HAND, timeoutMs });
   if (listed.kind === 'notFound') return [];
   if (listed.kind !== 'ok') throw new Error(ERRORS.list(what, listed.message));
-  if (listed.object.continueToken !== undefined) throw new Error(ERRORS.list(what, `more than ${MOST_OBJECTS}`));
+  if (listed.object.continueToken !== undefined || listed.object.items.length > MOST_OBJECTS)
+    throw new Error(ERRORS.list(what, `more than ${MOST_OBJECTS}`));
   return listed.object.items.map((raw) => {
     const decoded = decode(raw);
     if (decoded.ok) return decoded.value;
@@ -57,7 +60,7 @@ export async function readBudgets(
   namespace: string,
   timeoutMs: number,
 ): Promise<readonly DisruptionBudget[]> {
-  const listed = await listObjects(client, { resource: PDBS, namespace }, { limit: MOST_OBJECTS, timeoutMs });
+  const listed = await listObjects(client, { resource: PDBS, namespace }, { ...AT_HAND, timeoutMs });
   if (listed.kind !== 'ok' || listed.object.continueToken !== undefined) return [];
   const decoded = listed.object.items.map(decodeBudget);
   return decoded.every((each) => each.ok) ? decoded.map(({ value }) => value) : [];
