@@ -48,43 +48,48 @@ export async function startScheduler(
   });
   shutdown.onRelease('connections to the API server', () => client.close());
   const parts = { ...surroundings, client, metrics };
-  const { extender, view, loops, voided, removals, queued } = await openExtender(configuration, parts);
-  const isExtender = configuration.extender === 'On';
-  const isRecorded = configuration.disruptions.record === 'On';
-  const checks = isExtender ? [cachesCheck(view.missing)] : [];
-  const health = await openHealthPort({ ...parts, checks, configuration, server: extender });
-  const isRescheduling = configuration.rescheduling.passes === 'On';
-  const isViewed = isExtender || isRecorded || isRescheduling || queued !== undefined;
-  for (const reflector of isViewed ? view.reflectors : []) void reflector.run(shutdown.signal);
-  if (isRecorded) {
-    void followPreemptedEvents(removals, parts).run(shutdown.signal);
-    const { snapshot, pods } = view;
-    const record = { ...parts, removals, snapshot, pods, configuration: configuration.disruptions };
-    const recording = recordDisruptions(record, shutdown.signal);
-    shutdown.onRelease('lease of the record of disruptions', () => recording);
-  }
-  if (queued !== undefined) {
-    const leading = runQueueLeader(
-      { ...parts, pods: queued, view, lease: configuration.queueLease, reclaim: configuration.reclaim },
-      shutdown.signal,
-    );
-    shutdown.onRelease('lease of the queues', () => leading);
-  }
-  if (isExtender) {
-    const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
-    const recording = recordLoops(record, shutdown.signal);
-    shutdown.onRelease('lease of the loops of preemptions', () => recording);
-    void clearVoidedNominations(voided, parts, shutdown.signal);
-  }
-  if (isRescheduling) {
-    const rescheduling = runRescheduler({ ...parts, view, configuration: configuration.rescheduling }, shutdown.signal);
-    shutdown.onRelease('lease of the rescheduler', () => rescheduling);
-  }
+  const opened = await openExtender(configuration, parts);
+  const checks = configuration.extender === 'On' ? [cachesCheck(opened.view.missing)] : [];
+  const health = await openHealthPort({ ...parts, checks, configuration, server: opened.extender });
+  runOnView(configuration, parts, opened);
   const controlling = runNodeController({ ...parts, configuration: configuration.nodes }, shutdown.signal);
   shutdown.onRelease('lease of the node controller', () => controlling);
   const dashboard = await openDashboard({ ...parts, configuration: configuration.dashboard });
-  return { port: extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
+  return { port: opened.extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
 }
+
+/** Reads the cluster for what decides on a copy of it, and starts each part of that which is on. */
+function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: Opened): void {
+  const { view, loops, removals, voided, queued } = opened;
+  const { signal } = parts.shutdown;
+  const holdLease = (of: string, leading: Promise<void>): void =>
+    parts.shutdown.onRelease(`lease of ${of}`, () => leading);
+  const isOn = {
+    extender: configuration.extender === 'On',
+    record: configuration.disruptions.record === 'On',
+    rescheduling: configuration.rescheduling.passes === 'On',
+    queues: queued !== undefined,
+  };
+  for (const reflector of Object.values(isOn).includes(true) ? view.reflectors : []) void reflector.run(signal);
+  if (isOn.record) {
+    void followPreemptedEvents(removals, parts).run(signal);
+    const record = { ...parts, removals, ...view, configuration: configuration.disruptions };
+    holdLease('the record of disruptions', recordDisruptions(record, signal));
+  }
+  if (queued !== undefined) {
+    const { queueLease: lease, reclaim } = configuration;
+    holdLease('the queues', runQueueLeader({ ...parts, pods: queued, view, lease, reclaim }, signal));
+  }
+  if (isOn.extender) {
+    const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
+    holdLease('the loops of preemptions', recordLoops(record, signal));
+    void clearVoidedNominations(voided, parts, signal);
+  }
+  if (isOn.rescheduling)
+    holdLease('the rescheduler', runRescheduler({ ...parts, view, configuration: configuration.rescheduling }, signal));
+}
+
+type Opened = Awaited<ReturnType<typeof openExtender>>;
 
 interface Parts extends Surroundings {
   readonly client: KubeClient;
