@@ -13,7 +13,7 @@ const NOW = Date.parse(TAKEN_AT);
 const KINDS = [
   ...['disruptionaccounts', 'disruptionlimits', 'disruptionpolicies', 'disruptions', 'nodepressurepolicies'],
   ...['nodepressures', 'prioritypolicies', 'priorityquotas', 'priorityrules'],
-  'reschedulingpolicies',
+  ...['queues', 'reschedulingpolicies'],
 ];
 const DEFINITIONS = KINDS.map((kind) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
