@@ -12,7 +12,7 @@ import { createClusterView } from './cluster-view.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
 import { recordDisruptions } from './disruptions/record-disruptions.ts';
-import { followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
+import { followMoves, followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/since-when.ts';
@@ -73,6 +73,7 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
   for (const reflector of Object.values(isOn).includes(true) ? view.reflectors : []) void reflector.run(signal);
   if (isOn.record) {
     void followPreemptedEvents(removals, parts).run(signal);
+    void followMoves(removals, parts).run(signal);
     const record = { ...parts, removals, ...view, configuration: configuration.disruptions };
     holdLease('the record of disruptions', recordDisruptions(record, signal));
   }

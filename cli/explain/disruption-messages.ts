@@ -9,6 +9,7 @@ const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
   Preemption: (node) => `was preempted on ${node}`,
   Eviction: (node) => `was evicted from ${node}`,
   KubeletEviction: (node) => `was evicted from ${node} by the kubelet`,
+  Rescheduling: (node) => `was moved off ${node} by the rescheduler`,
   Drain: (node) => `was removed from ${node} while the node was drained`,
   Taint: (node) => `was removed from ${node} because of a taint`,
   Deletion: (node) => `was deleted from ${node}`,

@@ -13,6 +13,7 @@ export const KINDS = {
   eviction: 'Eviction',
   preemption: 'Preemption',
   oom: 'OOM kill',
+  rescheduling: 'Rescheduling',
   drain: 'Drain',
   taint: 'Taint',
   deletion: 'Deletion',

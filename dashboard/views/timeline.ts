@@ -25,6 +25,7 @@ const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
   Preemption: 'preemption',
   Eviction: 'eviction',
   KubeletEviction: 'eviction',
+  Rescheduling: 'rescheduling',
   OOMKill: 'oom',
   Drain: 'drain',
   Taint: 'taint',

@@ -95,7 +95,17 @@ export interface AvoidView {
 }
 
 export type TimelineKind =
-  'eviction' | 'preemption' | 'oom' | 'drain' | 'taint' | 'deletion' | 'node-lost' | 'removal' | 'pressure' | 'problem';
+  | 'eviction'
+  | 'preemption'
+  | 'oom'
+  | 'rescheduling'
+  | 'drain'
+  | 'taint'
+  | 'deletion'
+  | 'node-lost'
+  | 'removal'
+  | 'pressure'
+  | 'problem';
 
 export interface TimelineEntry {
   readonly at: number;

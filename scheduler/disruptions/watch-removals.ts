@@ -1,4 +1,5 @@
 import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
+import { decodeEvictedPods } from '#shared/api/rescheduling-policy.ts';
 import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
@@ -12,7 +13,9 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
-import { EVENTS } from '#shared/kube/resource.ts';
+import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { EVENTS, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
@@ -148,7 +151,7 @@ export function reportedEvictions({ name, status }: NodePressure): readonly Repo
   const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
     mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MOST_SKEW_MS;
   return status.evictions.filter(isRecent).map(({ uid, because, decision }) => ({
-    ...{ uid, node: name, because, decision },
+    ...{ by: 'agent' as const, uid, node: name, because, decision },
     ranked: rankedBehind(uid, status.next),
   }));
 }
@@ -172,6 +175,17 @@ export function followPreemptedEvents(removals: Removals, options: ClientContext
     replace: () => () => undefined,
   }));
   return listWatch;
+}
+
+/** Reads in the status of ReschedulingPolicies which pods the rescheduler has evicted, and why. */
+export function followMoves(removals: Removals, options: ClientContext): Pick<Reflector<unknown>, 'run'> {
+  const slim = decodeEvictedPods;
+  const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim, backoff: REFLECTOR_BACKOFF });
+  policies.onChange(({ kind, value }) => {
+    for (const { uid, node, because, decision } of kind === 'deleted' ? [] : value)
+      removals.reportEviction({ by: 'rescheduler', uid, node, because, decision, ranked: [] });
+  });
+  return policies;
 }
 
 /** `pkg/scheduler/framework/preemption/executor.go`; the Event has no `related`. */

@@ -2,7 +2,7 @@ import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { Move, PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.ts';
-import { statusOf } from '#shared/domain/rescheduling/status.ts';
+import { type EvictedPod, evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { moveRules } from '#shared/kube/annotations/move-rules.ts';
@@ -34,8 +34,14 @@ export interface ReschedulingPorts extends ClientContext {
   readonly reschedulingMetrics: ReschedulingMetrics;
 }
 
-export interface MadePass {
+/** What passes of one policy hand on. */
+export interface Remembered {
   readonly memory: ReschedulingMemory;
+  /** The last pods that were evicted, the oldest first. */
+  readonly evicted: readonly EvictedPod[];
+}
+
+export interface MadePass extends Remembered {
   /** Whether the next pass is due soon: this one carried out as many moves as it may. */
   readonly isBusy: boolean;
 }
@@ -43,7 +49,7 @@ export interface MadePass {
 /** Makes one pass of a policy: reads the copy of the cluster, plans, carries out unless it is a dry run, and reports. */
 export async function makePass(
   stored: StoredPolicy,
-  before: ReschedulingMemory,
+  before: Remembered,
   ports: ReschedulingPorts,
   signal: AbortSignal,
 ): Promise<MadePass> {
@@ -52,7 +58,7 @@ export async function makePass(
   const isDryRun = policy.mode === 'DryRun';
   const request = {
     now: clock.now(),
-    memory: before,
+    memory: before.memory,
     rules: moveRules(snapshot.namespaces, policy.fitElsewhere),
     measurements: measurementsIn(snapshot, clock.now()),
     ...(!isDryRun && { most: MOVES_PER_MINUTE }),
@@ -61,15 +67,21 @@ export async function makePass(
   const result = await inSlices(runPass(snapshot, policy, request), clock, signal);
   ports.reschedulingMetrics.seconds.observe((clock.monotonic() - startedAt) / 1_000);
   const moved = isDryRun ? [] : await carryOut(result.moves, policy, ports, signal);
-  const status = statusOf(result, { now: request.now, mode: policy.mode, moved: moved.length });
+  const evicted = [...before.evicted, ...moved.map((move) => evictedPod(move, moveId(move), clock.now()))].slice(
+    -MAX_REMEMBERED,
+  );
+  const status = statusOf(result, { now: request.now, mode: policy.mode, moved: moved.length, evicted });
   await writeStatus(policy.name, encodeReschedulingStatus(status), ports, signal);
   report(stored, result, { moved: moved.length, isDryRun }, ports);
   log.info({ policy: policy.name, planned: result.moves.length, moved: moved.length, dryRun: isDryRun }, LOG.passMade);
   return {
-    memory: isDryRun ? withoutMoves(result.memory, before) : forgetRefused(result, moved),
+    memory: isDryRun ? withoutMoves(result.memory, before.memory) : forgetRefused(result, moved),
+    evicted,
     isBusy: moved.length >= MOVES_PER_MINUTE,
   };
 }
+
+const MAX_REMEMBERED = 50;
 
 /** A dry run moves nothing, so it remembers nothing but what it measured. */
 function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): ReschedulingMemory {

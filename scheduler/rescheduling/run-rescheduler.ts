@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
-import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
@@ -16,7 +16,7 @@ import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics } from './rescheduling-metrics.ts';
 import { LOG } from './messages.ts';
-import { makePass, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
+import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
 
 /** `rescheduling` of SchedulerConfiguration. */
 export const reschedulingSchema = z
@@ -72,8 +72,7 @@ async function leadOneTerm(options: ReschedulerOptions, ports: ReschedulingPorts
 }
 
 /** What is known of a policy between its passes. */
-interface Course {
-  readonly memory: ReschedulingMemory;
+interface Course extends Remembered {
   readonly dueAt: number;
   readonly generation: number;
 }
@@ -91,21 +90,22 @@ function createPasses(
     forgetOthers(courses, stored);
     for (const each of stored) {
       const { generation } = each;
-      const { memory, dueAt } = courseOf(courses, each);
+      const { memory, evicted, dueAt } = courseOf(courses, each);
       if (signal.aborted || clock.monotonic() < dueAt || !isOpen(each, clock.now())) continue;
       // A pass that fails is not repeated at once.
-      courses.set(each.uid, { memory, generation, dueAt: clock.monotonic() + periodMs(each) });
-      const made = await makePass(each, memory, ports, signal);
+      courses.set(each.uid, { memory, evicted, generation, dueAt: clock.monotonic() + periodMs(each) });
+      const made = await makePass(each, { memory, evicted }, ports, signal);
       const pause = made.isBusy ? Math.min(BUSY_PERIOD_MS, periodMs(each)) : periodMs(each);
-      courses.set(each.uid, { memory: made.memory, generation, dueAt: clock.monotonic() + pause });
+      const remembered = { memory: made.memory, evicted: made.evicted };
+      courses.set(each.uid, { ...remembered, generation, dueAt: clock.monotonic() + pause });
     }
   };
 }
 
 /** A policy that is new or was changed is due at once; what is remembered of its moves stays. */
 function courseOf(courses: ReadonlyMap<string, Course>, { uid, generation }: StoredPolicy): Course {
-  const { memory, ...known } = courses.get(uid) ?? { memory: NO_MEMORY, generation: -1, dueAt: -Infinity };
-  return known.generation === generation ? { memory, ...known } : { memory, generation, dueAt: -Infinity };
+  const known = courses.get(uid) ?? { memory: NO_MEMORY, evicted: [], generation: -1, dueAt: -Infinity };
+  return known.generation === generation ? known : { ...known, generation, dueAt: -Infinity };
 }
 
 function forgetOthers(courses: Map<string, Course>, stored: readonly StoredPolicy[]): void {

@@ -3,13 +3,24 @@ import {
   type Disruption,
   type DisruptionOutcome,
   type DisruptionSpec,
+  madeRoom,
   NO_OUTCOME,
   type Preemptor,
   type RankedPod,
 } from '#shared/domain/disruption/disruption.ts';
 import { decodeBecause } from './decode-node-pressure.ts';
 import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts';
-import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
+import {
+  choiceOf,
+  type Fields,
+  fieldsOf,
+  instantOf,
+  integerOf,
+  isWhole,
+  keyOf,
+  listOf,
+  textOf,
+} from './tolerant-fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
 const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260 } as const;
@@ -46,12 +57,11 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
     priorityClassName: keyOf(spec['priorityClassName'], LONGEST.name),
     priority: integerOf(spec['priority']) ?? 0,
     node: keyOf(spec['node'], LONGEST.name) ?? '',
-    cause: choiceOf(spec['cause'], CAUSES) ?? 'Unknown',
     requestedBy: textOf(spec['requestedBy'], LONGEST.word),
     because: decodeBecause(spec['because']),
     decision: textOf(spec['decision'], LONGEST.decision),
     debited: decodeDebited(fieldsOf(spec['debited'])),
-    madeRoomFor: decodePreemptor(fieldsOf(spec['madeRoomFor'])),
+    ...madeRoom(choiceOf(spec['cause'], CAUSES) ?? 'Unknown', decodePreemptor(fieldsOf(spec['madeRoomFor']))),
     ranked: listOf(spec['ranked'], MOST_RANKED, decodeRanked),
   };
 }
@@ -59,10 +69,6 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
 function decodeOwner({ kind, name, uid }: Fields): DisruptionSpec['owner'] {
   const owner = { kind: keyOf(kind, LONGEST.name), name: keyOf(name, LONGEST.name), uid: keyOf(uid, LONGEST.uid) };
   return isWhole(owner) ? owner : undefined;
-}
-
-function isWhole<T extends object>(value: T): value is { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.values(value).every((each) => each !== undefined);
 }
 
 function decodePreemptor(preemptor: Fields): Preemptor | undefined {

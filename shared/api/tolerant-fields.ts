@@ -42,3 +42,8 @@ export function listOf<T>(value: unknown, most: number, read: (item: Fields) => 
   const items: readonly unknown[] = Array.isArray(value) ? value.slice(0, most) : [];
   return items.map((item) => read(fieldsOf(item))).filter((item) => item !== undefined);
 }
+
+/** Whether every field could be read. */
+export function isWhole<T extends object>(value: T): value is { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.values(value).every((each) => each !== undefined);
+}

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly node: NodeState | undefined;
   /** What the NodePressure of the pod's own node says of its eviction by that node's agent. */
   readonly agent: Because | undefined;
+  /** What the status of a ReschedulingPolicy says of its move. */
+  readonly rescheduler?: Because | undefined;
   /** Who asked for the removal, as the API server told the webhook; only where limits are enforced. */
   readonly caller?: string | undefined;
 }
@@ -26,6 +28,7 @@ export interface NodeState {
 
 const KUBELET = 'kubelet';
 const AGENT = 'plimsoll-agent';
+const RESCHEDULER = 'plimsoll-rescheduling';
 
 interface Called {
   readonly caller: string | undefined;
@@ -94,8 +97,9 @@ function withoutTarget({ isOomKilled, isWitnessed, caller }: Evidence): Verdict 
     : verdict('Unknown', REASONS.unwitnessed({}));
 }
 
-function evictedThroughApi({ agent, node, caller }: Evidence): Verdict {
+function evictedThroughApi({ agent, rescheduler, node, caller }: Evidence): Verdict {
   if (agent !== undefined) return verdict('Eviction', agent, AGENT);
+  if (rescheduler !== undefined) return verdict('Rescheduling', rescheduler, RESCHEDULER);
   if (node?.isCordoned === true) return verdict('Drain', REASONS.drained({}), caller);
   return verdict('Unknown', REASONS.requested({ caller }), caller);
 }

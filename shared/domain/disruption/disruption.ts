@@ -11,6 +11,7 @@ export const CAUSES = [
   'Preemption',
   'Eviction',
   'KubeletEviction',
+  'Rescheduling',
   'Drain',
   'Taint',
   'Deletion',
@@ -30,7 +31,19 @@ export interface Disruption {
 }
 
 /** What is known when the record is written; it never changes. Times are wall time. */
-export interface DisruptionSpec extends Verdict {
+export type DisruptionSpec = RecordedRemoval & MadeRoom;
+
+/** Only a preemption makes room for a pending pod: for another cause none can be named (S0-30). */
+export type MadeRoom =
+  | { readonly cause: 'Preemption'; readonly madeRoomFor: Preemptor | undefined }
+  | { readonly cause: Exclude<Cause, 'Preemption'>; readonly madeRoomFor: undefined };
+
+/** A cause with the pod that room was made for, where it can be one. */
+export function madeRoom(cause: Cause, preemptor: Preemptor | undefined): MadeRoom {
+  return cause === 'Preemption' ? { cause, madeRoomFor: preemptor } : { cause, madeRoomFor: undefined };
+}
+
+interface RecordedRemoval extends Omit<Verdict, 'cause'> {
   readonly pod: string;
   readonly podUid: string;
   readonly owner: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
@@ -38,12 +51,10 @@ export interface DisruptionSpec extends Verdict {
   readonly priority: number;
   readonly node: string;
   readonly removedAt: Instant;
-  /** The ID of the agent's decision, of an eviction by the agent. */
+  /** The ID of the decision, of an eviction by the agent or by the rescheduler. */
   readonly decision: string | undefined;
   /** The limits that it was debited to, and the one that the severe stage went beyond; absent where none covers the pod. */
   readonly debited: { readonly rules: readonly string[]; readonly overran: string | undefined } | undefined;
-  /** Of a preemption only: no other cause makes room for a pending pod (S0-30). */
-  readonly madeRoomFor: Preemptor | undefined;
   /** Who would have gone next, of an eviction by the agent. */
   readonly ranked: readonly RankedPod[];
 }

@@ -64,6 +64,7 @@ export function lapsesAt(at: Instant, rules: readonly CoveringRule[]): Instant {
 const BY_CAUSE: Readonly<Partial<Record<Cause, Component>>> = {
   Preemption: 'KubeScheduler',
   Eviction: 'Agent',
+  Rescheduling: 'Scheduler',
   KubeletEviction: 'Kubelet',
   OOMKill: 'Kubelet',
 };

@@ -80,6 +80,6 @@ export class PendingDebits {
   }
 }
 
-function isCertain({ disruptionTarget, agent }: Evidence): boolean {
-  return disruptionTarget !== 'EvictionByEvictionAPI' || agent !== undefined;
+function isCertain({ disruptionTarget, agent, rescheduler }: Evidence): boolean {
+  return disruptionTarget !== 'EvictionByEvictionAPI' || (agent ?? rescheduler) !== undefined;
 }

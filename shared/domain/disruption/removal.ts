@@ -2,9 +2,11 @@ import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { causeOf, type Evidence } from './cause.ts';
 import {
+  type Cause,
   type Disruption,
   type DisruptionOutcome,
   type DisruptionSpec,
+  madeRoom,
   NO_OUTCOME,
   type Preemptor,
   type RankedPod,
@@ -87,9 +89,9 @@ export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' |
 
 /** Whether no other component will say more of the cause. */
 function isSettled({ evidence, madeRoomFor }: Removal): boolean {
-  const { disruptionTarget, agent } = evidence;
+  const { disruptionTarget, agent, rescheduler } = evidence;
   if (isPreemption({ evidence })) return madeRoomFor !== undefined;
-  return disruptionTarget !== 'EvictionByEvictionAPI' || agent !== undefined;
+  return disruptionTarget !== 'EvictionByEvictionAPI' || (agent ?? rescheduler) !== undefined;
 }
 
 export function isPreemption({ evidence }: Pick<Removal, 'evidence'>): boolean {
@@ -142,20 +144,21 @@ export function disruptionOf(removal: Removal): Disruption {
   const { pod, madeRoomFor, outcome } = removal;
   const { namespace, ...facts } = pod;
   const verdict = causeOf(removal.evidence);
-  const { ranked, decision } = verdict.cause === 'Eviction' ? removal : NOT_DECIDED;
+  const { ranked, decision } = OWN_CAUSES.includes(verdict.cause) ? removal : NOT_DECIDED;
   return {
     namespace,
     name: nameOf(pod),
     spec: {
       ...{ ...facts, ...verdict, decision, debited: removal.debited },
-      madeRoomFor: madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor),
+      ...madeRoom(verdict.cause, madeRoomFor && preemptorSeenFrom(namespace, madeRoomFor)),
       ranked: ranked.map(({ priority, code, ...other }) => ({ pod: nameSeenFrom(namespace, other), priority, code })),
     },
     outcome,
   };
 }
 
-/** An agent's report about a pod that something else removed is left out. */
+/** A report about a pod that something else removed is left out. */
+const OWN_CAUSES: readonly Cause[] = ['Eviction', 'Rescheduling'];
 const NOT_DECIDED: Pick<Removal, 'ranked' | 'decision'> = { ranked: [], decision: undefined };
 
 /** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */

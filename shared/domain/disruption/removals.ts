@@ -32,8 +32,9 @@ export interface NewlyPlaced {
   readonly owner: string | undefined;
 }
 
-/** What the agent of a node reports of a pod that it evicted. */
+/** What the agent of a node, or the rescheduler, reports of a pod that it evicted. */
 export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
+  readonly by: 'agent' | 'rescheduler';
   readonly uid: string;
   readonly node: string;
   readonly because: Because;
@@ -97,10 +98,9 @@ export class Removals {
     this.#adoptReport(podUid);
   }
 
-  /** Only the agent of the pod's own node is believed. */
+  /** Only about a pod of its own node is an agent believed. */
   reportEviction(eviction: ReportedEviction): void {
-    if (this.#reported.has(eviction.uid)) return;
-    putBounded(this.#reported, MOST_REPORTED, [eviction.uid, eviction]);
+    if (!this.#reported.has(eviction.uid)) putBounded(this.#reported, MOST_REPORTED, [eviction.uid, eviction]);
     this.#adoptReport(eviction.uid);
   }
 
@@ -191,8 +191,8 @@ export class Removals {
     const removal = this.#removals.get(uid);
     const eviction = this.#reported.get(uid);
     if (removal?.stage !== 'Observed' || eviction?.node !== removal.pod.node) return;
-    const { because, ranked, decision } = eviction;
-    this.#put(uid, { ...removal, evidence: { ...removal.evidence, agent: because }, ranked, decision });
+    const { by, because, ranked, decision } = eviction;
+    this.#put(uid, { ...removal, evidence: { ...removal.evidence, [by]: because }, ranked, decision });
   }
 
   #attribute(victim: string, named: string | undefined): void {

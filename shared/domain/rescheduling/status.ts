@@ -14,6 +14,8 @@ export interface ReschedulingStatus {
   readonly moved: number;
   /** The first moves. */
   readonly moves: readonly MoveStatus[];
+  /** The last pods that were evicted, the oldest first: records of removed pods read their cause here. */
+  readonly evicted: readonly EvictedPod[];
   /** Why the other pods stayed: how many for each reason, most frequent first. */
   readonly left: readonly LeftStatus[];
   /** Owners that are left alone since kube-scheduler disagrees. */
@@ -29,6 +31,17 @@ export interface MoveStatus {
   readonly expectedOn: string;
   /** In points. */
   readonly gain: number;
+  readonly because: Because;
+}
+
+/** A pod whose eviction the API server accepted. */
+export interface EvictedPod {
+  readonly pod: string;
+  readonly uid: string;
+  readonly node: string;
+  /** The ID of the decision, as the Eviction carried it. */
+  readonly decision: string;
+  readonly at: Instant;
   readonly because: Because;
 }
 
@@ -54,12 +67,14 @@ export interface PolicyStatus {
 }
 
 /** An object of at most some KiB, whatever the cluster. */
-const MOST = { moves: 20, left: 20, stopped: 20 } as const;
+const MOST = { moves: 20, evicted: 50, left: 20, stopped: 20 } as const;
 
-/** The status after a pass; `moved` counts the evictions that were accepted. */
+/** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
+export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
+
 export function statusOf(
   { moves, stays, considered, memory }: PassResult,
-  { now, mode, moved }: { readonly now: Instant; readonly mode: ReschedulingMode; readonly moved: number },
+  { now, mode, moved, evicted }: CarriedOut,
 ): ReschedulingStatus {
   return {
     lastPass: now,
@@ -68,6 +83,7 @@ export function statusOf(
     planned: moves.length,
     moved,
     moves: moves.slice(0, MOST.moves).map(moveStatus),
+    evicted: evicted.slice(-MOST.evicted),
     left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
     stopped: stoppedOwners(memory).slice(0, MOST.stopped),
     policies: POLICY_KINDS.flatMap((policy) => {
@@ -87,6 +103,26 @@ export function moveStatus({ pod, policy, from, expectedOn, gain, because }: Pas
     expectedOn: expectedOn[0] ?? '',
     gain: toHundredths(gain),
     because,
+  };
+}
+
+/** What a status says of a move that was carried out. Names of pods in other namespaces are not disclosed: the reason goes into a record. */
+export function evictedPod(
+  { pod, from, because }: PassResult['moves'][number],
+  decision: string,
+  at: Instant,
+): EvictedPod {
+  const { namespace, name, uid } = pod.placed.pod;
+  const { other } = because.facts;
+  const isForeign = typeof other === 'string' && !other.startsWith(`${namespace}/`);
+  const text = isForeign ? because.text.replace(other, 'of another namespace') : because.text;
+  return {
+    pod: `${namespace}/${name}`,
+    uid,
+    node: from,
+    decision,
+    at,
+    because: { code: because.code, text, facts: {} },
   };
 }
 

@@ -61,6 +61,6 @@ describe('plimsoll completion', () => {
     const { stdout } = await runPlimsoll(['completion', shell]);
     expect(stdout).toContain('plimsoll __complete -- ');
     const { code, stdout: answer } = await runPlimsoll(['__complete', '--', 'version', '-']);
-    expect({ code, answer }).toEqual({ code: 0, answer: '-h\n--help\n' });
+    expect({ code, answer }).toEqual({ code: 0, answer: '-o\n--output\n-h\n--help\n' });
   });
 });

@@ -1,10 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { sentencesOf } from '#cli/explain/explain-disruption.ts';
 import { causeOf, type Evidence } from '#shared/domain/disruption/cause.ts';
-import { type Cause, CAUSES, type Disruption, NO_OUTCOME, type Verdict } from '#shared/domain/disruption/disruption.ts';
+import {
+  type Cause,
+  CAUSES,
+  type Disruption,
+  madeRoom,
+  NO_OUTCOME,
+  type Verdict,
+} from '#shared/domain/disruption/disruption.ts';
 import { NO_EVIDENCE } from '#test/shared/domain/disruption/seen-removals.ts';
 
 const AGENT = { code: 'Ranked', text: 'uses 2Gi memory, over its request of 1Gi', facts: {} };
+const MOVE = { code: 'EvensLoads', text: 'node-1 is at 80% of cpu, and node-2 at 20%', facts: {} };
 const byKubelet = (statusReason: string) => ({ disruptionTarget: 'TerminationByKubelet', statusReason });
 const byApi = { disruptionTarget: 'EvictionByEvictionAPI' };
 
@@ -12,6 +20,7 @@ const byApi = { disruptionTarget: 'EvictionByEvictionAPI' };
 const EVIDENCE: readonly Partial<Evidence>[] = [
   { disruptionTarget: 'PreemptionByScheduler' },
   { ...byApi, agent: AGENT },
+  { ...byApi, rescheduler: MOVE },
   { ...byApi, node: { isCordoned: true, isSilent: false } },
   byApi,
   ...['Evicted', 'Preempting', 'Terminated', 'NodeShutdown', 'Other'].map(byKubelet),
@@ -39,11 +48,11 @@ function sentencesAbout(verdict: Verdict): string {
       priority: 1,
       node: 'node-1',
       removedAt: 0,
-      madeRoomFor: verdict.cause === 'Preemption' ? preemptor : undefined,
       decision: undefined,
       debited: undefined,
       ranked: [],
       ...verdict,
+      ...madeRoom(verdict.cause, preemptor),
     },
     outcome: {
       count: 2,

@@ -14,7 +14,8 @@ import { PATIENCE_MS, podPath } from './removal-scene.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/reschedulingpolicies';
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--rescheduling-passes=On'];
+const RECORDS = '/apis/plimsoll.dev/v1alpha1/namespaces/default/disruptions';
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 /** The least that a policy may say. */
 const PERIOD_MS = 30_000;
 const KUBELET_MS = 250;
@@ -40,15 +41,18 @@ interface SeenPod {
 describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
   const own = ownCluster();
   const ended = new AbortController();
-  let process_: SchedulerProcess | undefined;
+  /** The rescheduler, and the record of removed pods. */
+  let processes: readonly SchedulerProcess[] = [];
   let working: Promise<unknown>;
 
   beforeAll(async () => {
-    const { admin, cluster, connection } = own();
+    const { admin, cluster } = own();
     await send('POST', '/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
     for (const what of [
       ['-k', `${DEPLOY}/crds`],
       ['-f', `${DEPLOY}/components/rescheduling/rbac.yaml`],
+      ['-f', `${DEPLOY}/components/disruption-record/rbac.yaml`],
+      ['-f', `${DEPLOY}/components/disruption-record/position.yaml`],
     ]) {
       const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
       expect([applied.status, applied.stderr]).toEqual([0, '']);
@@ -56,17 +60,24 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     await makeFakeNodes(admin, 'old', 2);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
     working = Promise.all([endTerminatedPods(admin, ended.signal), runBoundPods()]);
-    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-rescheduling' });
-    const kubeconfig = join(dirname(cluster.kubeconfig), 'rescheduling.kubeconfig');
-    writeKubeconfig(kubeconfig, connection, token);
-    const [port = 0] = await freePorts(1);
-    process_ = await startSchedulerProcess(kubeconfig, port, FLAGS);
+    processes = await Promise.all([
+      startAs('plimsoll-rescheduling', '--rescheduling-passes=On'),
+      startAs('plimsoll-disruptions', '--disruptions-record=On'),
+    ]);
   }, 120_000);
   afterAll(async () => {
     ended.abort();
     await working;
-    await process_?.stop();
+    await Promise.all(processes.map((each) => each.stop()));
   });
+
+  async function startAs(name: string, flag: string): Promise<SchedulerProcess> {
+    const { admin, cluster, connection } = own();
+    const kubeconfig = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
+    writeKubeconfig(kubeconfig, connection, await accountToken(admin, { namespace: 'plimsoll-system', name }));
+    const [port = 0] = await freePorts(1);
+    return startSchedulerProcess(kubeconfig, port, [...FLAGS, flag]);
+  }
 
   async function send(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown> {
     const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -115,6 +126,19 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     return at(await send('GET', `${POLICIES}/${name}`), 'status');
   }
 
+  /** Each as a rescheduling that makes room for nobody (S0-30), and why. */
+  async function expectRecords(uids: readonly string[]): Promise<void> {
+    const [requestedBy, cause] = ['plimsoll-rescheduling', 'Rescheduling'];
+    const because = { code: 'NodeOverTarget', text: expect.stringMatching(/^node old-\d is at \d/) as string };
+    const decision = expect.stringMatching(/^[0-9a-f]{12}$/) as string;
+    await eventually(async () => {
+      const records = at(await send('GET', RECORDS), 'items') as readonly unknown[];
+      expect(records.map((each) => textAt(each, 'spec.podUID')).sort()).toEqual([...uids].sort());
+      for (const each of records) expect(each).toMatchObject({ spec: { cause, requestedBy, because, decision } });
+      expect(records.filter((each) => at(each, 'spec.madeRoomFor') !== undefined)).toEqual([]);
+    }, PATIENCE_MS);
+  }
+
   test('a dry run says what it would move and evicts no pod', async () => {
     for (const [app, replicas] of OWNERS) {
       const selector = { matchLabels: { app } };
@@ -157,7 +181,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     expect(await pods()).toEqual(before);
   }, 60_000);
 
-  test('added nodes get pods by evictions within budget, kube-scheduler places the replacements, and then it rests (S3-1, S3-37, S3-41, S3-47)', async () => {
+  test('added nodes get pods by evictions within budget, kube-scheduler places the replacements, and then it rests (S0-30, S3-1, S3-37, S3-41, S3-47)', async () => {
     const before = await pods();
     await send('PATCH', `${POLICIES}/even`, { spec: { mode: 'Enforce' } });
     await eventually(async () => expect(await statusOf('even')).toMatchObject({ planned: 4, moved: 4 }), PATIENCE_MS);
@@ -172,6 +196,7 @@ describe.skipIf(why !== undefined)(`the rescheduler${why ?? ''}`, () => {
     const moved = before.filter(({ uid }) => !staying.has(uid));
     expect(moved.map(({ app }) => app).sort()).toEqual(['a', 'b', 'c', 'd']);
     expect(after.filter(({ node }) => node === 'closed-0')).toEqual([]);
+    await expectRecords(moved.map(({ uid }) => uid));
     await letTimePass(PERIOD_MS, 'watched', ended.signal);
     await eventually(async () => expect(await statusOf('even')).toMatchObject({ planned: 0, moved: 0 }), PATIENCE_MS);
     expect((await pods()).map(({ uid }) => uid).sort()).toEqual([...staying].sort());

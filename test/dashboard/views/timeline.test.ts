@@ -139,6 +139,7 @@ describe('the timeline', () => {
     ['Eviction', 'eviction'],
     ['KubeletEviction', 'eviction'],
     ['OOMKill', 'oom'],
+    ['Rescheduling', 'rescheduling'],
     ['Drain', 'drain'],
     ['Taint', 'taint'],
     ['Deletion', 'deletion'],

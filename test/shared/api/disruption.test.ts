@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeDisruption, encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
-import { CAUSES, type Disruption } from '#shared/domain/disruption/disruption.ts';
+import { CAUSES, type Disruption, madeRoom } from '#shared/domain/disruption/disruption.ts';
 
 const name = fc.stringMatching(/^[a-z][a-z0-9]{0,20}$/);
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
@@ -13,21 +13,24 @@ const because = fc.record({
   facts: fc.dictionary(name, fc.oneof(name, fc.integer(), fc.boolean()), { maxKeys: 3, noNullPrototype: true }),
 });
 
+const preemptor = fc.record({
+  ...{ uid: name, pod: optional(name), priorityClassName: optional(name), priority, nominatedNode: name },
+});
+
 const disruptions: fc.Arbitrary<Disruption> = fc.record({
   namespace: name,
   name,
-  spec: fc.record({
-    ...{ pod: name, podUid: name, node: name, priority, removedAt: instant, because },
-    owner: optional(fc.record({ kind: name, name, uid: name })),
-    priorityClassName: optional(name),
-    cause: fc.constantFrom(...CAUSES),
-    ...{ requestedBy: optional(name), decision: optional(name) },
-    debited: optional(fc.record({ rules: fc.array(name, { maxLength: 3 }), overran: optional(name) })),
-    madeRoomFor: optional(
-      fc.record({ uid: name, pod: optional(name), priorityClassName: optional(name), priority, nominatedNode: name }),
-    ),
-    ranked: fc.array(fc.record({ pod: optional(name), priority: optional(priority), code: name }), { maxLength: 10 }),
-  }),
+  spec: fc
+    .record({
+      ...{ pod: name, podUid: name, node: name, priority, removedAt: instant, because },
+      owner: optional(fc.record({ kind: name, name, uid: name })),
+      priorityClassName: optional(name),
+      room: fc.tuple(fc.constantFrom(...CAUSES), optional(preemptor)),
+      ...{ requestedBy: optional(name), decision: optional(name) },
+      debited: optional(fc.record({ rules: fc.array(name, { maxLength: 3 }), overran: optional(name) })),
+      ranked: fc.array(fc.record({ pod: optional(name), priority: optional(priority), code: name }), { maxLength: 10 }),
+    })
+    .map(({ room, ...spec }) => ({ ...spec, ...madeRoom(...room) })),
   outcome: fc.record({
     count: fc.integer({ min: 1, max: 1_000 }),
     goneAt: optional(instant),

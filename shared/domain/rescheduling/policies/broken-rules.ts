@@ -41,7 +41,8 @@ export function antiAffinityCheck(cluster: PassCluster): RuleCheck {
       if (value === undefined) continue;
       const domain = term.topologyKey === HOSTNAME ? [node] : nodesIn(term.topologyKey, value);
       const other = findOther(domain, placed, (pod) => isSelected(term, pod));
-      if (other !== undefined) return REASONS.antiAffinityBroken({ node: node.name, other });
+      const facts = other === undefined ? undefined : { node: node.name, other };
+      if (facts !== undefined) return REASONS.antiAffinityBroken(facts, facts);
     }
     return undefined;
   };

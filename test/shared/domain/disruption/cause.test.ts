@@ -23,6 +23,12 @@ const TABLE: readonly (readonly [string, Partial<Evidence>, string, string | und
     'Eviction',
     'plimsoll-agent',
   ],
+  [
+    'the rescheduler moves a pod',
+    { disruptionTarget: API, rescheduler: AGENT },
+    'Rescheduling',
+    'plimsoll-rescheduling',
+  ],
   ['another caller evicts from a cordoned node', { disruptionTarget: API, node: CORDONED }, 'Drain', undefined],
   ['another caller evicts', { disruptionTarget: API }, 'Unknown', undefined],
   ['the kubelet evicts', { disruptionTarget: KUBELET, statusReason: 'Evicted' }, 'KubeletEviction', 'kubelet'],

@@ -16,7 +16,8 @@ function happen(removals: Removals, kind: Happening, pod: number, now: number): 
     EVICTED: () => begin(EVICTED),
     DELETED: () => begin(DELETED),
     gone: () => removals.gone(uid, now),
-    report: () => removals.reportEviction({ uid, node: 'node-1', because: BECAUSE, ranked: [], decision: undefined }),
+    report: () =>
+      removals.reportEviction({ by: 'agent', uid, node: 'node-1', because: BECAUSE, ranked: [], decision: undefined }),
     nominate: () => removals.nominate(nominated('n', now)),
     name: () => removals.namePreemptor(uid, 'uid-n'),
     place: () => removals.place({ uid: 'uid-n', name: 'n', node: 'node-2', owner: 'uid-web' }),
@@ -67,6 +68,7 @@ test('a record names no pod of another namespace', () => {
         const removals = new Removals();
         const namespace = isOwn ? own : other;
         removals.reportEviction({
+          by: 'agent',
           uid: `uid-${a}`,
           node: 'node-1',
           because: BECAUSE,

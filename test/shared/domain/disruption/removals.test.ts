@@ -87,7 +87,14 @@ describe('the record of a preemption', () => {
 });
 
 describe('the record of an eviction by an agent', () => {
-  const report = { uid: 'uid-hog', node: 'node-1', because: BECAUSE, ranked: [], decision: 'decision-1' };
+  const report = {
+    by: 'agent',
+    uid: 'uid-hog',
+    node: 'node-1',
+    because: BECAUSE,
+    ranked: [],
+    decision: 'decision-1',
+  } as const;
 
   test.each(['before', 'after'])('has its reason, whichever is seen first: the report %s the pod', (when) => {
     const removals = new Removals();
@@ -105,14 +112,26 @@ describe('the record of an eviction by an agent', () => {
     expect(recordOf(removals, 5 * SECOND)?.spec).toMatchObject({ cause: 'Unknown', requestedBy: undefined });
   });
 
-  test('makes room for nobody, whoever is nominated to the node (S0-30)', () => {
+  test('is a rescheduling where the rescheduler reports it, with its decision', () => {
     const removals = new Removals();
-    removals.nominate(nominated('waiting', 0));
-    removals.namePreemptor('uid-hog', 'uid-waiting');
-    removals.reportEviction(report);
+    removals.reportEviction({ ...report, by: 'rescheduler' });
     removals.begin(seen({ name: 'hog' }, EVICTED, 0));
-    expect(recordOf(removals, 5 * SECOND)?.spec.madeRoomFor).toBeUndefined();
+    expect(recordOf(removals, 0)?.spec).toMatchObject({
+      ...{ cause: 'Rescheduling', because: BECAUSE, decision: 'decision-1', requestedBy: 'plimsoll-rescheduling' },
+    });
   });
+
+  test.each(['agent', 'rescheduler'] as const)(
+    'makes room for nobody, whoever is nominated to the node: by the %s (S0-30)',
+    (by) => {
+      const removals = new Removals();
+      removals.nominate(nominated('waiting', 0));
+      removals.namePreemptor('uid-hog', 'uid-waiting');
+      removals.reportEviction({ ...report, by });
+      removals.begin(seen({ name: 'hog' }, EVICTED, 0));
+      expect(recordOf(removals, 5 * SECOND)?.spec.madeRoomFor).toBeUndefined();
+    },
+  );
 });
 
 describe('what becomes of a removal', () => {

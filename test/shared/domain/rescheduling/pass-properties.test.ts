@@ -125,6 +125,18 @@ describe('every pass', () => {
     });
   });
 
+  test('makes no move for a pod that waits for a node (S0-30)', () => {
+    const urgent = (n: number) => ({
+      ...replica({ name: `urgent${n}`, owner: 'urgent', priority: 1_000_000, requests: { cpu: '4', memory: '1Gi' } }),
+      uid: `urgent${n}`,
+    });
+    check((given, { moves }) => {
+      const pods = [...(given.pods ?? []), urgent(0), urgent(1)];
+      const moved = ({ pod }: PassResult['moves'][number]) => pod.placed.pod.uid;
+      expect(passOn({ ...given, pods }).moves.map(moved)).toEqual(moves.map(moved));
+    });
+  });
+
   test('leaves every node within what it has, whatever the replacements take', () => {
     check(({ nodes = [], pods = [] }, { moves }) => {
       for (const { name, allocatable } of nodes) {

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
-import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import { decodeEvictedPods, encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import { statusOf } from '#shared/domain/rescheduling/status.ts';
+import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { NOON, passOn, replica } from '#test/build/rescheduling.ts';
+
+const because = { code: 'Evens', text: 'evens loads', facts: {} };
+const EVICTED = { pod: 'default/web', uid: 'u', node: 'a', decision: 'd', at: NOON, because };
 
 test('the status tells what a pass looked at and decided, and which owners are left alone (S3-38)', () => {
   const nodes = ['a', 'b'].map((name) => buildNode({ name, allocatable: { cpu: '10', memory: '20Gi' } }));
@@ -12,7 +15,9 @@ test('the status tells what a pass looked at and decided, and which owners are l
   const owners = new Map([['default/ReplicaSet/o0 owner-o0', { moves: [], stop }]]);
   const policies = new Map([['underused', { missed: 0, rate: 1, expected: 1.239, reached: 2 }]] as const);
   const result = passOn({ nodes, pods, memory: { ...NO_MEMORY, owners, policies } });
-  const status = encodeReschedulingStatus(statusOf(result, { now: NOON, mode: 'DryRun', moved: 0 }));
+  const status = encodeReschedulingStatus(
+    statusOf(result, { now: NOON, mode: 'DryRun', moved: 0, evicted: [EVICTED] }),
+  );
   expect(status).toEqual({
     lastPass: '2026-09-21T14:13:20.000Z',
     mode: 'DryRun',
@@ -29,6 +34,12 @@ test('the status tells what a pass looked at and decided, and which owners are l
         because: 'node a is at 90.0% of cpu by requests, above its target of 65%',
       },
     ],
+    evicted: [
+      {
+        ...{ pod: 'default/web', uid: 'u', node: 'a', decision: 'd', at: '2026-09-21T14:13:20.000Z' },
+        ...{ code: 'Evens', because: 'evens loads' },
+      },
+    ],
     left: [
       { code: 'SchedulerDisagrees', count: 5, example: stop.text },
       {
@@ -39,5 +50,35 @@ test('the status tells what a pass looked at and decided, and which owners are l
     ],
     stopped: [{ owner: 'default/ReplicaSet/o0', until: '2026-09-21T15:13:20.000Z', text: stop.text }],
     policies: [{ policy: 'underused', rate: '1', expected: '1.24', reached: '2' }],
+  });
+});
+
+test('the pods that were evicted are read back from the status, and nothing from what is none', () => {
+  const result = passOn({ nodes: [], pods: [] });
+  const evicted = Array.from({ length: 60 }, (_, n) => ({ ...EVICTED, uid: `u${n}` }));
+  const status = encodeReschedulingStatus(statusOf(result, { now: NOON, mode: 'Enforce', moved: 5, evicted }));
+  expect(decodeEvictedPods({ status: JSON.parse(JSON.stringify(status)) as object })).toEqual(evicted.slice(10));
+  for (const raw of [7, {}, { status: 7 }, { status: { evicted: [{ pod: 'a' }, 3] } }])
+    expect(decodeEvictedPods(raw)).toEqual([]);
+});
+
+test('the reason of a move names no pod of another namespace', () => {
+  const nodes = ['a', 'b'].map((name) => buildNode({ name, allocatable: { cpu: '10', memory: '20Gi' } }));
+  const [move] = passOn({
+    nodes,
+    pods: Array.from({ length: 9 }, (_, n) => replica({ name: `p${n}`, node: 'a', owner: `o${n % 2}` })),
+  }).moves;
+  if (move === undefined) throw new Error('no move');
+  const reasonWith = (other: string) =>
+    evictedPod(
+      { ...move, because: { code: 'AntiAffinityBroken', text: `forbids pod ${other} next to it`, facts: { other } } },
+      'd',
+      NOON,
+    ).because;
+  expect(reasonWith('default/web').text).toBe('forbids pod default/web next to it');
+  expect(reasonWith('shop/web')).toEqual({
+    code: 'AntiAffinityBroken',
+    text: 'forbids pod of another namespace next to it',
+    facts: {},
   });
 });
