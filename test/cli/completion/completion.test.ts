@@ -13,7 +13,7 @@ chmodSync(`${folder}/plimsoll`, 0o755);
 
 const CHECK_FLAGS = [
   ...['--pre-install', '--wait', '-o', '--output', '-f', '--filename'],
-  ...['--kubeconfig', '--context', '-h', '--help'],
+  ...['--kubeconfig', '--context', '--request-timeout', '-h', '--help'],
 ];
 
 /** Completes in a bash that has read the script, as the key does. */
@@ -35,7 +35,7 @@ function inBash(words: readonly string[]): Promise<readonly string[]> {
 describe('plimsoll completion', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['commands', ['s'], ['simulate', 'snapshot']],
-    ['commands of a command', ['simulate', ''], ['preempt', 'pressure', 'rescheduling']],
+    ['commands of a command', ['simulate', ''], ['preempt', 'pressure', 'queue', 'rescheduling']],
     ['flags', ['simulate', 'pressure', '--si'], ['--signal']],
     ['values of a flag', ['simulate', 'pressure', '--node', 'x', '-o', 'js'], ['json', 'jsonpath=']],
     ['types of objects', ['explain', 'p'], ['pod']],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createAgentMetrics } from '#agent/report/agent-metrics.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
+import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { createReschedulingMetrics } from '#scheduler/rescheduling/rescheduling-metrics.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -35,6 +36,8 @@ const GOALS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'one pass, 5,000 nodes with 30 pods each': 0.25,
     'the same with affinity and spread rules on half of the pods': 1,
   },
+  plimsoll_queue_pass_duration_seconds: { '1,000 queues, 50,000 waiting and 150,000 running pods': 0.25 },
+  plimsoll_queue_wait_seconds: { 'p50 from freed room to the gate': 0.3, 'p99 of the same': 2 },
   plimsoll_eviction_stats_age_seconds: {
     'p99 of a crossing to its decision near a threshold': 0.15,
     'far from a threshold': 1,
@@ -59,6 +62,7 @@ async function servedBounds(): Promise<ReadonlyMap<string, readonly number[]>> {
   const metrics = observing(createMetrics('test'));
   createAgentMetrics(metrics);
   createReschedulingMetrics(metrics);
+  createQueueMetrics(metrics);
   const log = createLog({ component: 'test', level: 'silent', format: 'json' });
   createReviewMetrics(metrics, log);
   extenderListener({ verbs: new Map(), bodyLimitBytes: 1, maxRequests: 1, clock: systemClock, log, metrics });
