@@ -51,6 +51,18 @@ export function reasonLine({ code, text, facts }: DisruptionSpec['because']): st
   return `reason: ${text} (${[code, ...known].join(', ')})`;
 }
 
+/** The limits that it counts for; those of an owner without one of its own come from the DisruptionPolicy. */
+export function debited({ rules, overran }: NonNullable<DisruptionSpec['debited']>): string {
+  const counts = `it counts for ${rules.map(limitText).join(' and ')}`;
+  return overran === undefined ? counts : `${counts}, and went beyond ${limitText(overran)}`;
+}
+
+function limitText(rule: string): string {
+  return rule.startsWith('limit/')
+    ? `DisruptionLimit ${rule.slice('limit/'.length)}`
+    : 'the default limit of its owner';
+}
+
 /** The nominated node is where room is set aside, which decides nothing (S1-14); the pod may land elsewhere (S0-28). */
 export function madeRoom(preemptor: Preemptor, placedOn: string | undefined): string {
   const { nominatedNode } = preemptor;

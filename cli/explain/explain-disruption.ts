@@ -13,6 +13,7 @@ import { formatSection, joinParts, printLine, timeText } from '#cli/output/table
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import {
   avoidEntry,
+  debited,
   gone,
   HAS_NO_REPLACEMENT,
   headline,
@@ -131,6 +132,7 @@ export function sentencesOf({ namespace, spec, outcome }: Disruption, now: Insta
     ...(outcome.count > 1 ? [storm(outcome.count, spec.owner !== undefined)] : []),
     requested(spec.requestedBy),
     reasonLine(spec.because),
+    ...(spec.debited === undefined ? [] : [debited(spec.debited)]),
     ...(spec.madeRoomFor === undefined ? [] : [madeRoom(spec.madeRoomFor, outcome.placedOn)]),
     ...outcomeSentences({ spec, outcome }, now),
   ];

@@ -49,7 +49,7 @@ function sentencesAbout(verdict: Verdict): string {
       node: 'node-1',
       removedAt: 0,
       decision: undefined,
-      debited: undefined,
+      debited: { rules: ['limit/web', 'owner/o'], overran: 'limit/web' },
       ranked: [],
       ...verdict,
       ...madeRoom(verdict.cause, preemptor),

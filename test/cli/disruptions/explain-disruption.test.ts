@@ -129,6 +129,16 @@ describe('sentencesOf', () => {
     ['it was not seen to end', preempted({}, { placedOn: 'node-1' }), 'it was not seen to be gone'],
     ['no replacement', preempted({ owner: undefined }, { goneAt: TAKEN_AT }), 'no pod replaces it: it had no owner'],
     [
+      'the limits that it counts for',
+      preempted({ debited: { limits: ['limit/web', 'owner/u'] } }, {}),
+      'it counts for DisruptionLimit web and the default limit of its owner',
+    ],
+    [
+      'a limit that the severe stage went beyond',
+      preempted({ debited: { limits: ['limit/web'], overran: 'limit/web' } }, {}),
+      'it counts for DisruptionLimit web, and went beyond DisruptionLimit web',
+    ],
+    [
       'a hard avoid entry',
       preempted({}, { avoid: { until: '2026-01-01T13:00:00Z', hard: true } }),
       'on node node-1 no pod of its owner is placed until 2026-01-01T13:00:00Z',
