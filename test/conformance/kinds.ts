@@ -152,7 +152,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answerFields: ['critical', 'static', 'mirror'],
       decision: 'shared/domain/eviction/protection.ts#isMirrorPod',
       runBy: ['webhook', 'agent', 'scheduler'],
-      notRun: ['isCriticalPod', 'isStaticPod'],
+      notRun: ['isCriticalPod'],
     },
   ],
   [
