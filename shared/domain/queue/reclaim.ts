@@ -64,6 +64,8 @@ export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimD
   const givers = createGivers(taker);
   const untouched = yield* findRoom(question, givers);
   if (untouched !== undefined) return { kind: 'fits', node: untouched, because: FITS({ node: untouched }) };
+  const { queue } = question.pod;
+  if (!question.tree.indexes.has(queue)) return { kind: 'none', because: NO_QUEUE({ queue }, { queue }) };
   const objection = findObjection(TAKER_LAWS, taker, taker);
   if (objection !== undefined) {
     const because = { code: objection.code, text: objection.text(taker, taker), facts: { row: objection.row } };
@@ -186,6 +188,10 @@ function reclaim({ pod }: ReclaimQuestion, found: FoundSet): ReclaimDecision {
   return { kind: 'reclaim', ...found, isLastResort, because: RECLAIM({ pod, found, isLastResort }, facts) };
 }
 
+const NO_QUEUE = reason<{ readonly queue: string }>(
+  'UnknownQueue',
+  ({ queue }) => `queue ${queue} does not exist: nothing says what it was promised`,
+);
 const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
   const fence = taker.tree.queues[fenceOf(taker)]?.name ?? '';
   return `no queue below queue ${fence} is over its guarantee in a type that the pod asks for`;
