@@ -211,7 +211,7 @@ function isDeepSame(left: Debit, right: Debit): boolean {
 
 /** Sorting is left out where the last one is the newest, as it nearly always is. */
 function bounded(account: Account): Account {
-  const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1)?.at ?? 0);
+  const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1) as Debit).at;
   const sorted = isLastNewest ? account : account.toSorted((left, right) => left.at - right.at);
   if (sorted.length <= MOST_DEBITS) return sorted;
   const forgotten = sorted.reduce((first, each) => (each.lapsesAt < first.lapsesAt ? each : first));

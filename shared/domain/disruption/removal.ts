@@ -24,8 +24,8 @@ export interface Removal {
   readonly stage: Stage;
 }
 
-/** What has been written: nothing, the record, the record with its outcome. */
-export type Stage = 'Observed' | 'Recorded' | 'Ended';
+/** What has been written: nothing, or the record. With its outcome it is followed no longer. */
+export type Stage = 'Observed' | 'Recorded';
 
 /** What a record keeps of the pod. */
 export interface RemovedPod extends Omit<
@@ -82,8 +82,6 @@ export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' |
       return isSettled(removal) || now - removal.pod.removedAt >= SETTLE_MS ? 'record' : undefined;
     case 'Recorded':
       return isComplete(removal) || now >= followedUntil(removal) ? 'outcome' : undefined;
-    case 'Ended':
-      return undefined;
   }
 }
 

@@ -139,9 +139,9 @@ export class Removals {
       const write = dueWrite(removal, now);
       return write === undefined ? [] : [{ uid, removal, write }];
     });
-    return inTurn(due, ({ removal }) => removal.pod.namespace, most).map(({ uid, removal, write }) => {
+    return inTurn(due, ({ removal }) => removal.pod.namespace, most).map(({ uid, write }) => {
       if (write === 'record') this.#attributeLast(uid);
-      return { uid, removal: this.#removals.get(uid) ?? removal, write };
+      return { uid, removal: this.#removals.get(uid) as Removal, write };
     });
   }
 
@@ -227,7 +227,7 @@ export class Removals {
     this.#removals.set(uid, removal);
     if (this.#removals.size <= MOST_FOLLOWED) return;
     const [oldest] = this.#removals;
-    if (oldest !== undefined) this.#forget(...oldest);
+    this.#forget(...(oldest as [string, Removal]));
   }
 
   #forget(uid: string, { pod, madeRoomFor }: Removal): void {
@@ -262,7 +262,7 @@ class Storms {
   }
 
   prune(now: Instant): void {
-    for (const [owner, times] of this.#recent) if (now - (times.at(-1) ?? 0) >= STORM_MS) this.#recent.delete(owner);
+    for (const [key, times] of this.#recent) if (now - (times.at(-1) as Instant) >= STORM_MS) this.#recent.delete(key);
     for (const [owner, { at }] of this.#storms) if (now - at >= LONGEST_STORM_MS) this.#storms.delete(owner);
   }
 

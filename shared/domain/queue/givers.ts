@@ -9,7 +9,7 @@ import {
   typesAboveMaximum,
   VICTIM_LAWS,
 } from './laws.ts';
-import type { QueueAmounts } from './queue.ts';
+import type { Queue, QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
 import type { Candidate, Profile } from './victim-set.ts';
@@ -45,7 +45,7 @@ export function createGivers(taker: Taker): Givers {
 export function needsOn({ crowded, taker }: Givers, free: QueueAmounts): readonly Whole[] {
   const { pod, types } = taker;
   return [
-    ...types.map((type) => minus(pod.requests.get(type) ?? 0, free.get(type) ?? 0)),
+    ...types.map((type) => minus(pod.requests.get(type) as Whole, free.get(type) ?? 0)),
     ...crowded.map(({ above }) => above),
   ];
 }
@@ -81,14 +81,14 @@ export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) =>
 export function giverObjection(givers: Givers, name: string): Law<number> | undefined {
   const { objections, taker } = givers;
   if (objections.has(name)) return objections.get(name);
-  const objection = findObjection(GIVER_LAWS, taker.tree.indexes.get(name) ?? 0, taker);
+  const objection = findObjection(GIVER_LAWS, taker.tree.indexes.get(name) as number, taker);
   objections.set(name, objection);
   return objection;
 }
 
 /** How far up from the taker's queue the two paths meet (S2-23). */
 function distanceTo({ above, tree }: Taker, name: string): number {
-  const path = new Set(pathOf(tree, tree.indexes.get(name) ?? 0));
+  const path = new Set(pathOf(tree, tree.indexes.get(name) as number));
   return [...above].findIndex((queue) => path.has(queue));
 }
 
@@ -130,7 +130,7 @@ function countedProfile(givers: Givers, queue: number, requests: QueueAmounts): 
 /** A queue above both gains what it loses, so it is not among those that pay (S2-10). */
 function costsOf(givers: Givers, queue: number, requests: QueueAmounts): readonly (readonly [number, Whole])[] {
   const costs: (readonly [number, Whole])[] = [];
-  for (const type of givers.taker.tree.queues[queue]?.guaranteed.keys() ?? []) {
+  for (const type of (givers.taker.tree.queues[queue] as Queue).guaranteed.keys()) {
     const amount = requests.get(type) ?? 0;
     if (amount > 0) costs.push([reserveNumber(givers, queue, type), amount]);
   }

@@ -1,7 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import { queueQuantity, type QueueAmounts } from './queue.ts';
+import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
 import { type QueueUsage, usedBy } from './usage.ts';
@@ -176,7 +176,7 @@ export function findObjection<Subject>(
 
 /** Whether a loss takes a queue below its guarantee in a type that it loses of (S2-10). */
 function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
-  for (const [type, floor] of taker.tree.queues[queue]?.guaranteed ?? []) {
+  for (const [type, floor] of (taker.tree.queues[queue] as Queue).guaranteed) {
     const lost = loss.get(type) ?? 0;
     if (lost > 0 && minus(usedBy(taker.usage, queue, type), lost) < floor) return true;
   }
@@ -193,7 +193,7 @@ export function typesAboveMaximum({ tree, usage, pod, types }: Taker, queue: num
   return types.flatMap((type): [string, Whole][] => {
     const most = tree.queues[queue]?.max.get(type);
     if (most === undefined) return [];
-    const above = minus(plus(usedBy(usage, queue, type), pod.requests.get(type) ?? 0), most);
+    const above = minus(plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole), most);
     return above > 0 ? [[type, above]] : [];
   });
 }
@@ -210,11 +210,11 @@ function isDisabled(tree: QueueTree, queue: number): boolean {
 }
 
 function delayOf({ tree, queue }: Taker): number {
-  return tree.queues[queue]?.preemption.delayMs ?? 0;
+  return (tree.queues[queue] as Queue).preemption.delayMs;
 }
 
 function nameOf({ tree }: Taker, queue: number): string {
-  return tree.queues[queue]?.name ?? '';
+  return (tree.queues[queue] as Queue).name;
 }
 
 function figures(taker: Taker, queue: number): string {

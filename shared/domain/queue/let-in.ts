@@ -4,7 +4,7 @@ import { sortInSteps } from '#shared/domain/model/sort-in-steps.ts';
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import { type QueueAmounts, queueQuantity } from './queue.ts';
+import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
 import { type DetachedReason, isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
 import type { QueueUsage } from './usage.ts';
@@ -106,7 +106,7 @@ function enter({ question, usage, paths }: Pass, pod: WaitingPod, round: Round):
   for (const [type, amount] of pod.requests) {
     const sums = usage.get(type) ?? question.tree.queues.map((): Whole => 0);
     usage.set(type, sums);
-    for (const queue of paths.get(pod.queue) ?? []) sums[queue] = plus(sums[queue] ?? 0, amount);
+    for (const queue of paths.get(pod.queue) as readonly number[]) sums[queue] = plus(sums[queue] as Whole, amount);
   }
   return { pod, because: (round === 'Share' ? WITHIN_SHARE : FROM_REST)({ queue: pod.queue }, { queue: pod.queue }) };
 }
@@ -132,7 +132,7 @@ function objectionTo(pass: Pass, pod: WaitingPod, round: Round): Objection | und
   const path = pass.paths.get(pod.queue) ?? pathOf(tree, queue);
   pass.paths.set(pod.queue, path);
   // Without a weight a queue has its guarantee and no more, so nothing of the rest.
-  const isOfRest = round === 'Rest' && (tree.queues[queue]?.weight ?? 0) > 0;
+  const isOfRest = round === 'Rest' && (tree.queues[queue] as Queue).weight > 0;
   return overMaximum(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
 }
 
@@ -154,7 +154,7 @@ function overMaximum({ question: { tree }, usage }: Pass, pod: WaitingPod, path:
 
 /** Of its own queue, or of the root, which has the total. A queue whose share is not known lets nothing in. */
 function overShare({ question, usage }: Pass, pod: WaitingPod, index: number): Objection | undefined {
-  const { name = '' } = question.tree.queues[index] ?? {};
+  const { name } = question.tree.queues[index] as Queue;
   const allowed = question.allowed.get(name);
   if (allowed === undefined) return () => NO_SHARE({ queue: name }, { queue: name });
   const over = firstOver(pod, allowed, (type) => usage.get(type)?.[index] ?? 0);

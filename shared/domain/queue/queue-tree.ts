@@ -26,7 +26,7 @@ export function createQueueTree(queues: readonly Queue[]): QueueTree {
   const ordered = inOrder(byName, detached);
   const indexes = new Map(ordered.map(({ name }, index) => [name, index]));
   const parents = Int32Array.from(ordered, ({ name, parent }) => {
-    return name === ROOT_QUEUE ? -1 : (indexes.get(parent ?? ROOT_QUEUE) ?? 0);
+    return name === ROOT_QUEUE ? -1 : (indexes.get(parent ?? ROOT_QUEUE) as number);
   });
   const children: number[][] = ordered.map(() => []);
   parents.forEach((parent, index) => children[parent]?.push(index));
@@ -36,13 +36,13 @@ export function createQueueTree(queues: readonly Queue[]): QueueTree {
 /** A queue and all above it, by number, itself first. */
 export function pathOf({ parents }: QueueTree, index: number): readonly number[] {
   const path: number[] = [];
-  for (let at = index; at >= 0; at = parents[at] ?? -1) path.push(at);
+  for (let at = index; at >= 0; at = parents[at] as number) path.push(at);
   return path;
 }
 
 /** Whether pods may stand in the queue: it has no children and is not detached. */
 export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
-  return children[index]?.length === 0 && !detached.has(queues[index]?.name ?? '');
+  return children[index]?.length === 0 && !detached.has((queues[index] as Queue).name);
 }
 
 function findDetached(byName: ReadonlyMap<string, Queue>): ReadonlyMap<string, DetachedReason> {
@@ -89,7 +89,7 @@ function inOrder(byName: ReadonlyMap<string, Queue>, detached: ReadonlyMap<strin
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     ({ parent }) => parent ?? ROOT_QUEUE,
   );
-  const ordered: Queue[] = [byName.get(ROOT_QUEUE) ?? plainQueue(ROOT_QUEUE)];
+  const ordered: Queue[] = [byName.get(ROOT_QUEUE) as Queue];
   for (const { name } of ordered) ordered.push(...(childrenOf.get(name) ?? []));
   return ordered;
 }

@@ -3,7 +3,7 @@ import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, needsOn } from './givers.ts';
 import { createTaker, excessOf, fenceOf, findObjection, TAKER_LAWS, type Taker } from './laws.ts';
-import type { QueueAmounts } from './queue.ts';
+import type { Queue, QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import type { QueueUsage } from './usage.ts';
@@ -133,7 +133,7 @@ function searchNode(
   const all = candidatesAmong(givers, node.pods, withLastResort);
   const least = leastSize(all, needs);
   if (least === Infinity || least > maxSize) return undefined;
-  const candidates = least === maxSize ? notWorse(all, best, order) : all;
+  const candidates = least === best?.victims.length ? notWorse(all, best, order) : all;
   if (candidates.length < least || !mayFit(fits, node, candidates)) return undefined;
   return smallestSet({
     candidates: candidates.toSorted((a, b) => order(a.pod, b.pod)),
@@ -154,19 +154,17 @@ function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates:
 }
 
 /** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
-function notWorse(all: readonly Candidate[], best: FoundSet | undefined, order: GoingOrder): readonly Candidate[] {
-  const last = best?.victims.at(-1);
-  return last === undefined ? all : all.filter(({ pod }) => order(pod, last) <= 0);
+function notWorse(all: readonly Candidate[], best: FoundSet, order: GoingOrder): readonly Candidate[] {
+  return all.filter(({ pod }) => order(pod, lastOf(best)) <= 0);
 }
 
-/** Fewer victims first, then those whose last victim goes earlier, and so on; at last by name of the node. */
+/** Fewer victims first, then those whose last victim goes earlier: two pods are never equal, and no node shares one. */
 function compareSets(a: FoundSet, b: FoundSet, order: GoingOrder): number {
-  if (a.victims.length !== b.victims.length) return a.victims.length - b.victims.length;
-  for (let index = a.victims.length - 1; index >= 0; index -= 1) {
-    const difference = order(a.victims[index] as RunningPod, b.victims[index] as RunningPod);
-    if (difference !== 0) return difference;
-  }
-  return a.node < b.node ? -1 : 1;
+  return a.victims.length - b.victims.length || order(lastOf(a), lastOf(b));
+}
+
+function lastOf({ victims }: FoundSet): RunningPod {
+  return victims.at(-1) as RunningPod;
 }
 
 const FITS = reason<{ readonly node: string }>('Fits', ({ node }) => `the pod fits on node ${node} as it is`);
@@ -193,7 +191,7 @@ const NO_QUEUE = reason<{ readonly queue: string }>(
   ({ queue }) => `queue ${queue} does not exist: nothing says what it was promised`,
 );
 const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
-  const fence = taker.tree.queues[fenceOf(taker)]?.name ?? '';
+  const fence = (taker.tree.queues[fenceOf(taker)] as Queue).name;
   return `no queue below queue ${fence} is over its guarantee in a type that the pod asks for`;
 });
 const BLOCKED = reason<{ readonly budget: string }>(
@@ -214,7 +212,9 @@ function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
   if (over.some((name) => giverObjection(givers, name) === undefined)) return TOO_FEW({});
   const sentences = over.flatMap((name) => {
     const law = giverObjection(givers, name);
-    return law === undefined || law.code === 'OwnQueue' ? [] : [law.text(taker.tree.indexes.get(name) ?? 0, taker)];
+    return law === undefined || law.code === 'OwnQueue'
+      ? []
+      : [law.text(taker.tree.indexes.get(name) as number, taker)];
   });
   if (sentences.length === 0) return NO_GIVER({ taker });
   return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });
@@ -222,7 +222,7 @@ function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
 
 /** A leaf that is over its guarantee in a type that the pod asks for. */
 function isOver(taker: Taker, name: string): boolean {
-  const queue = taker.tree.indexes.get(name) ?? 0;
+  const queue = taker.tree.indexes.get(name) as number;
   return taker.tree.children[queue]?.length === 0 && taker.types.some((type) => excessOf(taker, queue, type) > 0);
 }
 

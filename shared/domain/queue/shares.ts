@@ -1,6 +1,6 @@
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { QueueAmounts } from './queue.ts';
+import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { fillToLevel, type Share } from './water-level.ts';
 
@@ -96,7 +96,7 @@ export function* refreshShares({ tree, columns }: ShareState): Steps<void> {
 /** What a queue deserves, of each shared type. */
 export function deservedOf({ columns }: ShareState, index: number): QueueAmounts {
   const amounts = new Map<string, Whole>();
-  for (const { type, deserved } of columns.values()) amounts.set(type, deserved[index] ?? 0);
+  for (const { type, deserved } of columns.values()) amounts.set(type, deserved[index] as Whole);
   return amounts;
 }
 
@@ -104,8 +104,9 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
 function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
   const floors: Whole[] = queues.map(() => 0);
   for (let index = queues.length - 1; index >= 0; index -= 1) {
-    const ofChildren = (children[index] ?? []).reduce<Whole>((sum, child) => plus(sum, floors[child] ?? 0), 0);
-    floors[index] = queues[index]?.guaranteed.get(type) ?? ofChildren;
+    const below = children[index] as readonly number[];
+    const ofChildren = below.reduce<Whole>((sum, child) => plus(sum, floors[child] as Whole), 0);
+    floors[index] = (queues[index] as Queue).guaranteed.get(type) ?? ofChildren;
   }
   return floors;
 }
@@ -130,23 +131,23 @@ function createColumn({ tree, idleGuarantees }: ShareQuestion, type: string, tot
 
 /** Brings the bounds of a queue and those above it up to date, as far as they change. */
 function followBounds(tree: QueueTree, column: ShareColumn, index: number): void {
-  for (let at = index; at >= 0; at = tree.parents[at] ?? -1) {
+  for (let at = index; at >= 0; at = tree.parents[at] as number) {
     const known = column.shares[at] as Share;
     const { floor, ceiling } = boundsAt(tree, column, at);
     if (ceiling === known.ceiling && floor === known.floor) return;
     column.shares[at] = { weight: known.weight, floor, ceiling };
-    const parent = tree.parents[at] ?? -1;
+    const parent = tree.parents[at] as number;
     if (parent < 0) return;
     column.stale[parent] = 1;
-    column.childCeilings[parent] = plus(column.childCeilings[parent] ?? 0, minus(ceiling, known.ceiling));
+    column.childCeilings[parent] = plus(column.childCeilings[parent] as Whole, minus(ceiling, known.ceiling));
   }
 }
 
 function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<Share, 'floor' | 'ceiling'> {
-  const asked = plus(column.own[index] ?? 0, column.childCeilings[index] ?? 0);
+  const asked = plus(column.own[index] as Whole, column.childCeilings[index] as Whole);
   const most = queues[index]?.max.get(column.type);
   const wanted = most === undefined ? asked : smaller(asked, most);
-  const floor = column.floors[index] ?? 0;
+  const floor = column.floors[index] as Whole;
   return column.isLending
     ? { floor: smaller(floor, wanted), ceiling: wanted }
     : { floor, ceiling: larger(wanted, floor) };
@@ -154,14 +155,14 @@ function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pi
 
 function fillChildren({ children }: QueueTree, column: ShareColumn, index: number): void {
   column.stale[index] = 0;
-  const below = children[index] ?? [];
-  const total = larger(minus(column.deserved[index] ?? 0, column.own[index] ?? 0), 0);
+  const below = children[index] as readonly number[];
+  const total = larger(minus(column.deserved[index] as Whole, column.own[index] as Whole), 0);
   const amounts = fillToLevel(
     below.map((child) => column.shares[child] as Share),
     total,
   );
   for (const [at, child] of below.entries()) {
-    const amount = amounts[at] ?? 0;
+    const amount = amounts[at] as Whole;
     if (column.deserved[child] === amount) continue;
     column.deserved[child] = amount;
     column.stale[child] = 1;

@@ -86,7 +86,7 @@ function lackOfAll(state: Allocations, type: string): Whole {
 
 /** First what is allocated to no queue, then what queues have and do not use. Of a total that shrank, that comes off first. */
 function moveIdle(state: Allocations, type: string): Allocations {
-  const spare = minus(state.total.get(type) ?? 0, givenOf(state, type));
+  const spare = minus(state.total.get(type) as Whole, givenOf(state, type));
   let after = spare > 0 ? give(state, type, smaller(spare, lackOfAll(state, type))) : state;
   let surplus = larger(minus(0, spare), 0);
   for (const { name } of state.queues) {
@@ -137,7 +137,7 @@ function freeBusy(state: Allocations, name: string): StageOutcome {
   let after = withTerminating(state, victims);
   for (const [index, type] of types.entries()) {
     const freed = chosen.reduce<Whole>((sum, { requests }) => plus(sum, requests.get(type) ?? 0), 0);
-    after = send(after, { from: name, type, amount: smaller(freed, needs[index] ?? 0), victims: chosen });
+    after = send(after, { from: name, type, amount: smaller(freed, needs[index] as Whole), victims: chosen });
   }
   return { after, victims };
 }
@@ -178,12 +178,14 @@ function sufficient({ state, queue, types, needs }: Choice, reserves?: readonly 
 
 function searchIn({ state, queue, types, needs }: Choice, reserves: readonly Whole[] | undefined): VictimSearch {
   const candidates = queue.pods
-    .filter((pod) => pod.isTerminating !== true && types.some((type, index) => isOfUse(pod, type, needs[index] ?? 0)))
+    .filter(
+      (pod) => pod.isTerminating !== true && types.some((type, index) => isOfUse(pod, type, needs[index] as Whole)),
+    )
     .toSorted(compareSparedLast)
     .map((pod): Candidate => {
       const gives = types.map((type) => pod.requests.get(type) ?? 0);
       const costs = gives.flatMap((amount, index): [number, Whole][] =>
-        (needs[index] ?? 0) > 0 ? [[index, amount]] : [],
+        (needs[index] as Whole) > 0 ? [[index, amount]] : [],
       );
       return { pod, profile: { gives, costs: reserves === undefined ? [] : costs } };
     });
@@ -218,8 +220,8 @@ function victimsAbove(choice: Choice): readonly AllocatedPod[] {
   const chosen: AllocatedPod[] = [];
   for (const { pod, profile } of candidates) {
     const mayGo = pod.budgets.every((budget) => (allowed.get(budget) ?? Infinity) >= 1);
-    if (!mayGo || profile.costs.some(([index, amount]) => amount > (left[index] ?? 0))) continue;
-    for (const [index, amount] of profile.costs) left[index] = minus(left[index] ?? 0, amount);
+    if (!mayGo || profile.costs.some(([index, amount]) => amount > (left[index] as Whole))) continue;
+    for (const [index, amount] of profile.costs) left[index] = minus(left[index] as Whole, amount);
     for (const budget of pod.budgets) allowed.set(budget, (allowed.get(budget) ?? Infinity) - 1);
     chosen.push(pod);
   }

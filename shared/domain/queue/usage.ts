@@ -13,7 +13,7 @@ export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>
       const sums = usage.get(type) ?? tree.queues.map((): Whole => 0);
       usage.set(type, sums);
       const index = tree.indexes.get(name) ?? 0;
-      sums[index] = plus(sums[index] ?? 0, amount);
+      sums[index] = plus(sums[index] as Whole, amount);
     }
   }
   for (const sums of usage.values()) addToParents(tree, sums);
@@ -28,7 +28,7 @@ export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
 /** A parent has a lower number than its children, so that each is complete when it is added. */
 function addToParents({ parents }: QueueTree, sums: Whole[]): void {
   for (let index = sums.length - 1; index > 0; index -= 1) {
-    const parent = parents[index] ?? 0;
-    sums[parent] = plus(sums[parent] ?? 0, sums[index] ?? 0);
+    const parent = parents[index] as number;
+    sums[parent] = plus(sums[parent] as Whole, sums[index] as Whole);
   }
 }

@@ -1,4 +1,4 @@
-import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { RunningPod } from './queue-pod.ts';
 
 /** A pod that may go, as numbers. Candidates with the same profile give and cost the same. */
@@ -107,8 +107,7 @@ function startAttempt(search: VictimSearch): Attempt {
 /** The larger of each, the same list where that is the first. */
 function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
   for (let index = 0; index < a.length; index += 1) {
-    if ((b[index] ?? 0) > (a[index] ?? 0))
-      return a.map((amount, at) => (amount < (b[at] ?? 0) ? (b[at] ?? 0) : amount));
+    if ((b[index] as Whole) > (a[index] as Whole)) return a.map((amount, at) => larger(amount, b[at] as Whole));
   }
   return a;
 }
@@ -133,12 +132,12 @@ export function leastSize(candidates: readonly Candidate[], needs: readonly Whol
 
 /** Completes the attempt by so many of the first candidates; it is as before where that fails. */
 function choose(attempt: Attempt, limit: number, size: number): boolean {
-  if (size === 0) return isComplete(attempt);
+  if (size === 0) return isAccepted(attempt);
   for (let index = size - 1; index < limit; index += 1) {
     attempt.stepsLeft -= 1;
     if (attempt.stepsLeft <= 0) return false;
     // A twin that comes earlier would do as well, so all of them are in the set, too.
-    if ((attempt.twins[index] ?? 0) >= size || !canReach(attempt, index, size)) continue;
+    if ((attempt.twins[index] as number) >= size || !canReach(attempt, index, size)) continue;
     const candidate = attempt.search.candidates[index] as Candidate;
     if (!mayTake(attempt, candidate)) continue;
     take(attempt, candidate, 1);
@@ -148,8 +147,8 @@ function choose(attempt: Attempt, limit: number, size: number): boolean {
   return false;
 }
 
-function isComplete(attempt: Attempt): boolean {
-  if (attempt.left.some((left) => left > 0)) return false;
+/** The last candidate was only taken because it makes the set enough. */
+function isAccepted(attempt: Attempt): boolean {
   attempt.stepsLeft -= STEPS_OF_QUESTION;
   return attempt.search.accepts(attempt.taken);
 }
@@ -158,14 +157,14 @@ function isComplete(attempt: Attempt): boolean {
 function canReach({ left, most, search }: Attempt, index: number, size: number): boolean {
   const { gives } = (search.candidates[index] as Candidate).profile;
   for (let need = 0; need < left.length; need += 1) {
-    const others = size === 1 ? 0 : times(most[index]?.[need] ?? 0, size - 1);
-    if (plus(gives[need] ?? 0, others) < (left[need] ?? 0)) return false;
+    const others = size === 1 ? 0 : times((most[index] as readonly Whole[])[need] as Whole, size - 1);
+    if (plus(gives[need] as Whole, others) < (left[need] as Whole)) return false;
   }
   return true;
 }
 
 function mayTake({ budgets, reserves }: Attempt, { pod, profile }: Candidate): boolean {
-  for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] ?? 0)) return false;
+  for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] as Whole)) return false;
   return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
 }
 
@@ -173,8 +172,8 @@ function mayTake({ budgets, reserves }: Attempt, { pod, profile }: Candidate): b
 function take(attempt: Attempt, { pod, profile }: Candidate, times: 1 | -1): void {
   const { budgets, left, reserves, taken } = attempt;
   const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
-  for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] ?? 0, amount);
-  for (const [reserve, amount] of profile.costs) reserves[reserve] = change(reserves[reserve] ?? 0, amount);
+  for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] as Whole, amount);
+  for (const [reserve, amount] of profile.costs) reserves[reserve] = change(reserves[reserve] as Whole, amount);
   for (const budget of pod.budgets) budgets.set(budget, (budgets.get(budget) ?? Infinity) - times);
   if (times === 1) taken.push(pod);
   else taken.pop();
@@ -205,6 +204,6 @@ function takeInOrder(attempt: Attempt): Candidate[] | undefined {
 
 function isEnough({ needs }: VictimSearch, chosen: readonly Candidate[]): boolean {
   return needs.every((amount, need) => {
-    return chosen.reduce<Whole>((left, { profile }) => minus(left, profile.gives[need] ?? 0), amount) <= 0;
+    return chosen.reduce<Whole>((left, { profile }) => minus(left, profile.gives[need] as Whole), amount) <= 0;
   });
 }

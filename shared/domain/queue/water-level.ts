@@ -127,7 +127,7 @@ function divide(state: Undecided): void {
   for (const index of open) {
     if (left <= 0) break;
     if (!isRounded(rest, (shares[index] as Share).weight, weight)) continue;
-    amounts[index] = plus(amounts[index] ?? 0, 1);
+    amounts[index] = plus(amounts[index] as Whole, 1);
     left = minus(left, 1);
   }
   state.open = [];

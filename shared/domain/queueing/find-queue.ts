@@ -77,6 +77,6 @@ function admits(queue: string, { namespaceLabels }: QueueQuestion, { selectors }
 function selectingQueue(question: QueueQuestion, directory: QueueDirectory): FoundQueue | undefined {
   const { tree, selectors } = directory;
   const names = Array.from(selectors.keys()).filter((name) => admits(name, question, directory));
-  const leaves = names.filter((name) => isLeaf(tree, tree.indexes.get(name) ?? 0)).sort();
+  const leaves = names.filter((name) => isLeaf(tree, tree.indexes.get(name) as number)).sort();
   return leaves[0] === undefined ? undefined : leafNamed(leaves[0], directory);
 }

@@ -2,7 +2,13 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import { DEFAULT_DELAY_MS, type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import {
+  DEFAULT_DELAY_MS,
+  type Queue,
+  type QueueAmounts,
+  queueQuantity,
+  ROOT_QUEUE,
+} from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 
 /** The delay that a text means, in milliseconds; `undefined` for one that is no positive duration (S2-33). */
@@ -23,7 +29,7 @@ export interface WrittenSettings {
 
 /** Settings of a queue that can never take effect, as sentences; empty where all do (D-13). */
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
-  const hasChildren = (tree.children[index]?.length ?? 0) > 0;
+  const hasChildren = (tree.children[index] as readonly number[]).length > 0;
   const { delay, policy, isSelecting, name } = written;
   const faults = [
     [
@@ -57,11 +63,11 @@ export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): reado
 function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
   const ofChildren: Whole[] = queues.map(() => 0);
   for (let index = queues.length - 1; index > 0; index -= 1) {
-    const parent = parents[index] ?? 0;
-    const own = queues[index]?.guaranteed.get(type) ?? ofChildren[index] ?? 0;
-    ofChildren[parent] = plus(ofChildren[parent] ?? 0, own);
+    const parent = parents[index] as number;
+    const own = ((queues[index] as Queue).guaranteed.get(type) ?? ofChildren[index]) as Whole;
+    ofChildren[parent] = plus(ofChildren[parent] as Whole, own);
   }
-  return ofChildren[0] ?? 0;
+  return ofChildren[0] as Whole;
 }
 
 const MINUTE_MS = 60_000;

@@ -55,6 +55,15 @@ describe('the rules that cover a pod', () => {
     ]);
   });
 
+  test('a pod without a priority has the default of priority 0, as Kubernetes counts it', () => {
+    const { spec } = pod('a');
+    const [covering] = coveringRules(pod('a', { spec: { ...spec, priority: undefined } }), [], {
+      ...NONE,
+      policy: POLICY,
+    });
+    expect(covering?.rule.limits[0]?.max.value).toBe(5);
+  });
+
   test('no default for a pod with a budget, nor for one without an owner', () => {
     const budgets = [prepareSelector(selectorOf({ app: 'web' }))];
     expect(keys(pod('a'), { budgets, policy: POLICY })).toEqual([]);

@@ -152,6 +152,14 @@ describe('why a pod waits', () => {
     expect(decision.letIn).toEqual([]);
     expect(whyWaiting(question, decision, pods('a', 1)[0] as WaitingPod).code).toBe('UnknownShare');
   });
+
+  test('a pod that came when the pass was over, and for which there is room, goes in by the next', () => {
+    const question = ask(AB, 9, pods('a', 1));
+    const decision = decideLetIn({ ...question, waiting: [] });
+    expect(whyWaiting(question, decision, pods('a', 1)[0] as WaitingPod)).toMatchObject({
+      ...{ code: 'NextPass', text: 'is let in by the next pass' },
+    });
+  });
 });
 
 describe('of many passes', () => {
