@@ -2,12 +2,18 @@ import { finish } from '#shared/domain/model/steps.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
-import { type Measurements, NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
+import {
+  type Measurements,
+  NO_MEASUREMENTS,
+  type PassCluster,
+  type PassNode,
+  readCluster,
+} from '#shared/domain/rescheduling/pass-cluster.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
-import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
+import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot, NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildPod, type PodFields } from './cluster.ts';
@@ -88,13 +94,42 @@ export function passOn(given: PassCase): PassResult {
   return planOn(snapshot, given);
 }
 
-/** As `passOn`, on a snapshot that exists. */
-export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
+/** The cluster as a pass reads it. */
+function clusterOf(snapshot: ClusterSnapshot, given: PassCase): PassCluster {
   const { policy = UNDERUSED, now = NOON, measurements = NO_MEASUREMENTS } = given;
   const isSelected = policy.nodeSelector === undefined ? () => true : prepareSelector(policy.nodeSelector).matches;
+  return finish(readCluster(snapshot, measurements, { now, isSelected }));
+}
+
+/** The same of objects that a test writes down. */
+export function clusterWith(given: PassCase): PassCluster {
+  const { nodes = [], pods = [], budgets = [], namespaces = [] } = given;
+  return clusterOf(createSnapshot({ nodes, pods, budgets, namespaces }), given);
+}
+
+/** The node of that name. */
+export function nodeIn({ byName }: PassCluster, name: string): PassNode {
+  const node = byName.get(name);
+  if (node === undefined) throw new Error(`the test names no node ${name}`);
+  return node;
+}
+
+/** The running pod of that name, which may be moved. */
+export function runningIn(cluster: PassCluster, name: string): RunningPod {
+  for (const node of cluster.nodes) {
+    const placed = node.entry.occupancy.pods.find(({ pod }) => pod.name === name);
+    const movable = placed && runningPod(cluster, [placed, node], MOVE_RULES);
+    if (movable?.kind === 'movable') return movable.pod;
+  }
+  throw new Error(`the test has no movable pod ${name}`);
+}
+
+/** As `passOn`, on a snapshot that exists. */
+export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
+  const { policy = UNDERUSED } = given;
   return finish(
     planPass({
-      cluster: finish(readCluster(snapshot, measurements, { now, isSelected })),
+      cluster: clusterOf(snapshot, given),
       policy,
       rules: given.rules ?? MOVE_RULES,
       limits: given.limits ?? [],

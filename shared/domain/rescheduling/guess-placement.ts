@@ -13,7 +13,7 @@ import {
   relatedMove,
 } from './pod-aware-fit.ts';
 import type { RunningPod } from './running-pod.ts';
-import { type Demand, normalizedScore, rawScores, resourceScore } from './scheduler-scores.ts';
+import { type Demand, normalizedScore, rawScores, rawSpread, resourceScore } from './scheduler-scores.ts';
 import { type Arrival, spreadScores } from './spread-scores.ts';
 import { createStaticFits, type StaticFit } from './static-fit.ts';
 
@@ -73,12 +73,15 @@ interface Question {
   readonly podAware: PodAwareFit | undefined;
 }
 
-/**
- * What the nodes hold when the replacement is placed. A StatefulSet makes it once the old pod is gone, others as soon as it
- * terminates.
- */
-function sumsFor({ owner, node, placed }: RunningPod): Question['sumsOf'] {
-  if (owner.key.kind !== 'StatefulSet') return ({ held }) => held;
+/** A StatefulSet makes the replacement once the old pod is gone, others as soon as it terminates. */
+function isReplacedOnceGone({ owner }: RunningPod): boolean {
+  return owner.key.kind === 'StatefulSet';
+}
+
+/** What the nodes hold when the replacement is placed. */
+function sumsFor(pod: RunningPod): Question['sumsOf'] {
+  if (!isReplacedOnceGone(pod)) return ({ held }) => held;
+  const { node, placed } = pod;
   const source = sumsWithout(node.later, placed);
   return (other) => (other === node ? source : other.later);
 }
@@ -91,14 +94,23 @@ function nameOf({ namespace, name }: Pod): string {
   return `${namespace}/${name}`;
 }
 
-function feasibleNodes({ nodes }: PassCluster, { fit, demand, podAware, sumsOf }: Question): readonly PassNode[] {
-  return nodes.filter(
-    (node) => fit.fits[node.index] === 1 && hasRoom(node, sumsOf(node), demand) && podAware?.(node) === undefined,
-  );
+const NO_MATCH: readonly string[] = ["node(s) didn't match its rules"];
+const NO_ROOM: readonly string[] = ['Insufficient resources'];
+
+/** Why the pod does not fit on a node; `undefined` where it does. */
+function reasonsAgainst(node: PassNode, question: Question): readonly string[] | undefined {
+  if (question.fit.fits[node.index] !== 1) return NO_MATCH;
+  return hasRoom(node, question) ? question.podAware?.(node)?.reasons : NO_ROOM;
 }
 
-function hasRoom({ capacity, freeSlots }: PassNode, sums: Sums, { row }: Demand): boolean {
-  if (freeSlots < 1) return false;
+function feasibleNodes({ nodes }: PassCluster, question: Question): readonly PassNode[] {
+  return nodes.filter((node) => reasonsAgainst(node, question) === undefined);
+}
+
+function hasRoom(node: PassNode, { pod, sumsOf, demand: { row } }: Question): boolean {
+  if (node.freeSlots + (node === pod.node && isReplacedOnceGone(pod) ? 1 : 0) < 1) return false;
+  const { capacity } = node;
+  const sums = sumsOf(node);
   for (let column = 0; column < row.length; column += 1) {
     const amount = Number(row[column]);
     if (amount > 0 && (sums.row[column] ?? 0) + amount > (capacity[column] ?? 0)) return false;
@@ -106,13 +118,10 @@ function hasRoom({ capacity, freeSlots }: PassNode, sums: Sums, { row }: Demand)
   return true;
 }
 
-function fitsNowhere({ nodes }: PassCluster, { fit, demand, podAware, sumsOf }: Question): Because {
+function fitsNowhere({ nodes }: PassCluster, question: Question): Because {
   const counts: ReasonCounts = new Map();
-  for (const node of nodes) {
-    if (fit.fits[node.index] !== 1) countReasons(counts, ["node(s) didn't match its rules"]);
-    else if (!hasRoom(node, sumsOf(node), demand)) countReasons(counts, ['Insufficient resources']);
-    else countReasons(counts, podAware?.(node)?.reasons ?? []);
-  }
+  const found = nodes.map((node) => reasonsAgainst(node, question)).filter((reasons) => reasons !== undefined);
+  for (const reasons of found) countReasons(counts, reasons);
   return REASONS.fitsNowhere({ reasons: reasonsText(nodes.length, counts) });
 }
 
@@ -132,7 +141,7 @@ function bestOf(cluster: PassCluster, feasible: readonly PassNode[], question: S
   const plugins = {
     taints: raw(fit.untolerated),
     nodeAffinity: raw(preferences(cluster, question)),
-    spread: spread === undefined ? undefined : rawScores(spread, feasible),
+    spread: spread === undefined ? undefined : rawSpread(spread, feasible),
     interPod: raw(interPod),
   };
   const scores = feasible.map(

@@ -45,7 +45,10 @@ export function* interPodScores(
 
 function sumOn(sums: Sums, labels: ReadonlyMap<string, string>): number {
   let sum = 0;
-  for (const [key, values] of sums) sum += values.get(labels.get(key) ?? '') ?? 0;
+  for (const [key, values] of sums) {
+    const value = labels.get(key);
+    if (value !== undefined) sum += values.get(value) ?? 0;
+  }
   return sum;
 }
 
@@ -95,7 +98,8 @@ function termsOf(pod: Pod): readonly Weighted[] {
 }
 
 function weighted(pod: Pod, terms: readonly WeightedPodTerm[]): readonly Weighted[] {
-  return sharedTerms(pod, terms).map((term, index) => ({ term, weight: terms[index]?.weight ?? 0 }));
+  const prepared = sharedTerms(pod, terms);
+  return terms.map(({ weight }, index) => ({ term: prepared[index] as AffinityTerm, weight }));
 }
 
 function add(sums: Sums, { term, weight }: Weighted, labels: ReadonlyMap<string, string>): void {

@@ -88,15 +88,22 @@ export function settleMoves(
   judgement: Judgement,
 ): ReschedulingMemory {
   const owners = new Map<string, OwnerMemory>();
-  const settled: PastMove[] = [];
+  const settled: SettledMove[] = [];
   for (const [id, owner] of memory.owners) {
     const moves = settleOwner(owner.moves, { cluster, group: cluster.owners.get(id), ...judgement });
-    settled.push(...moves.filter((move) => move.replacement !== undefined && isOpen(owner.moves, move)));
+    settled.push(...moves.filter(isSettled).filter((move) => isOpen(owner.moves, move)));
     const kept = moves.filter(({ at }) => at > cluster.now - STOP_MS);
     const stop = runningStop(owner.stop, cluster.now) ?? stopFor(kept, owner.stop, cluster.now);
     if (kept.length > 0 || stop !== undefined) owners.set(id, { moves: kept, stop });
   }
   return { ...memory, owners, policies: judgePolicies(memory.policies, settled) };
+}
+
+/** A move whose replacement is placed. */
+type SettledMove = PastMove & { readonly replacement: NonNullable<PastMove['replacement']> };
+
+function isSettled(move: PastMove): move is SettledMove {
+  return move.replacement !== undefined;
 }
 
 function isOpen(before: readonly PastMove[], { uid }: PastMove): boolean {
@@ -109,7 +116,7 @@ interface Settling extends Judgement {
 }
 
 function settleOwner(moves: readonly PastMove[], settling: Settling): readonly PastMove[] {
-  const taken = new Set(moves.flatMap(({ replacement }) => (replacement === undefined ? [] : [replacement.uid])));
+  const taken = new Set(moves.filter(isSettled).map(({ replacement }) => replacement.uid));
   return moves.map((move) => {
     if (move.replacement !== undefined) return judgedAnew(move, settling);
     const found = replacementOf(move, settling, taken);
@@ -148,9 +155,9 @@ function runningStop(stop: OwnerStop | undefined, now: Instant): OwnerStop | und
 
 /** Two returns to a node from which the owner was moved, or three moves without gain, since the last stop ended (S3-43). */
 function stopFor(moves: readonly PastMove[], last: OwnerStop | undefined, now: Instant): OwnerStop | undefined {
-  const recent = moves.filter(({ at }) => last === undefined || at > last.until);
+  const recent = moves.filter(isSettled).filter(({ at }) => last === undefined || at > last.until);
   const returned = recent.filter((move) => isReturn(move, moves));
-  const missed = recent.filter(({ replacement, expected }) => isMiss(replacement?.reached, expected));
+  const missed = recent.filter(({ replacement, expected }) => isMiss(replacement.reached, expected));
   const until = now + STOP_MS;
   if (returned.length >= RETURNS_TO_STOP) {
     const nodes = nodesOf(returned);
@@ -161,21 +168,21 @@ function stopFor(moves: readonly PastMove[], last: OwnerStop | undefined, now: I
   return { until, nodes, text: `${missed.length} moves brought less than half of their gain, on ${nodes.join(', ')}` };
 }
 
-function isReturn({ replacement, at }: PastMove, moves: readonly PastMove[]): boolean {
-  return moves.some((other) => other.at <= at && other.from === replacement?.node);
+function isReturn({ replacement, at }: SettledMove, moves: readonly PastMove[]): boolean {
+  return moves.some((other) => other.at <= at && other.from === replacement.node);
 }
 
-function isMiss(reached: number | undefined, expected: number): boolean {
-  return reached !== undefined && reached < expected * REACHED_SHARE;
+function isMiss(reached: number, expected: number): boolean {
+  return reached < expected * REACHED_SHARE;
 }
 
-function nodesOf(moves: readonly PastMove[]): readonly string[] {
-  return [...new Set(moves.flatMap(({ replacement }) => (replacement === undefined ? [] : [replacement.node])))];
+function nodesOf(moves: readonly SettledMove[]): readonly string[] {
+  return [...new Set(moves.map(({ replacement }) => replacement.node))];
 }
 
 function judgePolicies(
   before: ReschedulingMemory['policies'],
-  settled: readonly PastMove[],
+  settled: readonly SettledMove[],
 ): ReschedulingMemory['policies'] {
   const policies = new Map(before);
   for (const [policy, moves] of Map.groupBy(settled, (move) => move.policy)) {
@@ -185,9 +192,9 @@ function judgePolicies(
 }
 
 /** A policy that misses its gain in three passes in succession makes half as many moves, and recovers as it went. */
-function judge(before: PolicyMemory, moves: readonly PastMove[]): PolicyMemory {
+function judge(before: PolicyMemory, moves: readonly SettledMove[]): PolicyMemory {
   const expected = moves.reduce((sum, move) => sum + move.expected, 0);
-  const reached = moves.reduce((sum, move) => sum + (move.replacement?.reached ?? 0), 0);
+  const reached = moves.reduce((sum, move) => sum + move.replacement.reached, 0);
   if (!isMiss(reached, expected)) return { missed: 0, rate: Math.min(1, before.rate * 2), expected, reached };
   const missed = before.missed + 1;
   const isSlowed = missed % MISSED_PASSES === 0;

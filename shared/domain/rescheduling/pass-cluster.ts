@@ -242,6 +242,11 @@ export function ownerGroupOf({ owners }: PassCluster, pod: Pod): OwnerGroup | un
   return key === undefined ? undefined : owners.get(ownerId(key));
 }
 
+/** The node of a pod of some owner: owners are read off the nodes. */
+export function nodeOf({ byName }: Pick<PassCluster, 'byName'>, { pod }: PlacedPod): PassNode {
+  return byName.get(pod.spec.nodeName as string) as PassNode;
+}
+
 /** Counts a planned move: the target holds the pod from now on, the source until it has terminated. */
 export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassNode, target: PassNode): void {
   addPod(source.later, placed, -1);

@@ -73,9 +73,10 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
     (most, each) => (most === undefined || each.gain > most.gain ? each : most),
     undefined,
   );
-  if (best === undefined) return [];
-  carryOut(pass, best);
-  left.delete(best.wish);
+  if (best !== undefined) {
+    carryOut(pass, best);
+    left.delete(best.wish);
+  }
   return [...left];
 }
 

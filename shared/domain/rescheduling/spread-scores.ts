@@ -1,7 +1,10 @@
 import { labelsAsRequirements, prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
+import { toleratesNode, wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { type PassCluster, type PassNode } from './pass-cluster.ts';
+import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
 import type { RunningPod } from './running-pod.ts';
 
 /** One constraint that only scores, with the nodes of the pods that it counts. */
@@ -39,7 +42,8 @@ export function spreadScores(
       : softOf(cluster, pod.placed.pod, arriving);
   if (constraints.length === 0) return undefined;
   const raw = new Float64Array(cluster.nodes.length);
-  const scored = feasible.filter((node) => own.length === 0 || hasAll(node, constraints));
+  const soft = own.filter(isSoft);
+  const scored = feasible.filter((node) => hasKeys(node, soft));
   for (const { index } of feasible) raw[index] = -1;
   for (const { index } of scored) raw[index] = 0;
   for (const constraint of constraints) addScores(raw, constraint, scored);
@@ -54,36 +58,44 @@ export interface Arrival {
 }
 
 function defaults(
-  { byName }: PassCluster,
+  cluster: PassCluster,
   { owner, placed }: RunningPod,
   arriving: readonly Arrival[],
 ): readonly SoftConstraint[] {
+  const isWanted = wantedNodes(placed.pod);
   const present = owner.pods.filter((other) => other !== placed && other.pod.deletion === undefined);
   const moved = arriving.filter((each) => owner.pods.includes(each.placed));
   const leaving = new Set(moved.map((each) => each.placed));
   const counted = [
-    ...present.filter((other) => !leaving.has(other)).flatMap((other) => nodeOf(byName, other)),
+    ...present.filter((other) => !leaving.has(other)).map((other) => nodeOf(cluster, other)),
     ...moved.map(({ target }) => target),
-  ];
+  ].filter(({ entry }) => isWanted(entry.node));
   return DEFAULTS.map(({ topologyKey: key, maxSkew }) => ({ key, maxSkew, counted }));
 }
 
-function nodeOf(byName: PassCluster['byName'], { pod }: PlacedPod): readonly PassNode[] {
-  const node = byName.get(pod.spec.nodeName ?? '');
-  return node === undefined ? [] : [node];
-}
-
 function softOf(cluster: PassCluster, pod: Pod, arriving: readonly Arrival[]): readonly SoftConstraint[] {
-  const soft = pod.spec.scheduling.topologySpread.filter((each) => each.whenUnsatisfiable === 'ScheduleAnyway');
+  const soft = pod.spec.scheduling.topologySpread.filter(isSoft);
   return soft.map((each) => ({
     key: each.topologyKey,
     maxSkew: each.maxSkew,
-    counted: countedBy(cluster, pod, each, arriving),
+    counted: countedBy(cluster, pod, each, arriving).filter(includedBy(pod, each, soft)),
   }));
 }
 
+/** Asked once for each node. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
+function includedBy(
+  pod: Pod,
+  { nodeAffinityPolicy, nodeTaintsPolicy }: TopologySpreadConstraint,
+  all: readonly TopologySpreadConstraint[],
+): (node: PassNode) => boolean {
+  const isWanted = nodeAffinityPolicy === 'Ignore' ? () => true : wantedNodes(pod);
+  const { tolerations } = pod.spec.scheduling;
+  const isTolerated = ({ taints }: Node): boolean => nodeTaintsPolicy !== 'Honor' || toleratesNode(tolerations, taints);
+  return memoize((each) => hasKeys(each, all) && isWanted(each.entry.node) && isTolerated(each.entry.node));
+}
+
 function countedBy(
-  { ownersIn, byName }: PassCluster,
+  cluster: PassCluster,
   pod: Pod,
   constraint: TopologySpreadConstraint,
   arriving: readonly Arrival[],
@@ -91,26 +103,34 @@ function countedBy(
   const matches = matcherOf(pod, constraint);
   const leaving = new Set([pod, ...arriving.map(({ placed }) => placed.pod)]);
   const found: PassNode[] = [];
-  for (const { pods } of ownersIn(pod.namespace)) {
+  for (const { pods } of cluster.ownersIn(pod.namespace)) {
     for (const other of pods) {
       if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
-      found.push(...nodeOf(byName, other));
+      found.push(nodeOf(cluster, other));
     }
   }
-  return [...found, ...arriving.filter(({ placed }) => matches(placed.pod.labels)).map(({ target }) => target)];
+  const moved = arriving.filter(
+    ({ placed: { pod: other } }) => other.namespace === pod.namespace && matches(other.labels),
+  );
+  return [...found, ...moved.map(({ target }) => target)];
 }
 
-/** Which labels a constraint of a pod counts. */
+/** Which labels a constraint of a pod counts: an empty selector none. `plugins/podtopologyspread/common.go` countPodsMatchSelector. */
 export function matcherOf(pod: Pod, { labelSelector, matchLabelKeys }: TopologySpreadConstraint) {
   if (labelSelector === undefined) return () => false;
   const own = new Map([...pod.labels].filter(([key]) => matchLabelKeys.includes(key)));
   const { matchLabels, matchExpressions } = labelSelector;
-  return prepareSelector({ matchLabels, matchExpressions: [...matchExpressions, ...labelsAsRequirements(own)] })
-    .matches;
+  const all = { matchLabels, matchExpressions: [...matchExpressions, ...labelsAsRequirements(own)] };
+  const { isEmpty, matches } = prepareSelector(all);
+  return isEmpty ? () => false : matches;
 }
 
-function hasAll({ entry }: PassNode, constraints: readonly SoftConstraint[]): boolean {
-  return constraints.every(({ key }) => entry.node.labels.has(key));
+function isSoft({ whenUnsatisfiable }: TopologySpreadConstraint): boolean {
+  return whenUnsatisfiable === 'ScheduleAnyway';
+}
+
+function hasKeys({ entry }: PassNode, constraints: readonly TopologySpreadConstraint[]): boolean {
+  return constraints.every(({ topologyKey }) => entry.node.labels.has(topologyKey));
 }
 
 function addScores(raw: Float64Array, { key, maxSkew, counted }: SoftConstraint, scored: readonly PassNode[]): void {

@@ -72,7 +72,7 @@ function brokenWish(
       pod: movable.pod,
       because,
       worth: () => RULE_GAIN,
-      gainOn: (target) => (target === node ? 0 : RULE_GAIN),
+      gainOn: () => RULE_GAIN,
       leastGain: RULE_GAIN,
       reasonAgainst: () => undefined,
       avoidForMs: 0,

@@ -3,7 +3,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import { MEMORY, ownerGroupOf, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { MEMORY, type OwnerGroup, ownerGroupOf, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -29,7 +29,7 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
     }
     yield;
   }
-  const harmful = harmfulNodes(failing);
+  const harmful = harmfulNodes(input, failing);
   const moved = policy.move === 'Victim' ? failing : aggressorsOf(input, failing);
   const wishes = moved.flatMap((each) => wishOf(input, each, harmful));
   return [{ wishes: () => wishes, urgency: () => 1 }];
@@ -48,11 +48,14 @@ function whyFailing(
   return count < most ? undefined : REASONS.badService({ node: name, count, most });
 }
 
+/** By owner. */
+type HarmfulNodes = ReadonlyMap<OwnerGroup | undefined, ReadonlySet<string>>;
+
 /** Nodes by owner on which pods of the owner fail: each is a place to keep away from. */
-function harmfulNodes(failing: readonly Failing[]): ReadonlyMap<string, ReadonlySet<string>> {
-  const found = new Map<string, Set<string>>();
+function harmfulNodes({ cluster }: PolicyInput, failing: readonly Failing[]): HarmfulNodes {
+  const found = new Map<OwnerGroup | undefined, Set<string>>();
   for (const { placed, node } of failing) {
-    const owner = placed.pod.owners.find(({ isController }) => isController)?.uid ?? '';
+    const owner = ownerGroupOf(cluster, placed.pod);
     found.set(owner, (found.get(owner) ?? new Set()).add(node.name));
   }
   return found;
@@ -71,11 +74,7 @@ function aggressorsOf({ cluster }: PolicyInput, failing: readonly Failing[]): re
   });
 }
 
-function wishOf(
-  input: PolicyInput,
-  { placed, node, because }: Failing,
-  harmful: ReadonlyMap<string, ReadonlySet<string>>,
-): readonly Wish[] {
+function wishOf(input: PolicyInput, { placed, node, because }: Failing, harmful: HarmfulNodes): readonly Wish[] {
   const movable = input.movable(placed, node);
   if (movable?.kind !== 'movable') return [];
   const { pod } = movable;
@@ -85,21 +84,15 @@ function wishOf(
       pod,
       because,
       worth: () => SERVICE_GAIN,
-      gainOn: (target) => (target === node ? 0 : SERVICE_GAIN),
+      gainOn: () => SERVICE_GAIN,
       leastGain: SERVICE_GAIN,
-      reasonAgainst: (target) => whyHarmful(input, pod, target, harmful),
+      reasonAgainst: (target) => whyHarmful(pod, target, harmful),
       avoidForMs: LONG_AVOID_MS,
     },
   ];
 }
 
-function whyHarmful(
-  { cluster }: PolicyInput,
-  { placed }: RunningPod,
-  target: PassNode,
-  harmful: ReadonlyMap<string, ReadonlySet<string>>,
-): Because | undefined {
-  const owner = ownerGroupOf(cluster, placed.pod);
-  if (owner === undefined || harmful.get(owner.key.uid ?? '')?.has(target.name) !== true) return undefined;
+function whyHarmful({ owner }: RunningPod, target: PassNode, harmful: HarmfulNodes): Because | undefined {
+  if (harmful.get(owner)?.has(target.name) !== true) return undefined;
   return REASONS.harmfulNode({ node: target.name, owner: ownerText(owner.key) });
 }

@@ -5,7 +5,7 @@ import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/dom
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { nodeOf, type PassCluster, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { matcherOf } from '#shared/domain/rescheduling/spread-scores.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
@@ -78,9 +78,10 @@ function selectedByTerms({ snapshot }: PassCluster): (term: AffinityTerm, pod: P
   };
 }
 
+/** The nodes of a domain that some node is in. */
 function nodesByDomain({ nodes }: PassCluster): (key: string, value: string) => readonly PassNode[] {
   const byKey = memoize((key: string) => Map.groupBy(nodes, ({ entry }) => entry.node.labels.get(key)));
-  return (key, value) => byKey(key).get(value) ?? [];
+  return (key, value) => byKey(key).get(value) as readonly PassNode[];
 }
 
 /** Hard topology spread constraints: the pod is in a domain that has too many more than another one. */
@@ -97,7 +98,7 @@ export function spreadCheck(cluster: PassCluster): RuleCheck {
     const spreads = byRules.get(rules) ?? hardConstraints(rules).map((each) => countSpread(counting, pod, each));
     byRules.set(rules, spreads);
     for (const { key, counts, least, most } of spreads) {
-      const here = counts.get(node.entry.node.labels.get(key) ?? '') ?? 0;
+      const here = countOn(counts, node, key) ?? 0;
       if (here - least > most) return REASONS.spreadBroken({ key, skew: here - least, most });
     }
     return undefined;
@@ -128,13 +129,19 @@ function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadCon
   for (const domain of domainsFor(counting, pod, key)) counts.set(domain, 0);
   const matches = matcherOf(pod, constraint);
   for (const other of selectable(counting, pod, constraint)) {
-    const domain = cluster.byName.get(other.pod.spec.nodeName ?? '')?.entry.node.labels.get(key) ?? '';
-    const before = counts.get(domain);
+    const node = nodeOf(cluster, other);
+    const before = countOn(counts, node, key);
     if (before !== undefined && other.pod.deletion === undefined && matches(other.pod.labels)) {
-      counts.set(domain, before + 1);
+      counts.set(node.entry.node.labels.get(key) as string, before + 1);
     }
   }
   return { key, most, counts, least: Math.min(...counts.values()) };
+}
+
+/** The count of the domain that a node is in; `undefined` where it is in none that counts. */
+function countOn(counts: ReadonlyMap<string, number>, { entry }: PassNode, key: string): number | undefined {
+  const domain = entry.node.labels.get(key);
+  return domain === undefined ? undefined : counts.get(domain);
 }
 
 /** Domains of nodes that the pod may run on; closed ones could take no replacement and would only raise the skew. */

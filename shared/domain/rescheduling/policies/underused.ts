@@ -99,7 +99,7 @@ function requestedShare({ capacity, later }: PassNode, column: number): number {
 }
 
 function usedShare({ capacity, used }: PassNode, column: number): number {
-  return share(used?.[column] ?? 0, capacity[column] ?? 0);
+  return share(used?.[column] ?? 0, capacity[column] as number);
 }
 
 function share(amount: number, capacity: number): number {
@@ -136,7 +136,7 @@ function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source)
 
 function wishOf(
   { restraint }: PolicyInput,
-  { gain }: UnderusedPolicy,
+  underused: UnderusedPolicy,
   { yardstick, node, pod }: Source & { readonly pod: RunningPod },
 ): Wish {
   return {
@@ -144,8 +144,9 @@ function wishOf(
     pod,
     because: whyOver(yardstick, node),
     worth: () => relief(yardstick, node, pod.placed),
-    gainOn: (target) => moveGain(yardstick, pod.placed, [node, target]),
-    leastGain: gain ?? restraint.gain,
+    // What a node without a measurement would gain is not known.
+    gainOn: (target) => (isMeasured(target, underused) ? moveGain(yardstick, pod.placed, [node, target]) : 0),
+    leastGain: underused.gain ?? restraint.gain,
     reasonAgainst: () => undefined,
     avoidForMs: SHORT_AVOID_MS,
   };
@@ -153,7 +154,7 @@ function wishOf(
 
 function whyOver({ limits, load, by }: Yardstick, node: PassNode): Because {
   const over = limits.toSorted((a, b) => load(node, b.column) - b.target - (load(node, a.column) - a.target));
-  const { resource = '', column = CPU, target = 0 } = over[0] ?? {};
+  const { resource, column, target } = over[0] as Limit;
   return REASONS.overloaded({
     node: node.name,
     resource,
@@ -167,7 +168,7 @@ function whyOver({ limits, load, by }: Yardstick, node: PassNode): Because {
 function relief({ limits, load, amount }: Yardstick, node: PassNode, placed: PlacedPod): number {
   return limits.reduce((sum, { column, target }) => {
     const over = load(node, column) - target;
-    return over <= 0 ? sum : sum + Math.min(over, share(amount(placed, column), node.capacity[column] ?? 0));
+    return over <= 0 ? sum : sum + Math.min(over, share(amount(placed, column), node.capacity[column] as number));
   }, 0);
 }
 
@@ -226,11 +227,14 @@ export function reachedGain(
   [placed, source, node]: readonly [PlacedPod, PassNode | undefined, PassNode],
 ): number {
   const fall = limits.reduce((sum, { column }, at) => {
+    const before = sourceLoad[at];
+    // The policy names the resource since the move only.
+    if (before === undefined) return sum;
     const taken = amount(placed, column);
     const here = share(taken, node.capacity[column] ?? 0);
     const there = share(taken, (source ?? node).capacity[column] ?? 0);
     const now = load(node, column);
-    return sum + squares([sourceLoad[at] ?? 0, now - here]) - squares([(sourceLoad[at] ?? 0) - there, now]);
+    return sum + squares([before, now - here]) - squares([before - there, now]);
   }, 0);
   return node === source ? 0 : fall * POINTS;
 }

@@ -22,7 +22,7 @@ export interface Wish {
   readonly because: Because;
   /** Larger goes first; equal ones go by when their owner was last disrupted. Asked anew after each move, 0 withdraws it. */
   readonly worth: () => number;
-  /** What the move would bring if the replacement went there. */
+  /** What the move would bring if the replacement went there, which is another node. */
   readonly gainOn: (target: PassNode) => number;
   readonly leastGain: number;
   /** Why the policy does not want it there. */
