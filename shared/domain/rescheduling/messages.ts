@@ -82,10 +82,6 @@ export const REASONS = {
     (f: OfNode & { readonly resource: string; readonly load: number }) =>
       `node ${f.node} would be at ${percent(f.load)} of ${f.resource}, above its target`,
   ),
-  targetNotLow: reason(
-    'TargetNotLow',
-    (f: OfNode) => `kube-scheduler would place it on node ${f.node}, which is not below \`low\``,
-  ),
   losesPreference: reason(
     'LosesPreference',
     (f: OfNode) => `kube-scheduler would place it on node ${f.node}, which it prefers less`,
