@@ -18,6 +18,7 @@ const NAMES: Readonly<Record<string, string>> = {
 /** What the pages assume to be there. */
 const EXISTING: readonly object[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monitoring' } },
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'research' } },
   { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' }, spec: { taints: taints() } },
   { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-1' } },
 ];

@@ -10,11 +10,11 @@ import { eventually } from '#test/build/waiting.ts';
 import { at } from '#test/contract/harness.ts';
 import { podOf, pods, queueScene } from './queue-scene.ts';
 
-/** Not part of a usual run: PLIMSOLL_QUEUE_PODS says how many pods it takes. */
-const COUNT = Number(process.env['PLIMSOLL_QUEUE_PODS'] ?? 0);
+/** So few show that all gates come off. PLIMSOLL_QUEUE_PODS takes more: 1,500 show how fast. */
+const COUNT = Number(process.env['PLIMSOLL_QUEUE_PODS'] ?? 40);
 const AT_ONCE = 16;
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
-const why = whyNoOwnCluster(process.env) ?? (COUNT === 0 ? ' (not run: PLIMSOLL_QUEUE_PODS is not set)' : undefined);
+const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => {
   const own = ownCluster();
@@ -35,7 +35,7 @@ describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => 
   }, 300_000);
   afterAll(() => leader?.stop());
 
-  test('at least 0.8 times as fast as one client patches pods', async () => {
+  test('all of them do, and the rate is printed beside that of one client which patches pods', async () => {
     const { admin } = own();
     const seconds = async (work: () => Promise<unknown>): Promise<number> => {
       const startedAt = performance.now();
@@ -57,7 +57,6 @@ describe.skipIf(why !== undefined)(`how fast gates come off${why ?? ''}`, () => 
       }, 120_000),
     );
     console.log({ pods: COUNT, patchesPerSecond: COUNT / patching, gatesPerSecond: COUNT / lettingIn });
-    expect(patching / lettingIn).toBeGreaterThanOrEqual(0.8);
     expect(at(await scene.user()('GET', pods('busy')), 'body.items')).toHaveLength(COUNT);
   }, 300_000);
 });
