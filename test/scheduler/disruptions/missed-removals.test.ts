@@ -71,6 +71,8 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
 
   test('are recorded by the next one', async () => {
     const before = await runUntil([]);
+    // A pod that goes before the first list was never there for the process.
+    await eventually(async () => expect(Number(await positionOf())).toBeGreaterThan(0), PATIENCE_MS);
     await send('DELETE', `${PODS}/first`);
     await eventually(async () => expect(await recorded()).toEqual(['first: Deletion']), PATIENCE_MS);
     // The watch shows this one, so the position passes it.
