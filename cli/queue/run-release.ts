@@ -1,3 +1,4 @@
+import { otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
@@ -6,7 +7,6 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
-import { gatesOf, isWaiting } from '#cli/cluster/queue-gate.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
 import { printLine } from '#cli/output/table.ts';
 import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -26,7 +26,9 @@ export async function runRelease(options: ReleaseOptions, io: ProcessIo): Promis
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   await withCluster(options, async ({ client, namespace = 'default' }) => {
     const where = options.allNamespaces ? undefined : (options.namespace ?? namespace);
-    const waiting = (await listAll(client, PODS, { slim: gatesOnly, namespace: where })).filter(isWaiting);
+    const waiting = (await listAll(client, PODS, { slim: gatesOnly, namespace: where })).filter(
+      ({ raw }) => otherGates(raw) !== undefined,
+    );
     if (waiting.length === 0) io.tell(NOTHING_WAITS);
     let isAnyHeld = false;
     for (const pod of waiting) isAnyHeld = !(await release(client, pod, options.dryRun, io)) || isAnyHeld;
@@ -42,7 +44,7 @@ function gatesOnly({ metadata, spec }: Manifest['raw']): Manifest['raw'] {
 /** Resolves with whether the pod no longer has the gate. */
 async function release(client: KubeClient, pod: Manifest, dryRun: DryRunStrategy, io: ProcessIo): Promise<boolean> {
   const [name, namespace] = [nameOf(pod), namespaceOf(pod, '')];
-  const others = gatesOf(pod).filter((gate) => gate !== QUEUE_GATE);
+  const others = otherGates(pod.raw) ?? [];
   const outcome = dryRun === 'client' ? undefined : await takeGateOff(client, pod, dryRun === 'server');
   const isReleased = outcome === undefined || outcome.kind === 'ok' || outcome.kind === 'notFound';
   if (isReleased) io.print(printLine(released(name, namespace, others, dryRun)));

@@ -1,36 +1,23 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
-import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
+import { declaredCapacity, decodeQueue, queueDirectory } from '#shared/api/queue.ts';
 import { criticalProtection } from '#shared/domain/eviction/protection.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { minus } from '#shared/domain/quantity/whole.ts';
 import { sumAmounts } from '#shared/domain/queue/allocation.ts';
-import {
-  DEFAULT_DELAY_MS,
-  type Queue,
-  type QueueAmounts,
-  queueAmounts,
-  ROOT_QUEUE,
-} from '#shared/domain/queue/queue.ts';
+import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import { compareGoingFirst, type RunningPod, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { createQueueTree, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { GivingNode } from '#shared/domain/queue/reclaim.ts';
 import { findQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
-import {
-  ANNOTATION_ADMITTED,
-  LABEL_APPLICATION,
-  LABEL_APPLICATION_OF_OTHERS,
-  LABEL_QUEUE,
-  LABEL_QUEUES,
-  QUEUES_MANAGED,
-} from '#shared/kube/api-names.ts';
+import { applicationOf, isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { apiVersionOf, QUEUES } from '#shared/kube/resource.ts';
 import { clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
@@ -59,10 +46,7 @@ export function queueScene(read: ClusterManifests): QueueScene {
   const objects = read.manifests
     .filter((each) => typeOf(each) === typeOf({ apiVersion: apiVersionOf(QUEUES), kind: QUEUES.kind }))
     .map((each) => decodeManifest(each, decodeQueue));
-  const directory = {
-    tree: createQueueTree(objects.map(queueOf)),
-    selectors: new Map(objects.map(({ name, namespaces }) => [name, namespaces])),
-  };
+  const directory = queueDirectory(objects);
   const pods = model.pods.filter((pod) => !hasEnded(pod));
   const queued = pods.flatMap((pod) => {
     const queue = queueNameOf(pod, model, directory);
@@ -74,31 +58,13 @@ export function queueScene(read: ClusterManifests): QueueScene {
   return {
     tree: directory.tree,
     total:
-      capacityOf(objects) ?? less(sumAmounts(model.nodes.map(({ allocatable }) => queueAmounts(allocatable))), outside),
+      declaredCapacity(objects) ??
+      less(sumAmounts(model.nodes.map(({ allocatable }) => queueAmounts(allocatable))), outside),
     waiting: queued.filter(({ pod }) => !isBound(pod)).map((each) => waitingPod(each, model)),
     running,
     nodes: givingNodes(model, pods, running),
     budgets: new Map(model.budgets.map((each) => [budgetName(each), each.disruptionsAllowed])),
     snapshot,
-  };
-}
-
-function queueOf({
-  name,
-  parent,
-  weight,
-  guaranteed,
-  max,
-  policy = 'Default',
-  delay,
-  preferNear,
-  ordering,
-}: QueueObject): Queue {
-  return {
-    ...{ name, parent, weight, ordering: ordering ?? 'BestEffort' },
-    guaranteed: queueAmounts(guaranteed),
-    max: queueAmounts(max),
-    preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
   };
 }
 
@@ -110,7 +76,7 @@ interface PodInQueue {
 /** What was written when the pod was let in, else what its labels and its namespace say now. */
 function queueNameOf(pod: Pod, { namespaces }: ClusterModel, directory: QueueDirectory): string | undefined {
   const labels = namespaces.find(({ name }) => name === pod.namespace)?.labels ?? new Map<string, string>();
-  if (labels.get(LABEL_QUEUES) !== QUEUES_MANAGED) return undefined;
+  if (!isManaged(labels)) return undefined;
   const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
   if (admitted !== undefined) return admitted.queue;
   const names = { label: pod.labels.get(LABEL_QUEUE) ?? '', namespaceQueue: labels.get(LABEL_QUEUE) ?? '' };
@@ -127,12 +93,11 @@ function requestsOf(pod: Pod): QueueAmounts {
 }
 
 function commonOf({ pod, queue }: PodInQueue) {
-  const { namespace, name, uid, labels } = pod;
-  const application = labels.get(LABEL_APPLICATION) ?? labels.get(LABEL_APPLICATION_OF_OTHERS);
+  const { namespace, name, uid } = pod;
   return {
     ...{ uid, queue },
     name: `${namespace}/${name}`,
-    application: application === undefined ? (controllerOf(pod)?.uid ?? uid) : `${namespace}/${application}`,
+    application: applicationOf(pod),
     priority: priorityOf(pod),
     requests: requestsOf(pod),
     isOriginator: false,
@@ -175,11 +140,6 @@ function runningPod(
 
 function budgetName({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return `${namespace}/${name}`;
-}
-
-function capacityOf(objects: readonly QueueObject[]): QueueAmounts | undefined {
-  const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
-  return capacity && queueAmounts(capacity);
 }
 
 /** Terminating pods give their room back by themselves; protected ones are no victims. */

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting, decideLetIn, type LetInQuestion, whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -9,7 +9,7 @@ import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { decideReclaim, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
 import { fitCheck } from '#shared/domain/queue/seen-to-fit.ts';
 import { deservedShares } from '#shared/domain/queue/shares.ts';
-import { type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import { formatSection, formatTable, joinParts, printLine } from '#cli/output/table.ts';
 import { NOT_SIMULATED, QUEUES } from './messages.ts';
 import type { QueueScene } from './queue-scene.ts';
@@ -100,13 +100,9 @@ function podRow({ name, queue }: WaitingPod, because: Because, room: ReclaimDeci
 }
 
 function amountsByQueue(pods: readonly { readonly queue: string; readonly requests: QueueAmounts }[]) {
-  const sums = new Map<string, Map<string, Whole>>();
-  for (const { queue, requests } of pods) {
-    const own = sums.get(queue) ?? new Map<string, Whole>();
-    sums.set(queue, own);
-    for (const [type, amount] of requests) own.set(type, plus(own.get(type) ?? 0, amount));
-  }
-  return sums;
+  const own = new AmountsByQueue();
+  for (const { queue, requests } of pods) own.add(queue, requests);
+  return own.sums;
 }
 
 /** Parents before their children, siblings by name. */

@@ -1,4 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
+import { otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
@@ -17,7 +18,6 @@ import {
 import { ADMISSION_RESOURCES, COMPONENT_RESOURCES, WORKLOAD_RESOURCES } from '#cli/cluster/installed-resources.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
-import { isWaiting } from '#cli/cluster/queue-gate.ts';
 
 /** What a cluster has of Plimsoll. */
 export interface Installation {
@@ -52,7 +52,7 @@ export async function readInstallation(client: KubeClient): Promise<Installation
     listAll(client, NAMESPACES, { slim: identityOf }),
     listAll(client, PODS, { slim: gatesOf }),
   ]);
-  const waitingPods = pods.filter(isWaiting).length;
+  const waitingPods = pods.filter(({ raw }) => otherGates(raw) !== undefined).length;
   return { installed, objects: new Map(counts), definitions, nodes, namespaces, waitingPods };
 }
 

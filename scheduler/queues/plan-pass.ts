@@ -1,26 +1,18 @@
-import type { QueueObject } from '#shared/api/queue.ts';
 import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
-import {
-  DEFAULT_DELAY_MS,
-  type Queue,
-  type QueueAmounts,
-  queueAmounts,
-  ROOT_QUEUE,
-} from '#shared/domain/queue/queue.ts';
+import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { createShares, deservedOf, type ShareState } from '#shared/domain/queue/shares.ts';
-import { type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
+import { addAmounts, AmountsByQueue, type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { isManaged, isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
+import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 /** What one look at the cluster comes to. */
 export interface QueuePlan {
@@ -48,29 +40,6 @@ export interface PlanInput {
   readonly capacity: QueueAmounts | undefined;
 }
 
-/** The queues in their tree; what an object leaves out has its default. */
-export function createDirectory(objects: readonly QueueObject[]): QueueDirectory {
-  const tree = createQueueTree(objects.map(queueOf));
-  return { tree, selectors: new Map(objects.map(({ name, namespaces }) => [name, namespaces])) };
-}
-
-function queueOf(object: QueueObject): Queue {
-  const { name, parent, weight, guaranteed, max, policy = 'Default', delay, preferNear, ordering } = object;
-  return {
-    ...{ name, parent, weight },
-    guaranteed: queueAmounts(guaranteed),
-    max: queueAmounts(max),
-    preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
-    ordering: ordering ?? 'BestEffort',
-  };
-}
-
-/** What the queue root declares that there is to share. */
-export function capacityOf(objects: readonly QueueObject[]): QueueAmounts | undefined {
-  const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
-  return capacity && queueAmounts(capacity);
-}
-
 const PODS_PER_STEP = 500;
 /** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
 const PODS_PER_SEARCH = 250;
@@ -83,37 +52,26 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const outside = yield* sortUntracked(input, sorted);
   const { waiting, released, homeless, admitted, used, requested } = sorted;
   const total = input.capacity ?? (yield* roomOfNodes(input, outside));
-  const shares = yield* createShares({ tree, total, requested: requested.amounts });
-  const lent = yield* createShares({ tree, total, requested: requested.amounts, idleGuarantees: 'Lent' });
+  const shares = yield* createShares({ tree, total, requested: requested.sums });
+  const lent = yield* createShares({ tree, total, requested: requested.sums, idleGuarantees: 'Lent' });
   const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
-  const question = { tree, usage: sumUsage(tree, admitted.amounts), allowed, waiting };
+  const question = { tree, usage: sumUsage(tree, admitted.sums), allowed, waiting };
   yield;
   const decision = yield* letInInSteps(question);
   const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
   const held = waiting.filter((pod) => !isLetIn.has(pod));
-  const found = { shares, total, question, decision, held, used: sumUsage(tree, used.amounts) };
+  const found = { shares, total, question, decision, held, used: sumUsage(tree, used.sums) };
   return { directory, ...found, released, homeless };
-}
-
-/** Amounts by queue name. */
-class Sums {
-  readonly amounts = new Map<string, Map<string, Whole>>();
-
-  add(queue: string, amounts: QueueAmounts): void {
-    const sum = this.amounts.get(queue) ?? new Map<string, Whole>();
-    this.amounts.set(queue, sum);
-    for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
-  }
 }
 
 class SortedPods {
   readonly waiting: WaitingPod[] = [];
   readonly released: QueuedPod[] = [];
   readonly homeless: { readonly pod: QueuedPod; readonly because: Because }[] = [];
-  readonly admitted = new Sums();
-  readonly used = new Sums();
+  readonly admitted = new AmountsByQueue();
+  readonly used = new AmountsByQueue();
   /** Of all pods of the queue, waiting ones included. */
-  readonly requested = new Sums();
+  readonly requested = new AmountsByQueue();
 }
 
 function* sortPods(input: PlanInput): Steps<SortedPods> {
@@ -201,7 +159,7 @@ function* roomOfNodes(input: PlanInput, outside: CountByAmounts): Steps<QueueAmo
   for (const { node } of input.snapshot.nodes.values()) {
     const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
     allocatable.set(node, amounts);
-    for (const [type, amount] of amounts) total.set(type, plus(total.get(type) ?? 0, amount));
+    addAmounts(total, amounts);
   }
   yield;
   for (const [amounts, howMany] of outside) subtract(total, amounts, howMany);

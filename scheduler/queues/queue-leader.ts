@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
@@ -13,7 +14,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { letPodsIn } from './let-pods-in.ts';
-import { capacityOf, createDirectory, type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
+import { type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { createReclaimReport } from './reclaim-report.ts';
@@ -125,7 +126,7 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
 function createSettings(queues: Reflector<StoredQueue>) {
   const read = () => {
     const objects = Array.from(queues.values(), ({ object }) => object);
-    return { directory: createDirectory(objects), capacity: capacityOf(objects) };
+    return { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
   };
   let settings: ReturnType<typeof read> | undefined;
   queues.onChange(() => void (settings = undefined));

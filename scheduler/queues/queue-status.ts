@@ -3,13 +3,13 @@ import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queuein
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
-import { type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { addAmounts, type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from './plan-pass.ts';
 
 /** The status of a Queue without the times of its conditions. */
@@ -79,7 +79,7 @@ function pendingBelow({ directory: { tree }, held }: QueuePlan): readonly Pendin
 
 function addPending(pending: Pending | undefined, { requests, waitingSince }: WaitingPod): void {
   if (pending === undefined) return;
-  for (const [type, amount] of requests) pending.amounts.set(type, plus(pending.amounts.get(type) ?? 0, amount));
+  addAmounts(pending.amounts, requests);
   pending.pods += 1;
   pending.oldest = Math.min(pending.oldest ?? Infinity, waitingSince);
 }

@@ -1,20 +1,12 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import {
-  ANNOTATION_ADMITTED,
-  LABEL_APPLICATION,
-  LABEL_APPLICATION_OF_OTHERS,
-  LABEL_QUEUE,
-  LABEL_QUEUES,
-  QUEUE_GATE,
-  QUEUES_MANAGED,
-} from '#shared/kube/api-names.ts';
-import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { applicationOf, isManaged, otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { CompactPod, type PodTemplate } from '#scheduler/compact-pod.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
@@ -38,11 +30,6 @@ export interface QueuedPod {
   readonly otherGates: readonly string[] | undefined;
   readonly admitted: Admitted | undefined;
   readonly isBound: boolean;
-}
-
-/** Whether pods of the namespace wait in queues. */
-export function isManaged(labels: ReadonlyMap<string, string> | undefined): boolean {
-  return labels?.get(LABEL_QUEUES) === QUEUES_MANAGED;
 }
 
 /**
@@ -148,22 +135,7 @@ function requestsOf(pod: Pod): QueueAmounts {
   return queueAmounts(podRequests(pod, SCHEDULER_VIEW));
 }
 
-function otherGates(raw: KubeObject): readonly string[] | undefined {
-  const gates = itemsOf(fieldOf(raw['spec'], 'schedulingGates'));
-  if (gates.length === 0) return undefined;
-  const names = gates.map((gate) => String(fieldOf(gate, 'name')));
-  return names.includes(QUEUE_GATE) ? names.filter((name) => name !== QUEUE_GATE) : undefined;
-}
-
 function creationOf(text: string | undefined): Instant {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? 0 : at;
-}
-
-/** By its own label, the label that Spark and YuniKorn set, its controller, or the pod alone. */
-function applicationOf(pod: Pod): string {
-  const { labels, namespace } = pod;
-  const name = labels.get(LABEL_APPLICATION) ?? labels.get(LABEL_APPLICATION_OF_OTHERS);
-  if (name !== undefined) return `${namespace}/${name}`;
-  return controllerOf(pod)?.uid ?? pod.uid;
 }

@@ -1,4 +1,3 @@
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
@@ -7,7 +6,7 @@ import { compareWaiting } from '#shared/domain/queue/let-in.ts';
 import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { GivingNode, ReclaimQuestion } from '#shared/domain/queue/reclaim.ts';
-import { sumUsage } from '#shared/domain/queue/usage.ts';
+import { AmountsByQueue, subtractAmounts, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -62,12 +61,10 @@ function takerOf({
 /** Looks at every node: what is free there, and which pods of queues run on it. */
 export function* readReclaimState(input: ReclaimInput): Steps<ReclaimState> {
   const { plan, pods, snapshot } = input;
-  const own = new Map<string, Map<string, Whole>>();
+  const own = new AmountsByQueue();
   for (const pod of pods.values()) {
     if (pod.admitted === undefined || snapshot.placedPods.get(pod.uid)?.pod.deletion !== undefined) continue;
-    const sum = own.get(pod.admitted.queue) ?? new Map<string, Whole>();
-    own.set(pod.admitted.queue, sum);
-    for (const [type, amount] of pod.requests) sum.set(type, plus(sum.get(type) ?? 0, amount));
+    own.add(pod.admitted.queue, pod.requests);
   }
   yield;
   const nodes: GivingNode[] = [];
@@ -75,13 +72,13 @@ export function* readReclaimState(input: ReclaimInput): Steps<ReclaimState> {
     nodes.push(givingNode(entry, input));
     if (nodes.length % NODES_PER_STEP === 0) yield;
   }
-  return { tree: plan.directory.tree, nodes, budgets: budgetsOf(snapshot), own };
+  return { tree: plan.directory.tree, nodes, budgets: budgetsOf(snapshot), own: own.sums };
 }
 
 /** The question about one taker: what it asks for itself is not what its queue has. */
 export function questionOf({ own, ...state }: ReclaimState, pod: WaitingPod, now: Instant): ReclaimQuestion {
   const others = new Map(own.get(pod.queue));
-  for (const [type, amount] of pod.requests) others.set(type, minus(others.get(type) ?? 0, amount));
+  subtractAmounts(others, pod.requests);
   return { ...state, usage: sumUsage(state.tree, new Map([...own, [pod.queue, others]])), pod, now };
 }
 
@@ -89,9 +86,7 @@ export function questionOf({ own, ...state }: ReclaimState, pod: WaitingPod, now
 function givingNode({ node, occupancy }: NodeEntry, input: ReclaimInput): GivingNode {
   const free = new Map(queueAmounts(node.allocatable));
   const staying = occupancy.pods.filter(({ pod }) => pod.deletion === undefined);
-  for (const { pod } of [...staying, ...occupancy.nominated]) {
-    for (const [type, amount] of input.pods.amountsOf(pod)) free.set(type, minus(free.get(type) ?? 0, amount));
-  }
+  for (const { pod } of [...staying, ...occupancy.nominated]) subtractAmounts(free, input.pods.amountsOf(pod));
   return { name: node.name, free, pods: staying.flatMap((placed) => runningPod(placed, input)) };
 }
 

@@ -1,6 +1,16 @@
 import { type PreparedSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
+import {
+  DEFAULT_DELAY_MS,
+  type Queue,
+  type QueueAmounts,
+  queueAmounts,
+  ROOT_QUEUE,
+} from '#shared/domain/queue/queue.ts';
+import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
+import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
+import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
   type Decoded,
@@ -105,4 +115,27 @@ export function encodeQueue(queue: QueueObject): object {
 
 function amountsUnlessEmpty(amounts: Amounts): object | undefined {
   return amounts.size === 0 ? undefined : encodeAmounts(amounts);
+}
+
+/** The queues in their tree; what an object leaves out has its default. */
+export function queueDirectory(objects: readonly QueueObject[]): QueueDirectory {
+  const tree = createQueueTree(objects.map(queueOf));
+  return { tree, selectors: new Map(objects.map(({ name, namespaces }) => [name, namespaces])) };
+}
+
+function queueOf(object: QueueObject): Queue {
+  const { name, parent, weight, guaranteed, max, policy = 'Default', delay, preferNear, ordering } = object;
+  return {
+    ...{ name, parent, weight },
+    guaranteed: queueAmounts(guaranteed),
+    max: queueAmounts(max),
+    preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
+    ordering: ordering ?? 'BestEffort',
+  };
+}
+
+/** What the queue root declares that there is to share. */
+export function declaredCapacity(objects: readonly QueueObject[]): QueueAmounts | undefined {
+  const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
+  return capacity && queueAmounts(capacity);
 }

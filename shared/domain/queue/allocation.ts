@@ -1,6 +1,7 @@
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
+import { addAmounts } from './usage.ts';
 
 /** Queues that share by weight, as a pass of two stages sees them (S4-1, S4-2, S4-14). */
 export interface Allocations {
@@ -67,9 +68,7 @@ export function completeTransfers(state: Allocations): Allocations {
 /** The sum of amounts, type by type. */
 export function sumAmounts(all: readonly QueueAmounts[]): QueueAmounts {
   const sums = new Map<string, Whole>();
-  for (const amounts of all) {
-    for (const [type, amount] of amounts) sums.set(type, plus(sums.get(type) ?? 0, amount));
-  }
+  for (const amounts of all) addAmounts(sums, amounts);
   return sums;
 }
 

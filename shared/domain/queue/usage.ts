@@ -1,9 +1,30 @@
-import { plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 
 /** What the pods of each queue and of all queues below it take, by resource type and number of the queue. */
 export type QueueUsage = ReadonlyMap<string, readonly Whole[]>;
+
+/** Adds amounts to a sum, type by type, in place. */
+export function addAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void {
+  for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
+}
+
+/** Takes amounts off a sum, type by type, in place. */
+export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void {
+  for (const [type, amount] of amounts) sum.set(type, minus(sum.get(type) ?? 0, amount));
+}
+
+/** Amounts by queue name, of each queue's own pods. */
+export class AmountsByQueue {
+  readonly sums = new Map<string, Map<string, Whole>>();
+
+  add(queue: string, amounts: QueueAmounts): void {
+    const sum = this.sums.get(queue) ?? new Map<string, Whole>();
+    this.sums.set(queue, sum);
+    addAmounts(sum, amounts);
+  }
+}
 
 /** Adds up what the queues' own pods take, by queue name. A name that the tree does not have counts for the root. */
 export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>): QueueUsage {

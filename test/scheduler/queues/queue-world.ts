@@ -1,11 +1,11 @@
 import { encodeAdmitted } from '#shared/api/admitted.ts';
-import { decodeQueue } from '#shared/api/queue.ts';
+import { declaredCapacity, decodeQueue, queueDirectory } from '#shared/api/queue.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { capacityOf, createDirectory, planPass, type QueuePlan } from '#scheduler/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#scheduler/queues/plan-pass.ts';
 import { QueuedPods } from '#scheduler/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { buildNode } from '#test/build/cluster.ts';
@@ -95,7 +95,7 @@ export function queueWorld(queues: readonly object[]) {
       pods.observe({ pod: decoded, raw }, snapshot);
     },
     plan: (): QueuePlan => {
-      const input = { pods, snapshot, directory: createDirectory(objects), capacity: capacityOf(objects) };
+      const input = { pods, snapshot, directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
       return finish(planPass(input));
     },
   };
