@@ -3,19 +3,9 @@ import { certificateValidity } from '#shared/http/certificates.ts';
 import { WEBHOOK_CONFIGURATION, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import {
+  OUR_KINDS,
   CUSTOM_RESOURCE_DEFINITIONS,
   MUTATING_WEBHOOKS,
-  DISRUPTION_ACCOUNTS,
-  DISRUPTION_LIMITS,
-  DISRUPTION_POLICIES,
-  DISRUPTIONS,
-  NODE_PRESSURE_POLICIES,
-  NODE_PRESSURES,
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
-  PRIORITY_RULES,
-  QUEUES,
-  RESCHEDULING_POLICIES,
   resourceLabel,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
@@ -33,27 +23,14 @@ import {
   judgesOwnPods,
 } from './messages.ts';
 
-const KINDS = [
-  DISRUPTION_ACCOUNTS,
-  DISRUPTION_LIMITS,
-  DISRUPTION_POLICIES,
-  DISRUPTIONS,
-  NODE_PRESSURE_POLICIES,
-  NODE_PRESSURES,
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
-  PRIORITY_RULES,
-  QUEUES,
-  RESCHEDULING_POLICIES,
-];
 const DAY_MS = 86_400_000;
 const SOON_DAYS = 14;
 
 /** Whether the kinds are defined. */
 export function definitionFindings(manifests: readonly Manifest[]): readonly Finding[] {
   const known = new Set(manifests.filter(({ kind }) => kind === CUSTOM_RESOURCE_DEFINITIONS.kind).map(nameOf));
-  const missing = KINDS.map(resourceLabel).filter((name) => !known.has(name));
-  return missing.length === 0 ? [definitionsThere(KINDS.length)] : missing.map(definitionMissing);
+  const missing = OUR_KINDS.map(resourceLabel).filter((name) => !known.has(name));
+  return missing.length === 0 ? [definitionsThere(OUR_KINDS.length)] : missing.map(definitionMissing);
 }
 
 /** Whether the webhook is registered, with certificates that last. */

@@ -4,14 +4,9 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   NAMESPACES,
-  NODE_PRESSURE_POLICIES,
-  NODE_PRESSURES,
   NODES,
+  OUR_KINDS,
   PODS,
-  PRIORITY_POLICIES,
-  PRIORITY_QUOTAS,
-  PRIORITY_RULES,
-  QUEUES,
   type Resource,
   resourceLabel,
 } from '#shared/kube/resource.ts';
@@ -36,7 +31,6 @@ type Raw = Manifest['raw'];
 
 const labelSelector = 'app.kubernetes.io/part-of=plimsoll';
 const REMOVED = [...ADMISSION_RESOURCES, ...WORKLOAD_RESOURCES, ...COMPONENT_RESOURCES, NAMESPACES];
-const KINDS = [NODE_PRESSURE_POLICIES, NODE_PRESSURES, PRIORITY_POLICIES, PRIORITY_QUOTAS, PRIORITY_RULES, QUEUES];
 
 /** Reads it, without the contents of Secrets and the like. Rejects with an InputError for a kind that cannot be listed. */
 export async function readInstallation(client: KubeClient): Promise<Installation> {
@@ -46,7 +40,7 @@ export async function readInstallation(client: KubeClient): Promise<Installation
     [resourceLabel(resource), (await listAll(client, resource, { slim: identityOf })).length] as const;
   const [installed, counts, definitions, nodes, namespaces, pods] = await Promise.all([
     Promise.all(REMOVED.map(listKind)),
-    Promise.all(KINDS.map(countKind)),
+    Promise.all(OUR_KINDS.map(countKind)),
     listAll(client, CUSTOM_RESOURCE_DEFINITIONS, { labelSelector, slim: identityOf }),
     listAll(client, NODES, { slim: taintsOf }),
     listAll(client, NAMESPACES, { slim: identityOf }),

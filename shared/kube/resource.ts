@@ -89,6 +89,21 @@ export const RESCHEDULING_POLICIES = clusterScoped(
 );
 export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
 
+/** Every kind of ours, by name. */
+export const OUR_KINDS: readonly Resource[] = [
+  DISRUPTION_ACCOUNTS,
+  DISRUPTION_LIMITS,
+  DISRUPTION_POLICIES,
+  DISRUPTIONS,
+  NODE_PRESSURE_POLICIES,
+  NODE_PRESSURES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
+  PRIORITY_RULES,
+  QUEUES,
+  RESCHEDULING_POLICIES,
+];
+
 /** The `apiVersion` text of a resource's objects: `v1`, `policy/v1`. */
 export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;

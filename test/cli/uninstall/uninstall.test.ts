@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject, type ObjectList, patchObject } from '#shared/kube/client/objects.ts';
-import { NAMESPACES, NODES, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
+import {
+  DISRUPTION_LIMITS,
+  NAMESPACES,
+  NODES,
+  PRIORITY_POLICIES,
+  RESCHEDULING_POLICIES,
+} from '#shared/kube/resource.ts';
 import { at } from '#test/contract/harness.ts';
 import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
@@ -9,6 +15,9 @@ import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 const ARGS = ['uninstall', '--dry-run=client'];
 const TAINT = { key: 'plimsoll.dev/memory-pressure', effect: 'NoSchedule' };
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Kinds of which there is an object. */
+const WITH_ONE = ['disruptionlimits', 'prioritypolicies', 'reschedulingpolicies'];
 
 describe('plimsoll uninstall --dry-run=client', () => {
   const empty = sandboxCluster(() => Promise.resolve());
@@ -23,6 +32,9 @@ describe('plimsoll uninstall --dry-run=client', () => {
     const labels = { 'plimsoll.dev/priority-quota': 'enforced', team: 'a' };
     await createObject(admin, { resource: NAMESPACES }, { metadata: { name: 'team-a', labels } });
     await createObject(admin, { resource: PRIORITY_POLICIES }, { metadata: { name: 'p' }, spec: {} });
+    await createObject(admin, { resource: RESCHEDULING_POLICIES }, { metadata: { name: 'r' }, spec: {} });
+    const limit = { metadata: { name: 'l' }, spec: { selector: {}, minAvailable: 1 } };
+    await createObject(admin, { resource: DISRUPTION_LIMITS, namespace: 'team-a' }, limit);
   });
 
   test('lists what is removed, the namespaces last, and what stays', async () => {
@@ -53,7 +65,7 @@ describe('plimsoll uninstall --dry-run=client', () => {
         'reschedulingpolicies',
       ].map((kind) => {
         const name = `${kind}.plimsoll.dev`;
-        const count = kind === 'prioritypolicies' ? '1 object' : '0 objects';
+        const count = WITH_ONE.includes(kind) ? '1 object' : '0 objects';
         const next = `kubectl delete customresourcedefinition ${name} deletes its objects too`;
         return [`customresourcedefinition ${name}, ${count}`, next];
       }),
