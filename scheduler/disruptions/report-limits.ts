@@ -1,4 +1,4 @@
-import { encodeLimitStatus } from '#shared/api/limit-status.ts';
+import { encodeLimitStatus } from '#shared/api/disruption-limit.ts';
 import { limitStatus } from '#shared/domain/disruption/limit-status.ts';
 import { countPods } from '#shared/domain/disruption/covering-rules.ts';
 import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';

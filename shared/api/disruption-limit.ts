@@ -1,5 +1,7 @@
+import type { Debit } from '#shared/domain/disruption/account.ts';
 import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
 import { COMPONENTS, type LimitRule, type Portion, type RateLimit } from '#shared/domain/disruption/limit-rule.ts';
+import type { LimitStatus, WindowStatus } from '#shared/domain/disruption/limit-status.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
@@ -15,7 +17,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeObject, encodeSelector, present, unlessEmpty } from './encode-fields.ts';
+import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './encode-fields.ts';
 
 /** Reads the spec of a `plimsoll.dev/v1alpha1` DisruptionLimit; what cannot be read is refused, because it could limit. */
 export function decodeDisruptionLimit(raw: unknown): Decoded<DisruptionLimit> {
@@ -95,4 +97,23 @@ export function windowText(windowMs: number): string {
   const seconds = windowMs / 1_000;
   if (seconds % 3_600 === 0) return `${seconds / 3_600}h`;
   return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}
+
+/** The status of a DisruptionLimit as a merge patch: what is absent now is removed. */
+export function encodeLimitStatus({ windows, debits, minAvailable = null, ...counts }: Nullable): object {
+  return { ...counts, minAvailable, windows: windows.map(encodeWindow), debits: debits.map(encodeShown) };
+}
+
+type Nullable = Omit<LimitStatus, 'minAvailable'> & { readonly minAvailable?: number | null | undefined };
+
+function encodeWindow({ windowMs, roomAt, ...counts }: WindowStatus): object {
+  return present({
+    window: windowText(windowMs),
+    ...counts,
+    roomAt: roomAt === undefined ? undefined : timeText(roomAt),
+  });
+}
+
+function encodeShown({ uid, pod, at, component, cause, caller, overran }: Debit): object {
+  return present({ uid, pod, at: timeText(at), component, cause, caller, overran });
 }

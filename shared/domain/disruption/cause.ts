@@ -64,6 +64,14 @@ const REASONS = {
   ),
 };
 
+/** How long it takes at most until other components have reported what they know of the same removal. */
+export const SETTLE_MS = 5_000;
+
+/** Whether a component may still report why the Eviction API removed the pod. */
+export function isUnexplained({ disruptionTarget, agent, rescheduler }: Evidence): boolean {
+  return disruptionTarget === 'EvictionByEvictionAPI' && (agent ?? rescheduler) === undefined;
+}
+
 /**
  * The cause that the evidence shows: what a component of Kubernetes says of itself, then what only the state of the node
  * tells apart. `k8s.io/api/core/v1` types.go, PodReason….

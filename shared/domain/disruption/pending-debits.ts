@@ -1,7 +1,7 @@
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import type { Evidence } from './cause.ts';
+import { type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import type { SeenRemoval } from './removal.ts';
 
 /** A removed pod that is still to be debited, as far as limits ask about it. */
@@ -24,8 +24,6 @@ interface DueOptions {
 
 const MOST_PENDING = 20_000;
 const MOST_OWNERS = 10_000;
-/** How long an eviction waits for the report of the agent that asked for it. */
-const SETTLE_MS = 5_000;
 /** A replica that does not lead debits nothing; one that takes over debits what the one before it has not. */
 const KEPT_MS = 10 * 60_000;
 
@@ -64,7 +62,7 @@ export class PendingDebits {
     const due: PendingDebit[] = [];
     for (const each of this.#pending.values()) {
       const evidence = evidenceOf(each.uid) ?? each.evidence;
-      const isDue = !left.has(each.namespace) && (isCertain(evidence) || now - each.at >= SETTLE_MS);
+      const isDue = !left.has(each.namespace) && (!isUnexplained(evidence) || now - each.at >= SETTLE_MS);
       if (isDue && due.push({ ...each, evidence }) >= most) break;
     }
     return due;
@@ -78,8 +76,4 @@ export class PendingDebits {
   prune(now: Instant): void {
     for (const [uid, { at }] of this.#pending) if (now - at >= KEPT_MS) this.#pending.delete(uid);
   }
-}
-
-function isCertain({ disruptionTarget, agent, rescheduler }: Evidence): boolean {
-  return disruptionTarget !== 'EvictionByEvictionAPI' || (agent ?? rescheduler) !== undefined;
 }

@@ -1,6 +1,6 @@
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { causeOf, type Evidence } from './cause.ts';
+import { causeOf, type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import {
   type Cause,
   type Disruption,
@@ -68,8 +68,6 @@ export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed
   };
 }
 
-/** How long a record waits for what other components report of the same removal. */
-const SETTLE_MS = 5_000;
 /** How long a replacement, and the pod that room was made for, are waited for once the pod is gone. */
 const FOLLOW_MS = 5 * 60_000;
 /** A pod that does not end is followed no longer. */
@@ -87,9 +85,8 @@ export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' |
 
 /** Whether no other component will say more of the cause. */
 function isSettled({ evidence, madeRoomFor }: Removal): boolean {
-  const { disruptionTarget, agent, rescheduler } = evidence;
   if (isPreemption({ evidence })) return madeRoomFor !== undefined;
-  return disruptionTarget !== 'EvictionByEvictionAPI' || (agent ?? rescheduler) !== undefined;
+  return !isUnexplained(evidence);
 }
 
 export function isPreemption({ evidence }: Pick<Removal, 'evidence'>): boolean {
