@@ -24,12 +24,20 @@ export interface StoredLimits extends LimitsOfNamespace {
   readonly stored: readonly DisruptionBudget[];
 }
 
-/** Reads what limits evictions in a namespace. Rejects when something cannot be read that could be a limit. */
-export async function readLimits(client: KubeClient, namespace: string, timeoutMs: number): Promise<StoredLimits> {
+/**
+ * Reads what limits evictions in a namespace; its budgets too, unless they are known. Rejects when something cannot be
+ * read that could be a limit.
+ */
+export async function readLimits(
+  client: KubeClient,
+  namespace: string,
+  timeoutMs: number,
+  known?: readonly DisruptionBudget[],
+): Promise<StoredLimits> {
   const [limits, policies, stored] = await Promise.all([
     listAll(client, { resource: DISRUPTION_LIMITS, namespace }, decodeDisruptionLimit, timeoutMs),
     listAll(client, { resource: DISRUPTION_POLICIES }, decodeDisruptionPolicy, timeoutMs),
-    readBudgets(client, namespace, timeoutMs),
+    known ?? readBudgets(client, namespace, timeoutMs),
   ]);
   return { limits, policy: policies[0], stored, budgets: stored.map(({ selector }) => prepareSelector(selector)) };
 }

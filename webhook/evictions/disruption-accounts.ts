@@ -10,6 +10,7 @@ import {
 } from '#shared/domain/disruption/account.ts';
 import type { CoveringRule } from '#shared/domain/disruption/limit-rule.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { compareAndSwap, statusStore, type StoredStatus } from '#shared/kube/client/compare-and-swap.ts';
 import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
@@ -26,6 +27,8 @@ export interface AskedRemoval extends Pick<Wanted, 'component' | 'caller'> {
   /** `evict` may be refused, `overrun` is debited beyond the limit, `count` never fails to be debited. */
   readonly kind: 'evict' | 'overrun' | 'count';
   readonly isDryRun: boolean;
+  /** The budgets of the pod's namespace, where they have just been read. */
+  readonly budgets?: readonly DisruptionBudget[];
   /** By the monotonic clock. */
   readonly giveUpAt: number;
 }
@@ -129,7 +132,8 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   const store = storeOf(namespace, client);
   // It does not depend on the limits.
   const read = beganWith(store.read(leftMs()), store.read);
-  const limits = await readLimits(client, namespace, Math.max(1, leftMs()));
+  const known = batch.map(({ asked }) => asked.budgets).find((budgets) => budgets !== undefined);
+  const limits = await readLimits(client, namespace, Math.max(1, leftMs()), known);
   const pods = batch.map(({ asked }) => asked.pod);
   const coverage = await readCoverage(client, pods, limits, Math.max(1, leftMs()));
   const decide = (stored: StoredStatus<Account>) =>

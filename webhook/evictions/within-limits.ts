@@ -48,9 +48,10 @@ export async function withinLimits(sources: LimitSources, eviction: LimitedEvict
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
   const { pod, limits, urgency, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
-  const spent = spentBudget(pod, await readBudgets(client, namespace, timeLeft()));
+  const budgets = await readBudgets(client, namespace, timeLeft());
+  const spent = spentBudget(pod, budgets);
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
-  const asked = { ...eviction.asked, pod, isDryRun: false, giveUpAt };
+  const asked = { ...eviction.asked, pod, budgets, isDryRun: false, giveUpAt };
   const debited = await sources.accounts.debit(asked);
   if (debited.kind !== 'debited') return notDebited(eviction, debited);
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
