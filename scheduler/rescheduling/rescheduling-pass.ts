@@ -67,21 +67,17 @@ export async function makePass(
   const result = await inSlices(runPass(snapshot, policy, request), clock, signal);
   ports.reschedulingMetrics.seconds.observe((clock.monotonic() - startedAt) / 1_000);
   const moved = isDryRun ? [] : await carryOut(result.moves, policy, ports, signal);
-  const evicted = [...before.evicted, ...moved.map((move) => evictedPod(move, moveId(move), clock.now()))].slice(
-    -MAX_REMEMBERED,
-  );
+  const evicted = [...before.evicted, ...moved.map((move) => evictedPod(move, moveId(move), clock.now()))];
   const status = statusOf(result, { now: request.now, mode: policy.mode, moved: moved.length, evicted });
   await writeStatus(policy.name, encodeReschedulingStatus(status), ports, signal);
   report(stored, result, { moved: moved.length, isDryRun }, ports);
   log.info({ policy: policy.name, planned: result.moves.length, moved: moved.length, dryRun: isDryRun }, LOG.passMade);
   return {
     memory: isDryRun ? withoutMoves(result.memory, before.memory) : forgetRefused(result, moved),
-    evicted,
+    evicted: status.evicted,
     isBusy: moved.length >= MOVES_PER_MINUTE,
   };
 }
-
-const MAX_REMEMBERED = 50;
 
 /** A dry run moves nothing, so it remembers nothing but what it measured. */
 function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): ReschedulingMemory {

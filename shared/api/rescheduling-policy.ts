@@ -9,7 +9,7 @@ import {
   type ScheduleWindow,
   type UnderusedPolicy,
 } from '#shared/domain/rescheduling/policy.ts';
-import type { EvictedPod, ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
+import { type EvictedPod, MAX_EVICTED, type ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
   type Decoded,
@@ -192,7 +192,6 @@ export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
   }).flat();
 }
 
-const MAX_EVICTED = 50;
 const LONGEST = 512;
 
 /** The status after a pass; numbers with decimals are texts, as the API conventions demand. */

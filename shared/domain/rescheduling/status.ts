@@ -67,7 +67,9 @@ export interface PolicyStatus {
 }
 
 /** An object of at most some KiB, whatever the cluster. */
-const MOST = { moves: 20, evicted: 50, left: 20, stopped: 20 } as const;
+const MOST = { moves: 20, left: 20, stopped: 20 } as const;
+/** Of `evicted`. */
+export const MAX_EVICTED = 50;
 
 /** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
@@ -83,7 +85,7 @@ export function statusOf(
     planned: moves.length,
     moved,
     moves: moves.slice(0, MOST.moves).map(moveStatus),
-    evicted: evicted.slice(-MOST.evicted),
+    evicted: evicted.slice(-MAX_EVICTED),
     left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
     stopped: stoppedOwners(memory).slice(0, MOST.stopped),
     policies: POLICY_KINDS.flatMap((policy) => {
