@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evictionLoop]: 'problem',
   [EVENT_REASONS.preemptionLoop]: 'problem',
 };
-/** A record of a removal that nobody is known to have asked for keeps the general word. */
+/** A removal of unknown cause has the general word. */
 const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
   Preemption: 'preemption',
   Eviction: 'eviction',

@@ -7,9 +7,9 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from './plan-pass.ts';
 
-/** In one round, so in a second: of a burst of 10,000 pods the last is told after some minutes, unless it has gone in. */
+/** In one round, so in a second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it was let in. */
 const MAX_EVENTS = 20;
-/** A pod that is older when it is first seen was told by the leader before. */
+/** A pod that is older when it is first seen got its Event from an earlier leader. */
 const NEW_FOR_MS = 30_000;
 
 /** Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. */
