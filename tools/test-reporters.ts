@@ -1,5 +1,6 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ViteUserConfig } from 'vitest/config';
-import type { Reporter } from 'vitest/node';
+import { JsonReporter, type JsonTestResults, type Reporter, type TestModule } from 'vitest/node';
 import { resultsReporter } from './mechanisms/results-reporter.ts';
 
 type Reporters = NonNullable<NonNullable<ViteUserConfig['test']>['reporters']>;
@@ -12,7 +13,24 @@ type Reporters = NonNullable<NonNullable<ViteUserConfig['test']>['reporters']>;
 export function testReporters(env: NodeJS.ProcessEnv): Reporters {
   const outputFile = env['PLIMSOLL_TEST_REPORT'];
   const always = ['default', resultsReporter()] as const;
-  return outputFile === undefined ? [...always] : [...always, ['json', { outputFile }], exitCodeOfTheRest];
+  return outputFile === undefined ? [...always] : [...always, new ReportOfHooks({ outputFile }), exitCodeOfTheRest];
+}
+
+/** The JSON report of vitest, which says nothing of why a hook failed: here its message stands with the file. */
+class ReportOfHooks extends JsonReporter {
+  override async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
+    await super.onTestRunEnd(modules);
+    const { outputFile = '' } = this.options;
+    const report = JSON.parse(readFileSync(outputFile, 'utf8')) as JsonTestResults;
+    const failures = new Map(modules.map((module) => [module.moduleId, failuresOfHooks(module)]));
+    for (const file of report.testResults) file.message ||= failures.get(file.name) ?? '';
+    writeFileSync(outputFile, JSON.stringify(report));
+  }
+}
+
+function failuresOfHooks({ children }: TestModule): string {
+  const errors = [...children.allSuites()].flatMap((suite) => suite.errors());
+  return errors.map(({ stack, message }) => stack ?? message).join('\n');
 }
 
 /** The code is 1 for failed tests before reporters hear of them; whatever fails later in a run sets it again. */

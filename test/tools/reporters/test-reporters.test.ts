@@ -50,3 +50,9 @@ describe('a run with a failed test', () => {
     expect(await runFixture('outside', { report: true })).toEqual({ code: 1, failed: 1 });
   });
 });
+
+test('a report has why a hook failed', async () => {
+  await runFixture('hook', { report: true });
+  const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8')) as { testResults: readonly { message: string }[] };
+  expect(testResults).toMatchObject([{ status: 'failed', message: expect.stringContaining('the guest did not come up') }]);
+});
