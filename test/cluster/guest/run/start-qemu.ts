@@ -21,15 +21,15 @@ const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
 const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=-1 quiet';
 
 /**
- * Whether a program of the guest was lost to its emulation: now and then Node.js ends by SIGSEGV at its first pages,
- * which on a processor it does not. Then the guest is worth another boot.
+ * Whether a program of the guest was lost to its emulation: now and then Node.js ends by SIGSEGV or a
+ * like signal at its first pages, which on a processor it does not. Then the guest is worth another boot.
  */
 export function isLostToEmulation(said: string): boolean {
-  return /SIGSEGV|Segmentation fault/.test(said);
+  return /SIG(SEGV|ILL|BUS|TRAP)|Segmentation fault|Illegal instruction|Bus error|general protection fault/.test(said);
 }
 
 /** How often a guest is booted at most. */
-export const MOST_BOOTS = 3;
+export const MOST_BOOTS = 5;
 
 /** Its second serial port is the child's standard input and output. */
 export type Guest = ChildProcessByStdio<Writable, Readable, null>;
