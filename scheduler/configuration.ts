@@ -107,10 +107,10 @@ export const schedulerSchema = z.strictObject({
     ),
   queueLease: queueLeaseSchema,
   reclaim: z
-    .enum(['Off', 'DryRun'])
+    .enum(['Off', 'DryRun', 'Enforce'])
     .default('DryRun')
     .describe(
-      'DryRun logs which pods would make room for a pod whose queue is under its guarantee, where queues are On; no pod is evicted',
+      'Where queues are On: Enforce evicts pods to make room for a pod whose queue is under its guarantee, DryRun logs which ones would go',
     ),
   rescheduling: reschedulingSchema,
 });

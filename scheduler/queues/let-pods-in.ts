@@ -30,10 +30,13 @@ const MAX_OF_PLAN = 1_000;
 const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /** Takes gates off in the order of the plan. What the API server does not take stays for the next plan. */
-export async function letPodsIn(plan: QueuePlan, ports: LetInPorts, signal: AbortSignal): Promise<void> {
+export async function letPodsIn(
+  plan: Pick<QueuePlan, 'letIn' | 'released'>,
+  ports: LetInPorts,
+  signal: AbortSignal,
+): Promise<void> {
   const decision = randomUUID();
-  const inQueues = plan.decision.letIn.map(({ pod }) => pod);
-  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...inQueues];
+  const all = [...plan.released.map(({ uid }) => ({ uid, queue: '' })), ...plan.letIn];
   const next = all
     .filter(({ uid }) => mayTry(uid, ports))
     .slice(0, MAX_OF_PLAN)

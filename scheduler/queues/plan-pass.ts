@@ -4,6 +4,7 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
+import { splitLetIn } from '#shared/domain/queue/make-room.ts';
 import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createShares, deservedOf, type ShareState } from '#shared/domain/queue/shares.ts';
@@ -20,10 +21,22 @@ export interface QueuePlan {
   /** What each queue deserves, idle guarantees kept. */
   readonly shares: ShareState;
   readonly total: QueueAmounts;
+  /** What the queue root declares. */
+  readonly declared: QueueAmounts | undefined;
   readonly question: LetInQuestion;
   readonly decision: LetInDecision;
-  /** The pods that stay, in the order in which they would go in. */
+  /** The pods that go in now, in order. */
+  readonly letIn: readonly WaitingPod[];
+  /** The pods that go in when room has been made for them. */
+  readonly seeking: readonly WaitingPod[];
+  /** The pods that stay, those for which room is sought left aside, in the order in which they would go in. */
   readonly held: readonly WaitingPod[];
+  /** Pods that were let in and have no node. */
+  readonly unplaced: readonly QueuedPod[];
+  /** What the pods ask for that go in when room has been made, by queue. */
+  readonly sought: QueueUsage;
+  /** What is on its way to each queue: of its pods that have a node set aside and still their gate. */
+  readonly preempting: QueueUsage;
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
@@ -38,6 +51,8 @@ export interface PlanInput {
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
   readonly capacity: QueueAmounts | undefined;
+  /** Whether others may have to make room; otherwise each pod goes in that its queue has a share for. */
+  readonly isReclaiming: boolean;
 }
 
 const PODS_PER_STEP = 500;
@@ -50,7 +65,7 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const { tree } = directory;
   const sorted = yield* sortPods(input);
   const outside = yield* sortUntracked(input, sorted);
-  const { waiting, released, homeless, admitted, used, requested } = sorted;
+  const { waiting, released, homeless, unplaced, admitted, used, requested } = sorted;
   const total = input.capacity ?? (yield* roomOfNodes(input, outside));
   const shares = yield* createShares({ tree, total, requested: requested.sums });
   const lent = yield* createShares({ tree, total, requested: requested.sums, idleGuarantees: 'Lent' });
@@ -60,14 +75,32 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const decision = yield* letInInSteps(question);
   const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
   const held = waiting.filter((pod) => !isLetIn.has(pod));
-  const found = { shares, total, question, decision, held, used: sumUsage(tree, used.sums) };
-  return { directory, ...found, released, homeless };
+  const found = { shares, total, declared: input.capacity, question, decision, held };
+  const lists = { released, homeless, unplaced };
+  return { directory, ...found, ...splitOf(input, found), ...lists, used: sumUsage(tree, used.sums) };
+}
+
+function splitOf(
+  { isReclaiming, pods }: PlanInput,
+  { question, decision, total }: Pick<QueuePlan, 'question' | 'decision' | 'total'>,
+): Pick<QueuePlan, 'letIn' | 'seeking' | 'sought' | 'preempting'> {
+  const all = { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [] };
+  const { atOnce, seeking } = isReclaiming ? splitLetIn(question, decision, total) : all;
+  const sought = new AmountsByQueue();
+  const onTheWay = new AmountsByQueue();
+  for (const { uid, queue: name, requests } of seeking) {
+    sought.add(name, requests);
+    if (pods.get(uid)?.unplaced?.status.nominatedNodeName !== undefined) onTheWay.add(name, requests);
+  }
+  const { tree } = question;
+  return { letIn: atOnce, seeking, sought: sumUsage(tree, sought.sums), preempting: sumUsage(tree, onTheWay.sums) };
 }
 
 class SortedPods {
   readonly waiting: WaitingPod[] = [];
   readonly released: QueuedPod[] = [];
   readonly homeless: { readonly pod: QueuedPod; readonly because: Because }[] = [];
+  readonly unplaced: QueuedPod[] = [];
   readonly admitted = new AmountsByQueue();
   readonly used = new AmountsByQueue();
   /** Of all pods of the queue, waiting ones included. */
@@ -92,7 +125,8 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
 }
 
 /** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
-function charge({ admitted, used, requested }: SortedPods, pod: QueuedPod, find: FindQueue): void {
+function charge({ admitted, used, requested, unplaced }: SortedPods, pod: QueuedPod, find: FindQueue): void {
+  if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const found = pod.admitted === undefined ? find(pod) : undefined;
   const name = pod.admitted?.queue ?? (found?.kind === 'queue' ? found.name : ROOT_QUEUE);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);

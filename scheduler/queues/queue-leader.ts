@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
@@ -13,11 +13,11 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
-import { letPodsIn } from './let-pods-in.ts';
+import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
 import { type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from './queued-pods.ts';
-import { createReclaimReport } from './reclaim-report.ts';
+import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { createStatusWriter, decodeStoredQueue, type StoredQueue } from './status-writer.ts';
 import { createWaitEvents } from './wait-events.ts';
 
@@ -34,8 +34,8 @@ export const queueLeaseSchema = z
   .prefault({});
 
 export interface QueueLeaderOptions extends ClientContext {
-  /** DryRun logs which pods would make room; Off does not look. */
-  readonly reclaim: 'Off' | 'DryRun';
+  /** Enforce evicts pods to make room, DryRun logs which ones would go, Off does not look. */
+  readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -46,7 +46,7 @@ export interface QueueLeaderOptions extends ClientContext {
 const PASS_PERIOD_MS = 100;
 const QUIET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
-const RECLAIM_PERIOD_MS = 5_000;
+const RECLAIM_PERIOD_MS = 500;
 const DEADLINE_MS = 60_000;
 
 /**
@@ -77,7 +77,7 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
   queueMetrics.leader.set(1);
   try {
     await Promise.race([queues.synced, untilAborted(signal)]);
-    const passes = createPasses(leading, queues);
+    const passes = createPasses(leading, queues, signal);
     const onError = (err: unknown): void => log.error({ err }, 'Queue pass failed');
     const timing = { deadlineMs: DEADLINE_MS, onError, clock, random };
     await Promise.all([
@@ -85,24 +85,25 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
       repeat({ ...timing, task: passes.report, periodMs: REPORT_PERIOD_MS }, signal),
       repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
     ]);
+    await passes.settled();
     await running;
   } finally {
     queueMetrics.leader.set(0);
   }
 }
 
-/** The leader's loops: the first decides and lets pods in, the others report on what the first has decided last. */
-function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
+/** The leader's loops: the first decides and lets pods in, the others go by what the first has decided last. */
+function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
   const isDue = createDueCheck(leading, queues);
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const writeStatus = createStatusWriter({ client, clock, log, metrics, term, queues: () => queues.values() });
-  const tellWaiting = createWaitEvents(events);
   const classOf = (name: string) => classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
   const settings = createSettings(queues);
-  const reportReclaim = createReclaimReport({ clock, log, metrics });
+  const reclaim = createReclaim(leading, events, letInPorts, signal);
+  const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
@@ -116,10 +117,21 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>) {
       tellWaiting(last, clock.now());
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
-      if (last === undefined || leading.reclaim === 'Off') return;
-      await reportReclaim({ plan: last, pods, snapshot: leading.view.snapshot }, passing);
+      if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);
     },
+    settled: async (): Promise<void> => reclaim?.settled(),
   };
+}
+
+function createReclaim(
+  { reclaim: mode, view, queueMetrics: metrics, ...ports }: Leading,
+  events: EventRecorder,
+  letInPorts: LetInPorts,
+  leading: AbortSignal,
+): Reclaim | undefined {
+  if (mode === 'Off') return undefined;
+  const letIn: ReclaimPorts['letIn'] = (pods, signal) => letPodsIn({ letIn: pods, released: [] }, letInPorts, signal);
+  return new Reclaim({ ...ports, mode, snapshot: view.snapshot, metrics, events, leading, letIn });
 }
 
 /** The tree is built again only after a change of a Queue. */
@@ -134,30 +146,33 @@ function createSettings(queues: Reflector<StoredQueue>) {
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics }: Leading,
+  { pods, view, clock, queueMetrics, reclaim }: Leading,
   settings: Pick<PlanInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
-  const input = { pods, snapshot: view.snapshot, ...settings };
+  const input = { pods, snapshot: view.snapshot, isReclaiming: reclaim === 'Enforce', ...settings };
   const plan = await inSlices(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
+  queueMetrics.waiting.set(plan.seeking.length, { why: 'room' });
   queueMetrics.waiting.set(plan.homeless.length, { why: 'no-queue' });
   return plan;
 }
 
-/**
- * Whether something has changed since the last pass, or that pass was long ago. Nothing is decided on a cluster that has
- * not been read, or about which the API server has been silent.
- */
+/** Nothing is decided on a cluster that has not been read, or about which the API server has been silent. */
+function isCurrent({ view }: Pick<Leading, 'view'>): boolean {
+  return view.missing().length === 0 && !view.isStale();
+}
+
+/** Whether something has changed since the last pass, or that pass was long ago. */
 function createDueCheck({ pods, view, clock }: Leading, queues: Reflector<StoredQueue>): () => boolean {
   let seenChanges = -1;
   let hasOther = true;
   let lastMs = -Infinity;
   queues.onChange(() => void (hasOther = true));
   return () => {
-    if (view.missing().length > 0 || view.isStale() || !queues.isSynced()) return false;
+    if (!isCurrent({ view }) || !queues.isSynced()) return false;
     const isDue = hasOther || pods.changes !== seenChanges || clock.monotonic() - lastMs >= QUIET_PERIOD_MS;
     if (isDue) [seenChanges, hasOther, lastMs] = [pods.changes, false, clock.monotonic()];
     return isDue;

@@ -9,6 +9,7 @@ export interface QueueMetrics {
   readonly passes: HistogramMetric;
   readonly statusWrites: CounterMetric;
   readonly reclaims: CounterMetric;
+  readonly reclaimEvictions: CounterMetric;
 }
 
 const WAIT_BUCKETS = [0.1, 0.3, 1, 2, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 21_600, 86_400];
@@ -20,17 +21,24 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   const waiting = metrics.gauge('plimsoll_queue_waiting_pods', 'Pods behind the scheduling gate, by why they wait', [
     'why',
   ]);
-  for (const why of ['queue', 'no-queue']) waiting.set(0, { why });
+  for (const why of ['queue', 'room', 'no-queue']) waiting.set(0, { why });
   const reclaims = metrics.counter(
     'plimsoll_queue_reclaim_decisions_total',
     'Decisions about room for a pod whose queue is under its guarantee, each change once',
     ['decision', 'mode'],
   );
-  for (const decision of ['fits', 'reclaim', 'none']) reclaims.add({ decision, mode: 'DryRun' }, 0);
+  for (const mode of ['DryRun', 'Enforce']) {
+    for (const decision of ['Room', 'Await', 'Evict', 'None']) reclaims.add({ decision, mode }, 0);
+  }
   return {
     leader,
     reclaims,
     waiting,
+    reclaimEvictions: metrics.counter(
+      'plimsoll_queue_reclaim_evictions_total',
+      'Evictions that make room for a pod whose queue is under its guarantee, by what the API server answered',
+      ['outcome'],
+    ),
     gates: metrics.counter(
       'plimsoll_queue_gates_total',
       'Scheduling gates taken off, by what the API server answered',

@@ -9,7 +9,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
-import { addAmounts, type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { addAmounts, type QueueUsage, subtractAmounts, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from './plan-pass.ts';
 
 /** The status of a Queue without the times of its conditions. */
@@ -18,6 +18,8 @@ export interface QueueStatus {
   readonly deserved: Texts;
   readonly allocated: Texts;
   readonly used: Texts;
+  /** On its way: others go for it. */
+  readonly preempting: Texts;
   readonly pending: Texts;
   readonly waitingPods: number;
   readonly oldestWaiting: Instant | undefined;
@@ -58,20 +60,23 @@ function amountsOf(object: QueueObject, plan: QueuePlan, pending: readonly Pendi
   const ofQueue = (usage: QueueUsage): QueueAmounts =>
     new Map(Array.from(usage.keys(), (type) => [type, usedBy(usage, index, type)]));
   const waiting = pending[index];
+  const allocated = new Map(ofQueue(plan.decision.usage));
+  subtractAmounts(allocated, ofQueue(plan.sought));
   return {
     observedGeneration: object.generation,
     deserved: texts(deservedOf(plan.shares, index)),
-    allocated: texts(ofQueue(plan.decision.usage)),
+    allocated: texts(allocated),
     used: texts(ofQueue(plan.used)),
+    preempting: texts(ofQueue(plan.preempting)),
     pending: texts(waiting?.amounts ?? new Map<string, Whole>()),
     waitingPods: waiting?.pods ?? 0,
     oldestWaiting: waiting?.oldest,
   };
 }
 
-function pendingBelow({ directory: { tree }, held }: QueuePlan): readonly Pending[] {
+function pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): readonly Pending[] {
   const all = tree.queues.map((): Pending => ({ amounts: new Map(), pods: 0, oldest: undefined }));
-  for (const pod of held) {
+  for (const pod of [...held, ...seeking]) {
     for (const index of pathOf(tree, tree.indexes.get(pod.queue) ?? 0)) addPending(all[index], pod);
   }
   return all;

@@ -5,7 +5,7 @@ import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { applicationOf, isManaged, otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import { applicationOf, isManaged, isMarkedOriginator, otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { CompactPod, type PodTemplate } from '#scheduler/compact-pod.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
@@ -30,6 +30,10 @@ export interface QueuedPod {
   readonly otherGates: readonly string[] | undefined;
   readonly admitted: Admitted | undefined;
   readonly isBound: boolean;
+  /** It says of itself that it manages its application. */
+  readonly isMarkedOriginator: boolean;
+  /** The whole pod, while it has no node. */
+  readonly unplaced: Pod | undefined;
 }
 
 /**
@@ -109,6 +113,7 @@ export class QueuedPods {
   #read(pod: Pod, raw: KubeObject): QueuedPod {
     const { namespace, name, uid } = pod;
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
+    const isBound = (pod.spec.nodeName ?? '') !== '';
     return {
       ...{ uid, namespace, name, resourceVersion },
       label: pod.labels.get(LABEL_QUEUE) ?? '',
@@ -121,7 +126,7 @@ export class QueuedPods {
       requests: this.amountsOf(pod),
       otherGates: otherGates(raw),
       admitted: decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]),
-      isBound: (pod.spec.nodeName ?? '') !== '',
+      ...{ isBound, isMarkedOriginator: isMarkedOriginator(pod), unplaced: isBound ? undefined : pod },
     };
   }
 }

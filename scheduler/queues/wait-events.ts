@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -12,8 +12,16 @@ const MAX_EVENTS = 20;
 /** A pod that is older when it is first seen got its Event from an earlier leader. */
 const NEW_FOR_MS = 30_000;
 
-/** Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. */
-export function createWaitEvents(events: Pick<EventRecorder, 'record'>): (plan: QueuePlan, now: Instant) => void {
+const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: its queue is under its guarantee');
+
+/**
+ * Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. `whyNoRoom`
+ * says what has been found for a pod that waits for room.
+ */
+export function createWaitEvents(
+  events: Pick<EventRecorder, 'record'>,
+  whyNoRoom: (uid: string) => Because | undefined,
+): (plan: QueuePlan, now: Instant) => void {
   /** How often each waiting pod has been told. */
   let told = new Map<string, number>();
   return (plan, now) => {
@@ -29,6 +37,7 @@ export function createWaitEvents(events: Pick<EventRecorder, 'record'>): (plan: 
       record(events, pod, because());
     };
     for (const pod of plan.held) consider(toldPod(pod), () => whyWaiting(plan.question, plan.decision, pod));
+    for (const pod of plan.seeking) consider(toldPod(pod), () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({}));
     for (const { pod, because } of plan.homeless) consider({ ...pod, since: pod.createdAt }, () => because);
     told = next;
   };

@@ -88,6 +88,9 @@ export const LABEL_QUEUE = 'plimsoll.dev/queue';
 /** On a pod: the application that it is part of; YuniKorn's label says the same. */
 export const LABEL_APPLICATION = 'plimsoll.dev/application';
 export const LABEL_APPLICATION_OF_OTHERS = 'applicationId';
+/** On a pod that manages its application and is taken after its other pods; Spark marks its drivers with the role. */
+export const LABEL_ORIGINATOR = 'plimsoll.dev/originator';
+export const LABEL_SPARK_ROLE = 'spark-role';
 /** On a namespace: its pods wait behind the scheduling gate until their queue lets them in. */
 export const LABEL_QUEUES = 'plimsoll.dev/queues';
 export const QUEUES_MANAGED = 'managed';
@@ -159,6 +162,8 @@ export const EVENT_REASONS = {
   namespaceLeftQuota: 'NamespaceLeftQuota',
   severalDefaults: 'SeveralGlobalDefaults',
   waitsInQueue: 'WaitsInQueue',
+  reclaimed: 'Reclaimed',
+  noRoomReclaimed: 'NoRoomReclaimed',
   rescheduled: 'Rescheduled',
   reschedulingDryRun: 'ReschedulingDryRun',
 } as const;

@@ -16,6 +16,16 @@ export const EVENT_MEANINGS: Readonly<Record<keyof typeof EVENT_REASONS, EventMe
     meaning:
       'The pod waits behind its scheduling gate, and the message says for what; at once, and after 1, 10 and 60 minutes',
   },
+  reclaimed: {
+    about: 'Pod',
+    meaning:
+      'The pod was evicted to make room for a pod whose queue is under its guarantee; its own queue was over its guarantee',
+  },
+  noRoomReclaimed: {
+    type: 'Normal',
+    about: 'Pod',
+    meaning: 'No node has room for the pod, and no other pods make room for it; the message says why',
+  },
   thresholdMet: { about: 'Node', meaning: 'A threshold is met, and the agent evicts a pod to get the resource back' },
   evicted: { about: 'Pod', meaning: 'The agent evicted the pod' },
   preempted: { about: 'Pod', meaning: 'kube-scheduler removed the pod for one of higher priority' },

@@ -19,7 +19,7 @@ export interface ReclaimQuestion {
   /** How many more pods each disruption budget or limit lets go now; one that is not named lets any number go. */
   readonly budgets: ReadonlyMap<string, number>;
   /** Whether the pod fits on the node without the victims by everything but amounts. What cannot be told does not fit. */
-  readonly fits?: (node: string, victims: readonly RunningPod[]) => boolean;
+  readonly fits?: (node: string, victims: readonly Pick<RunningPod, 'uid'>[]) => boolean;
 }
 
 /** A node and what runs there. */

@@ -3,7 +3,9 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import {
   LABEL_APPLICATION,
   LABEL_APPLICATION_OF_OTHERS,
+  LABEL_ORIGINATOR,
   LABEL_QUEUES,
+  LABEL_SPARK_ROLE,
   QUEUE_GATE,
   QUEUES_MANAGED,
 } from '#shared/kube/api-names.ts';
@@ -28,6 +30,11 @@ export function applicationOf({
   const name = labels.get(LABEL_APPLICATION) ?? labels.get(LABEL_APPLICATION_OF_OTHERS);
   if (name !== undefined) return `${namespace}/${name}`;
   return controllerOf({ owners })?.uid ?? uid;
+}
+
+/** By the label, or as Spark marks its drivers. */
+export function isMarkedOriginator({ labels }: Pick<Pod, 'labels'>): boolean {
+  return labels.get(LABEL_ORIGINATOR) === 'true' || labels.get(LABEL_SPARK_ROLE) === 'driver';
 }
 
 /** The names of the other scheduling gates of a pod that ours holds back; `undefined` where ours is off. */

@@ -94,9 +94,9 @@ export function queueWorld(queues: readonly object[]) {
       putPod(snapshot, decoded);
       pods.observe({ pod: decoded, raw }, snapshot);
     },
-    plan: (): QueuePlan => {
-      const input = { pods, snapshot, directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
-      return finish(planPass(input));
+    plan: (isReclaiming = false): QueuePlan => {
+      const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
+      return finish(planPass({ pods, snapshot, isReclaiming, ...settings }));
     },
   };
 }

@@ -1,0 +1,202 @@
+import { type Because, reason } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { LetInDecision, LetInQuestion } from './let-in.ts';
+import { createTaker, findObjection, TAKER_LAWS } from './laws.ts';
+import { type QueueAmounts, ROOT_QUEUE } from './queue.ts';
+import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
+import type { QueueTree } from './queue-tree.ts';
+import { decideReclaimInSteps, type GivingNode, type ReclaimQuestion } from './reclaim.ts';
+import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
+
+/** A pod for which room is sought. */
+export interface Seeker {
+  readonly pod: WaitingPod;
+  /** Whether its gate still holds it back; otherwise its queue is charged for it already. */
+  readonly isGated: boolean;
+  /** The node that is set aside for it. */
+  readonly nominatedTo: string | undefined;
+  readonly fits?: ReclaimQuestion['fits'];
+}
+
+/** A node, what runs there, what leaves it, and whom its room is promised to. */
+export interface RoomNode extends GivingNode {
+  /** What pods hold that leave; `free` counts it as free. */
+  readonly leaving: QueueAmounts;
+  readonly leavingPods: readonly Leaving[];
+  /** What is promised is not taken off `free`. */
+  readonly promised: readonly Promised[];
+}
+
+type Leaving = Pick<QueuePod, 'uid'>;
+export type Promised = Pick<QueuePod, 'uid' | 'priority' | 'requests'>;
+
+/** The cluster as one round of decisions finds it. */
+export interface RoomState {
+  readonly tree: QueueTree;
+  /** What was let in and does not leave, by queue name, of its own pods. */
+  readonly own: ReadonlyMap<string, QueueAmounts>;
+  readonly nodes: readonly RoomNode[];
+  /** How many more pods each disruption budget lets go now. */
+  readonly budgets: ReadonlyMap<string, number>;
+}
+
+export type RoomStep =
+  /** There is room already. */
+  | { readonly kind: 'Room'; readonly node: string; readonly because: Because }
+  /** There is room once the pods are gone that leave already. */
+  | { readonly kind: 'Await'; readonly node: string; readonly because: Because }
+  | {
+      readonly kind: 'Evict';
+      readonly node: string;
+      /** In the order in which they go. */
+      readonly victims: readonly RunningPod[];
+      readonly isLastResort: boolean;
+      readonly because: Because;
+    }
+  | { readonly kind: 'None'; readonly because: Because };
+
+export interface SeekerStep {
+  readonly seeker: Seeker;
+  readonly step: RoomStep;
+}
+
+const ROOM = reason<{ readonly node: string }>('Room', ({ node }) => `there is room on node ${node}`);
+const AWAIT = reason<{ readonly node: string }>(
+  'RoomIsMade',
+  ({ node }) => `node ${node} is set aside until the pods are gone that make room there`,
+);
+
+/**
+ * Who makes room for each of the pods, from the first to the last: what one is promised no later one of equal or lower
+ * priority gets, and a pod that goes for one does not go for another (S0-23, S2-24).
+ */
+export function* makeRoomInSteps(
+  state: RoomState,
+  seekers: readonly Seeker[],
+  now: Instant,
+): Steps<readonly SeekerStep[]> {
+  const steps: SeekerStep[] = [];
+  let left = state;
+  for (const seeker of seekers) {
+    const step = yield* stepFor(left, seeker, now);
+    steps.push({ seeker, step });
+    left = after(left, seeker, step);
+    yield;
+  }
+  return steps;
+}
+
+function* stepFor(state: RoomState, seeker: Seeker, now: Instant): Steps<RoomStep> {
+  const nodes = nodesFor(state, seeker);
+  const present = nodes.find((node) => hasRoom(seeker, node, node.leaving, []));
+  if (present !== undefined) return { kind: 'Room', node: present.name, because: ROOM({ node: present.name }) };
+  const setAside = nodes.find(({ name }) => name === seeker.nominatedTo);
+  if (setAside !== undefined && hasRoom(seeker, setAside, NOTHING, setAside.leavingPods)) return awaited(setAside.name);
+  const decision = yield* decideReclaimInSteps(questionOf(state, nodes, seeker, now));
+  if (decision.kind === 'fits') return awaited(decision.node);
+  return decision.kind === 'none' ? { ...decision, kind: 'None' } : { ...decision, kind: 'Evict' };
+}
+
+const NOTHING: QueueAmounts = new Map();
+
+function awaited(node: string): RoomStep {
+  return { kind: 'Await', node, because: AWAIT({ node }) };
+}
+
+/** Each node without what is promised to others that do not have to step back. The node that is set aside comes first. */
+function nodesFor({ nodes }: RoomState, { pod, nominatedTo }: Seeker): readonly RoomNode[] {
+  const own = nodes.map((node) => {
+    const before = node.promised.filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
+    if (before.length === 0) return node;
+    const free = new Map(node.free);
+    for (const { requests } of before) subtractAmounts(free, requests);
+    return { ...node, free };
+  });
+  const index = own.findIndex(({ name }) => name === nominatedTo);
+  return index <= 0 ? own : [own[index] as RoomNode, ...own.slice(0, index), ...own.slice(index + 1)];
+}
+
+function hasRoom({ pod, fits }: Seeker, node: RoomNode, held: QueueAmounts, gone: readonly Leaving[]): boolean {
+  for (const [type, amount] of pod.requests) {
+    if (amount > 0 && minus(node.free.get(type) ?? 0, held.get(type) ?? 0) < amount) return false;
+  }
+  return fits?.(node.name, gone) !== false;
+}
+
+function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker, now: Instant): ReclaimQuestion {
+  const { tree, budgets, own } = state;
+  const { pod, isGated, fits } = seeker;
+  const leaving = new Map(nodes.map(({ name, leavingPods }) => [name, leavingPods]));
+  const usage = sumUsage(tree, isGated ? own : charged(own, pod.queue, pod.requests, -1));
+  const question = { tree, budgets, usage, pod, now, nodes };
+  if (fits === undefined) return question;
+  return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
+}
+
+function charged(own: RoomState['own'], queue: string, requests: QueueAmounts, times: 1 | -1): RoomState['own'] {
+  const sum = new Map<string, Whole>(own.get(queue));
+  (times === 1 ? addAmounts : subtractAmounts)(sum, requests);
+  return new Map([...own, [queue, sum]]);
+}
+
+/** The cluster as the next pod has to take it. */
+function after(state: RoomState, { pod, isGated }: Seeker, step: RoomStep): RoomState {
+  if (step.kind === 'None') return state;
+  const victims = step.kind === 'Evict' ? step.victims : [];
+  let own = isGated ? charged(state.own, pod.queue, pod.requests, 1) : state.own;
+  for (const { queue, requests } of victims) own = charged(own, queue, requests, -1);
+  const nodes = state.nodes.map((node) => (node.name === step.node ? withPromise(node, pod, victims) : node));
+  return { ...state, own, nodes, budgets: spent(state.budgets, victims) };
+}
+
+function withPromise(node: RoomNode, pod: WaitingPod, victims: readonly RunningPod[]): RoomNode {
+  const free = new Map<string, Whole>(node.free);
+  const leaving = new Map<string, Whole>(node.leaving);
+  for (const { requests } of victims) for (const sum of [free, leaving]) addAmounts(sum, requests);
+  return {
+    ...{ name: node.name, free, leaving },
+    pods: node.pods.filter((each) => !victims.includes(each)),
+    leavingPods: [...node.leavingPods, ...victims],
+    promised: [...node.promised.filter(({ uid }) => uid !== pod.uid), pod],
+  };
+}
+
+function spent(budgets: RoomState['budgets'], victims: readonly RunningPod[]): RoomState['budgets'] {
+  const left = new Map(budgets);
+  for (const name of victims.flatMap((victim) => victim.budgets)) left.set(name, (left.get(name) ?? Infinity) - 1);
+  return left;
+}
+
+/** What is let in, in two parts. */
+export interface SplitLetIn {
+  /** For these there is room by the sums, or nobody has to make any. */
+  readonly atOnce: readonly WaitingPod[];
+  /** More would be let in than there is, so that others have to go first; the gate stays on until there is room. */
+  readonly seeking: readonly WaitingPod[];
+}
+
+const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
+
+/**
+ * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
+ * shares let pods in that have no room; a gate cannot be put back, and behind it nobody can take the room that is made.
+ */
+export function splitLetIn({ tree, usage }: LetInQuestion, { letIn }: LetInDecision, total: QueueAmounts): SplitLetIn {
+  const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
+  const root = tree.indexes.get(ROOT_QUEUE) ?? 0;
+  const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
+  for (const { pod } of letIn) {
+    const taker = createTaker(tree, sums, pod, 0);
+    const mayTake = findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
+    for (const [type, amount] of pod.requests) {
+      const ofType = sums.get(type) ?? tree.queues.map((): Whole => 0);
+      sums.set(type, ofType);
+      for (const queue of taker.above) ofType[queue] = plus(ofType[queue] as Whole, amount);
+    }
+    const isAbove = taker.types.some((type) => (sums.get(type)?.[root] ?? 0) > (total.get(type) ?? Infinity));
+    (mayTake && isAbove ? split.seeking : split.atOnce).push(pod);
+  }
+  return split;
+}

@@ -1,0 +1,287 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PREEMPTION_BY_POD } from '#shared/kube/api-names.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { PATIENCE_MS, podOf, pods, QUEUES } from './queue-scene.ts';
+import { isGated, type QueuePodPlan, reclaimScene, TEAM } from './reclaim-scene.ts';
+
+const why = whyNoOwnCluster(process.env);
+const TEST = { timeout: 90_000 };
+const TAKER: QueuePodPlan = { name: 'taker', queue: 'prod' };
+const GUARANTEED = { prod: { guaranteed: { cpu: 8 } }, test: {} };
+
+/** Pods of 4 CPUs, two on each node: four fill the cluster. They start one after the other. */
+function fill(queue: string, names: readonly string[], more: Partial<QueuePodPlan> = {}): readonly QueuePodPlan[] {
+  return names.map((name) => ({ name, queue, node: 'ab'.includes(name) ? 'node-0' : 'node-1', ...more }));
+}
+
+describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-scheduler${why ?? ''}`, () => {
+  const own = ownCluster();
+  const scene = reclaimScene(own);
+  const { begin, createPod, get, notes, onNodes, untilPlaced, untilNoRoom } = scene;
+
+  beforeAll(async () => {
+    await scene.open();
+    const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+    const spared = { 'plimsoll.dev/allow-preemption': 'false' };
+    await scene.create(classes, { metadata: { name: 'spared', annotations: spared }, value: 0 });
+    const byPod = { 'plimsoll.dev/allow-preemption': PREEMPTION_BY_POD };
+    await scene.create(classes, { metadata: { name: 'asking', annotations: byPod }, value: 0 });
+    await scene.create(classes, { metadata: { name: 'never' }, value: 0, preemptionPolicy: 'Never' });
+    await scene.create(classes, { metadata: { name: 'high' }, value: 1_000 });
+    await scene.create(classes, { metadata: { name: 'low' }, value: -1_000 });
+  }, 120_000);
+  afterAll(() => scene.close());
+
+  const everyone = fill('test', ['a', 'b', 'c', 'd']);
+  const others = fill('test', ['a', 'b', 'c']);
+
+  test('a pod of a queue under its guarantee gets the room of a pod of another queue (S2-2, S2-13)', TEST, async () => {
+    await begin(GUARANTEED, everyone);
+    await createPod(TAKER);
+    const left = await untilPlaced('taker');
+    expect([left.length, isGated(await get('taker'))]).toEqual([4, false]);
+  });
+
+  test.each<[string, readonly QueuePodPlan[], string]>([
+    ['of the lowest priority (S2-3, S4-11)', [...others, { name: 'd', queue: 'test', className: 'low' }], 'd'],
+    [
+      'whose class did not ask to be spared (S2-5, S2-28)',
+      [...fill('test', ['a', 'b', 'c'], { className: 'spared' }), { name: 'd', queue: 'test' }],
+      'd',
+    ],
+    [
+      'that did not ask to be spared itself (S2-7)',
+      [
+        ...fill('test', ['d'], { className: 'asking' }),
+        ...fill('test', ['a', 'b', 'c'], {
+          className: 'asking',
+          annotations: { 'plimsoll.dev/allow-preemption': 'false' },
+        }),
+      ],
+      'd',
+    ],
+    [
+      'that does not manage its application (S2-6)',
+      [
+        ...fill('test', ['a', 'b', 'c'], { className: 'high' }),
+        { name: 'd', queue: 'test', application: 'spark', labels: { 'plimsoll.dev/originator': 'true' } },
+      ].map((each) => (each.name === 'c' ? { ...each, application: 'spark', className: 'never' } : each)),
+      'c',
+    ],
+    ['that runs for the shortest time (S4-13)', everyone, 'd'],
+  ])('the pod goes first %s', TEST, async (_, running, victim) => {
+    await begin(GUARANTEED, running);
+    await createPod({ ...TAKER, className: 'high' });
+    expect(await untilPlaced('taker')).toEqual(['a', 'b', 'c', 'd', 'taker'].filter((name) => name !== victim));
+  });
+
+  test('a pod that asked to be spared goes where no other would do, and the record says so (S2-9)', TEST, async () => {
+    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { className: 'spared' }));
+    await createPod(TAKER);
+    expect(await untilPlaced('taker')).toHaveLength(4);
+    expect(await notes('Reclaimed')).toEqual([
+      'evicted: queue prod is under its guarantee, and queue test over its own; it asked to be spared, but no other pods make room',
+    ]);
+    expect(scene.log()).toContain('"code":"LastResort"');
+  });
+
+  const never = 'on no node would the pods that may go make room';
+  test.each<[string, Readonly<Record<string, object>>, readonly QueuePodPlan[], Partial<QueuePodPlan>, string]>([
+    [
+      'of its own application (S2-11)',
+      GUARANTEED,
+      fill('test', ['a', 'b', 'c', 'd'], { application: 'x' }),
+      { application: 'x' },
+      never,
+    ],
+    [
+      'of higher priority (S2-14, S2-22)',
+      GUARANTEED,
+      fill('test', ['a', 'b', 'c', 'd'], { className: 'high' }),
+      {},
+      never,
+    ],
+    [
+      'of its own queue (S2-14)',
+      { prod: { guaranteed: { cpu: 16 } }, test: {} },
+      [...fill('prod', ['a', 'b']), ...fill('test', ['c', 'd'], { className: 'high' })],
+      {},
+      never,
+    ],
+    [
+      'that its queue could not spare without falling below its guarantee (S2-10, S2-22)',
+      { prod: { guaranteed: { cpu: 8 } }, test: { guaranteed: { cpu: 13 } } },
+      everyone,
+      {},
+      never,
+    ],
+    [
+      'of a queue that takes no part (S2-32)',
+      { ...GUARANTEED, test: { preemption: { policy: 'Disabled' } } },
+      everyone,
+      {},
+      'queue test takes no part in preemption between queues',
+    ],
+    [
+      'for a queue that takes no part (S2-32)',
+      { prod: { guaranteed: { cpu: 8 }, preemption: { policy: 'Disabled' } }, test: {} },
+      everyone,
+      {},
+      'queue prod takes no part in preemption between queues',
+    ],
+    [
+      'for a queue at its guarantee (S2-12, S2-19)',
+      { prod: { guaranteed: { cpu: 4 } }, test: {} },
+      [...fill('prod', ['a']), ...fill('test', ['b', 'c', 'd'])],
+      {},
+      'queue prod is not under its guarantee (cpu 4 of 4)',
+    ],
+    [
+      'for a pod whose class never preempts (S2-31)',
+      GUARANTEED,
+      everyone,
+      { className: 'never' },
+      'the class of pod team/taker never preempts',
+    ],
+  ])('no pod goes %s', TEST, async (_, queues, running, taker, text) => {
+    await begin(queues, running);
+    await createPod({ ...TAKER, ...taker });
+    expect(await untilNoRoom('taker')).toEqual([text]);
+    expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
+    await eventually(async () => expect(isGated(await get('taker'))).toBe(false), PATIENCE_MS);
+  });
+
+  test('no pod goes for one above the maximum of its queue, which waits behind its gate (S2-37)', TEST, async () => {
+    await begin({ prod: { guaranteed: { cpu: 3 }, max: { cpu: 3 } }, test: {} }, everyone);
+    await createPod(TAKER);
+    await eventually(async () => {
+      expect(await notes('WaitsInQueue', 'taker')).toEqual(['waits for 1 cpu: queue prod is at its maximum 3']);
+    }, PATIENCE_MS);
+    expect([await onNodes(), isGated(await get('taker'))]).toEqual([['a', 'b', 'c', 'd'], true]);
+  });
+
+  test('a policy of the root changes nothing (S2-32)', TEST, async () => {
+    await begin({ root: { preemption: { policy: 'Disabled' } }, ...GUARANTEED }, everyone);
+    await createPod(TAKER);
+    expect(await untilPlaced('taker')).toHaveLength(4);
+  });
+
+  test('guarantees above the cluster are reported, and each queue keeps its own (S2-19)', TEST, async () => {
+    await begin({ prod: { guaranteed: { cpu: 12 } }, test: { guaranteed: { cpu: 12 } } }, everyone);
+    await createPod(TAKER);
+    expect(await untilPlaced('taker')).toHaveLength(4);
+    await createPod({ ...TAKER, name: 'next' });
+    expect(await untilNoRoom('next')).toEqual([
+      'no queue below queue root is over its guarantee in a type that the pod asks for',
+    ]);
+    const { body } = await scene.user()('GET', `${QUEUES}/prod`);
+    expect(at(body, 'status.conditions')).toContainEqual(
+      expect.objectContaining({ type: 'GuaranteesCovered', status: 'False' }),
+    );
+  });
+
+  test('nothing goes before the pod has waited for the delay of its queue (S2-20)', TEST, async () => {
+    await begin({ prod: { guaranteed: { cpu: 8 }, preemption: { delay: '8s' } }, test: {} }, everyone);
+    await createPod(TAKER);
+    expect(await untilPlaced('taker')).toHaveLength(4);
+    const taker = await get('taker');
+    const annotations = at(taker, 'metadata.annotations') as Readonly<Record<string, string>>;
+    const admitted = JSON.parse(annotations['plimsoll.dev/admitted'] ?? '') as { at: string };
+    const waitedMs = Date.parse(admitted.at) - Date.parse(textAt(taker, 'metadata.creationTimestamp'));
+    expect(waitedMs).toBeGreaterThanOrEqual(8_000);
+  });
+
+  test.each([true, false])(
+    'with preferNear %s the nearer queue gives of two equal choices (S2-23)',
+    TEST,
+    async (preferNear) => {
+      const guaranteed = { cpu: 8 };
+      await begin(
+        {
+          here: {},
+          prod: { parent: 'here', guaranteed, preemption: { preferNear } },
+          near: { parent: 'here' },
+          far: {},
+        },
+        [...fill('near', ['a', 'b']), ...fill('far', ['c', 'd'])],
+      );
+      await createPod(TAKER);
+      expect(await untilPlaced('taker')).toEqual(preferNear ? ['a', 'c', 'd', 'taker'] : ['a', 'b', 'c', 'taker']);
+    },
+  );
+
+  test(
+    'all that go are on one node, which is set aside before the first of them goes (S2-24, S2-25)',
+    TEST,
+    async () => {
+      await begin({ prod: { guaranteed: { cpu: 5 } }, base: { guaranteed: { cpu: 8 } }, test: {} }, [
+        { name: 'base-0', queue: 'base', cpu: '5', node: 'node-0' },
+        { name: 'base-1', queue: 'base', cpu: '3', node: 'node-1' },
+        { name: 'x1', queue: 'test', cpu: '2', node: 'node-0' },
+        { name: 'x2', queue: 'test', cpu: '2', node: 'node-1', graceSeconds: 4 },
+        { name: 'x3', queue: 'test', cpu: '3', node: 'node-1', graceSeconds: 4 },
+      ]);
+      await createPod({ ...TAKER, cpu: '5' });
+      const [taker, ...victims] = await eventually(async () => {
+        const seen = await Promise.all(['taker', 'x2', 'x3'].map(get));
+        for (const each of seen.slice(1)) expect(at(each, 'metadata.deletionTimestamp')).toBeDefined();
+        return seen;
+      }, PATIENCE_MS);
+      expect([at(taker, 'status.nominatedNodeName'), isGated(taker)]).toEqual(['node-1', true]);
+      const setAside = Number(textAt(taker, 'metadata.resourceVersion'));
+      for (const each of victims) expect(Number(textAt(each, 'metadata.resourceVersion'))).toBeGreaterThan(setAside);
+      expect(await untilPlaced('taker')).toEqual(['base-0', 'base-1', 'taker', 'x1']);
+      expect(at(await get('taker'), 'spec.nodeName')).toBe('node-1');
+    },
+  );
+
+  test(
+    'room that is set aside is not for others of the same priority, nor for lower pods of the queue (S0-23)',
+    TEST,
+    async () => {
+      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4, className: 'low' }));
+      await createPod(TAKER);
+      await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+      await scene.create(pods('default'), podOf('stranger', { priorityClassName: 'never' }, {}, '4'));
+      await createPod({ ...TAKER, name: 'lower', className: 'low' });
+      expect(await untilPlaced('taker')).toHaveLength(3);
+      const { body } = await scene.user()('GET', pods('default', 'stranger'));
+      expect(at(body, 'spec.nodeName')).toBeUndefined();
+      await own().admin.request({
+        method: 'DELETE',
+        path: pods('default', 'stranger'),
+        body: { gracePeriodSeconds: 0 },
+      });
+      expect(await untilPlaced('lower')).toContain('taker');
+    },
+  );
+
+  test('a more important pod takes the room, and more is made (S3-33)', TEST, async () => {
+    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4 }));
+    await createPod(TAKER);
+    await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+    await scene.create(pods('default'), podOf('urgent', { priorityClassName: 'high' }, {}, '4'));
+    expect(await untilPlaced('taker')).toHaveLength(3);
+  });
+
+  test('a PodDisruptionBudget is never exceeded, and the pod is told which one (S3-7)', TEST, async () => {
+    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { labels: { app: 'kept' } }));
+    await scene.create(`/apis/policy/v1/namespaces/${TEAM}/poddisruptionbudgets`, {
+      metadata: { name: 'kept' },
+      spec: { minAvailable: 4, selector: { matchLabels: { app: 'kept' } } },
+    });
+    await createPod(TAKER);
+    expect(await untilNoRoom('taker')).toEqual(['budget team/kept lets no pod go that would make room']);
+    expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('a leader that takes over goes on with what is set aside, and no second pod goes', TEST, async () => {
+    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 10 }));
+    await createPod(TAKER);
+    await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+    await scene.replaceLeader();
+    expect(await untilPlaced('taker')).toHaveLength(4);
+  });
+});
