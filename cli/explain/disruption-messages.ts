@@ -10,6 +10,7 @@ const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
   Eviction: (node) => `was evicted from ${node}`,
   KubeletEviction: (node) => `was evicted from ${node} by the kubelet`,
   Rescheduling: (node) => `was moved off ${node} by the rescheduler`,
+  Reclaim: (node) => `was reclaimed from ${node} for another queue`,
   Drain: (node) => `was removed from ${node} while the node was drained`,
   Taint: (node) => `was removed from ${node} because of a taint`,
   Deletion: (node) => `was deleted from ${node}`,

@@ -14,6 +14,7 @@ export const KINDS = {
   preemption: 'Preemption',
   oom: 'OOM kill',
   rescheduling: 'Rescheduling',
+  reclaim: 'Reclaim',
   drain: 'Drain',
   taint: 'Taint',
   deletion: 'Deletion',

@@ -99,6 +99,7 @@ export type TimelineKind =
   | 'preemption'
   | 'oom'
   | 'rescheduling'
+  | 'reclaim'
   | 'drain'
   | 'taint'
   | 'deletion'

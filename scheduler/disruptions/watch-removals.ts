@@ -1,5 +1,5 @@
 import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
-import { decodeEvictedPods } from '#shared/api/rescheduling-policy.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
 import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
@@ -15,7 +15,7 @@ import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { EVENTS, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
+import { EVENTS, QUEUES, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
@@ -177,15 +177,24 @@ export function followPreemptedEvents(removals: Removals, options: ClientContext
   return listWatch;
 }
 
-/** Reads in the status of ReschedulingPolicies which pods the rescheduler has evicted, and why. */
-export function followMoves(removals: Removals, options: ClientContext): Pick<Reflector<unknown>, 'run'> {
-  const slim = decodeEvictedPods;
-  const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim, backoff: REFLECTOR_BACKOFF });
-  policies.onChange(({ kind, value }) => {
-    for (const { uid, node, because, decision } of kind === 'deleted' ? [] : value)
-      removals.reportEviction({ by: 'rescheduler', uid, node, because, decision, ranked: [] });
+const EVICTING = [
+  { by: 'rescheduler', resource: RESCHEDULING_POLICIES },
+  { by: 'queues', resource: QUEUES },
+] as const;
+
+/** Reads in the status of ReschedulingPolicies and Queues which pods were evicted for them, and why. */
+export function followEvictions(
+  removals: Removals,
+  options: ClientContext,
+): readonly Pick<Reflector<unknown>, 'run'>[] {
+  return EVICTING.map(({ by, resource }) => {
+    const objects = createReflector({ ...options, resource, slim: decodeEvictedPods, backoff: REFLECTOR_BACKOFF });
+    objects.onChange(({ kind, value }) => {
+      for (const { uid, node, because, decision } of kind === 'deleted' ? [] : value)
+        removals.reportEviction({ by, uid, node, because, decision, ranked: [] });
+    });
+    return objects;
   });
-  return policies;
 }
 
 /** `pkg/scheduler/framework/preemption/executor.go`; the Event has no `related`. */

@@ -9,7 +9,7 @@ import {
   type ScheduleWindow,
   type UnderusedPolicy,
 } from '#shared/domain/rescheduling/policy.ts';
-import { type EvictedPod, MAX_EVICTED, type ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
+import type { ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
   type Decoded,
@@ -26,8 +26,8 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import { encodeEvictedPod } from './evicted-pods.ts';
 import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './encode-fields.ts';
-import { fieldsOf, instantOf, isWhole, keyOf, listOf, textOf } from './tolerant-fields.ts';
 
 /** What holds where a policy says nothing else. */
 export const DEFAULT_PERIOD_SECONDS = 300;
@@ -176,24 +176,6 @@ function encodeUnderused({ by, low, target, gain }: UnderusedPolicy): object {
   });
 }
 
-/** The pods that the status says were evicted. Never throws: an entry that cannot be read is left out. */
-export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
-  const { status } = fieldsOf(raw);
-  return listOf(fieldsOf(status)['evicted'], MAX_EVICTED, (entry) => {
-    const [pod, uid] = [keyOf(entry['pod'], LONGEST), keyOf(entry['uid'], LONGEST)];
-    const [node, decision] = [keyOf(entry['node'], LONGEST), keyOf(entry['decision'], LONGEST)];
-    const [at, code, text] = [
-      instantOf(entry['at']),
-      textOf(entry['code'], LONGEST),
-      textOf(entry['because'], LONGEST),
-    ];
-    const found = { pod, uid, node, decision, at, because: { code: code ?? '', text: text ?? '', facts: {} } };
-    return isWhole(found) ? [found] : [];
-  }).flat();
-}
-
-const LONGEST = 512;
-
 /** The status after a pass; numbers with decimals are texts, as the API conventions demand. */
 export function encodeReschedulingStatus(status: ReschedulingStatus): object {
   const { lastPass, moves, evicted, stopped, policies, ...counts } = status;
@@ -201,12 +183,7 @@ export function encodeReschedulingStatus(status: ReschedulingStatus): object {
     ...counts,
     lastPass: timeText(lastPass),
     moves: moves.map(({ gain, because, ...move }) => ({ ...move, gain: String(gain), because: because.text })),
-    evicted: evicted.map(({ at, because, ...pod }) => ({
-      ...pod,
-      at: timeText(at),
-      code: because.code,
-      because: because.text,
-    })),
+    evicted: evicted.map(encodeEvictedPod),
     stopped: stopped.map(({ until, ...owner }) => ({ ...owner, until: timeText(until) })),
     policies: policies.map(({ policy, rate, expected, reached }) => ({
       ...{ policy, rate: String(rate), expected: String(expected), reached: String(reached) },

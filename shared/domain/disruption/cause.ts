@@ -16,6 +16,8 @@ export interface Evidence {
   readonly agent: Because | undefined;
   /** What the status of a ReschedulingPolicy says of its move. */
   readonly rescheduler?: Because | undefined;
+  /** What the status of a Queue says of the pods that made room for one of its own. */
+  readonly queues?: Because | undefined;
   /** Who asked for the removal, as the API server told the webhook; only where limits are enforced. */
   readonly caller?: string | undefined;
 }
@@ -29,6 +31,7 @@ export interface NodeState {
 const KUBELET = 'kubelet';
 const AGENT = 'plimsoll-agent';
 const RESCHEDULER = 'plimsoll-rescheduling';
+const QUEUES = 'plimsoll-queues';
 
 interface Called {
   readonly caller: string | undefined;
@@ -68,8 +71,8 @@ const REASONS = {
 export const SETTLE_MS = 5_000;
 
 /** Whether a component may still report why the Eviction API removed the pod. */
-export function isUnexplained({ disruptionTarget, agent, rescheduler }: Evidence): boolean {
-  return disruptionTarget === 'EvictionByEvictionAPI' && (agent ?? rescheduler) === undefined;
+export function isUnexplained({ disruptionTarget, agent, rescheduler, queues }: Evidence): boolean {
+  return disruptionTarget === 'EvictionByEvictionAPI' && (agent ?? rescheduler ?? queues) === undefined;
 }
 
 /**
@@ -105,9 +108,10 @@ function withoutTarget({ isOomKilled, isWitnessed, caller }: Evidence): Verdict 
     : verdict('Unknown', REASONS.unwitnessed({}));
 }
 
-function evictedThroughApi({ agent, rescheduler, node, caller }: Evidence): Verdict {
+function evictedThroughApi({ agent, rescheduler, queues, node, caller }: Evidence): Verdict {
   if (agent !== undefined) return verdict('Eviction', agent, AGENT);
   if (rescheduler !== undefined) return verdict('Rescheduling', rescheduler, RESCHEDULER);
+  if (queues !== undefined) return verdict('Reclaim', queues, QUEUES);
   if (node?.isCordoned === true) return verdict('Drain', REASONS.drained({}), caller);
   return verdict('Unknown', REASONS.requested({ caller }), caller);
 }

@@ -12,6 +12,7 @@ export const CAUSES = [
   'Eviction',
   'KubeletEviction',
   'Rescheduling',
+  'Reclaim',
   'Drain',
   'Taint',
   'Deletion',
@@ -105,3 +106,17 @@ export const NO_OUTCOME: DisruptionOutcome = {
   placedOn: undefined,
   avoid: undefined,
 };
+
+/** A pod whose eviction the API server accepted, as the status of a policy or queue tells of it: the record reads its cause there. */
+export interface EvictedPod {
+  readonly pod: string;
+  readonly uid: string;
+  readonly node: string;
+  /** The ID of the decision, as the Eviction carried it. */
+  readonly decision: string;
+  readonly at: Instant;
+  readonly because: Because;
+}
+
+/** How many of them a status holds. */
+export const MAX_EVICTED = 50;

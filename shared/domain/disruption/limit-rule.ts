@@ -65,6 +65,7 @@ const BY_CAUSE: Readonly<Partial<Record<Cause, Component>>> = {
   Preemption: 'KubeScheduler',
   Eviction: 'Agent',
   Rescheduling: 'Scheduler',
+  Reclaim: 'Scheduler',
   KubeletEviction: 'Kubelet',
   OOMKill: 'Kubelet',
 };

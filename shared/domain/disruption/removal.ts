@@ -153,7 +153,7 @@ export function disruptionOf(removal: Removal): Disruption {
 }
 
 /** A report about a pod that something else removed is left out. */
-const OWN_CAUSES: readonly Cause[] = ['Eviction', 'Rescheduling'];
+const OWN_CAUSES: readonly Cause[] = ['Eviction', 'Rescheduling', 'Reclaim'];
 const NOT_DECIDED: Pick<Removal, 'ranked' | 'decision'> = { ranked: [], decision: undefined };
 
 /** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */

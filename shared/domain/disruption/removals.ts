@@ -32,9 +32,9 @@ export interface NewlyPlaced {
   readonly owner: string | undefined;
 }
 
-/** What the agent of a node, or the rescheduler, reports of a pod that it evicted. */
+/** What the agent of a node, the rescheduler or the leader of the queues reports of a pod that it evicted. */
 export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
-  readonly by: 'agent' | 'rescheduler';
+  readonly by: 'agent' | 'rescheduler' | 'queues';
   readonly uid: string;
   readonly node: string;
   readonly because: Because;

@@ -1,3 +1,4 @@
+import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PassResult } from './pass.ts';
@@ -34,17 +35,6 @@ export interface MoveStatus {
   readonly because: Because;
 }
 
-/** A pod whose eviction the API server accepted. */
-export interface EvictedPod {
-  readonly pod: string;
-  readonly uid: string;
-  readonly node: string;
-  /** The ID of the decision, as the Eviction carried it. */
-  readonly decision: string;
-  readonly at: Instant;
-  readonly because: Because;
-}
-
 export interface LeftStatus {
   readonly code: string;
   readonly count: number;
@@ -68,8 +58,6 @@ export interface PolicyStatus {
 
 /** An object of at most some KiB, whatever the cluster. */
 const MOST = { moves: 20, left: 20, stopped: 20 } as const;
-/** Of `evicted`. */
-export const MAX_EVICTED = 50;
 
 /** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };

@@ -13,6 +13,7 @@ import { NO_EVIDENCE } from '#test/shared/domain/disruption/seen-removals.ts';
 
 const AGENT = { code: 'Ranked', text: 'uses 2Gi memory, over its request of 1Gi', facts: {} };
 const MOVE = { code: 'EvensLoads', text: 'node-1 is at 80% of cpu, and node-2 at 20%', facts: {} };
+const RECLAIM = { code: 'Reclaim', text: 'queue a is under its guarantee, and queue b over its own', facts: {} };
 const byKubelet = (statusReason: string) => ({ disruptionTarget: 'TerminationByKubelet', statusReason });
 const byApi = { disruptionTarget: 'EvictionByEvictionAPI' };
 
@@ -21,6 +22,7 @@ const EVIDENCE: readonly Partial<Evidence>[] = [
   { disruptionTarget: 'PreemptionByScheduler' },
   { ...byApi, agent: AGENT },
   { ...byApi, rescheduler: MOVE },
+  { ...byApi, queues: RECLAIM },
   { ...byApi, node: { isCordoned: true, isSilent: false } },
   byApi,
   ...['Evicted', 'Preempting', 'Terminated', 'NodeShutdown', 'Other'].map(byKubelet),

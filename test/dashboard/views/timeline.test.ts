@@ -140,6 +140,7 @@ describe('the timeline', () => {
     ['KubeletEviction', 'eviction'],
     ['OOMKill', 'oom'],
     ['Rescheduling', 'rescheduling'],
+    ['Reclaim', 'reclaim'],
     ['Drain', 'drain'],
     ['Taint', 'taint'],
     ['Deletion', 'deletion'],

@@ -29,6 +29,7 @@ const TABLE: readonly (readonly [string, Partial<Evidence>, string, string | und
     'Rescheduling',
     'plimsoll-rescheduling',
   ],
+  ['room is reclaimed for a queue', { disruptionTarget: API, queues: AGENT }, 'Reclaim', 'plimsoll-queues'],
   ['another caller evicts from a cordoned node', { disruptionTarget: API, node: CORDONED }, 'Drain', undefined],
   ['another caller evicts', { disruptionTarget: API }, 'Unknown', undefined],
   ['the kubelet evicts', { disruptionTarget: KUBELET, statusReason: 'Evicted' }, 'KubeletEviction', 'kubelet'],

@@ -22,6 +22,7 @@ describe('a removal is debited', () => {
     ['a preemption', PREEMPTED, true],
     ['an eviction that an agent reports', { ...EVICTED, agent: BECAUSE }, true],
     ['an eviction that the rescheduler reports', { ...EVICTED, rescheduler: BECAUSE }, true],
+    ['an eviction that the leader of the queues reports', { ...EVICTED, queues: BECAUSE }, true],
     ['an eviction that nobody has reported', EVICTED, false],
   ])('at once where no report can follow, otherwise after five seconds: %s', (_, evidence, isAtOnce) => {
     const debits = pendingOf(seen({ name: 'web' }, evidence, 0));

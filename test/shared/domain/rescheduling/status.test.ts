@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { decodeEvictedPods, encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
+import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { buildNode } from '#test/build/cluster.ts';
