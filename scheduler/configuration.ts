@@ -112,6 +112,12 @@ export const schedulerSchema = z.strictObject({
     .describe(
       'Where queues are On: Enforce evicts pods to make room for a pod whose queue is under its guarantee, DryRun logs which ones would go',
     ),
+  reclaimBy: z
+    .enum(['Guarantees', 'Shares'])
+    .default('Guarantees')
+    .describe(
+      'For which queues room is made: Guarantees for those under their guarantee, by those over theirs; Shares for those under what they deserve by weight, by those over it',
+    ),
   rescheduling: reschedulingSchema,
 });
 

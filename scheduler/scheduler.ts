@@ -12,7 +12,7 @@ import { createClusterView } from './cluster-view.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
 import { recordDisruptions } from './disruptions/record-disruptions.ts';
-import { followMoves, followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
+import { followEvictions, followPreemptedEvents, watchRemovals } from './disruptions/watch-removals.ts';
 import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/since-when.ts';
@@ -73,13 +73,13 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
   for (const reflector of Object.values(isOn).includes(true) ? view.reflectors : []) void reflector.run(signal);
   if (isOn.record) {
     void followPreemptedEvents(removals, parts).run(signal);
-    void followMoves(removals, parts).run(signal);
+    for (const evictions of followEvictions(removals, parts)) void evictions.run(signal);
     const record = { ...parts, removals, ...view, configuration: configuration.disruptions };
     holdLease('the record of disruptions', recordDisruptions(record, signal));
   }
   if (queued !== undefined) {
-    const { queueLease: lease, reclaim } = configuration;
-    holdLease('the queues', runQueueLeader({ ...parts, pods: queued, view, lease, reclaim }, signal));
+    const { queueLease: lease, reclaim, reclaimBy } = configuration;
+    holdLease('the queues', runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy }, signal));
   }
   if (isOn.extender) {
     const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };

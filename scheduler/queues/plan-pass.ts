@@ -2,12 +2,14 @@ import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/
 import type { Because } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import { splitLetIn } from '#shared/domain/queue/make-room.ts';
 import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { createShares, deservedOf, type ShareState } from '#shared/domain/queue/shares.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { createShares, deservedOf, type ShareState, treeOfShares } from '#shared/domain/queue/shares.ts';
 import { addAmounts, AmountsByQueue, type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
@@ -15,9 +17,14 @@ import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
+/** For which queues room is made: those under their guarantee, or those under what they deserve. */
+export type ReclaimBy = 'Guarantees' | 'Shares';
+
 /** What one look at the cluster comes to. */
 export interface QueuePlan {
   readonly directory: QueueDirectory;
+  /** The queues with what they are measured by where room is made. */
+  readonly floors: QueueTree;
   /** What each queue deserves, idle guarantees kept. */
   readonly shares: ShareState;
   readonly total: QueueAmounts;
@@ -51,6 +58,7 @@ export interface PlanInput {
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
   readonly capacity: QueueAmounts | undefined;
+  readonly reclaimBy: ReclaimBy;
   /** Whether others may have to make room; otherwise each pod goes in that its queue has a share for. */
   readonly isReclaiming: boolean;
 }
@@ -75,17 +83,18 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const decision = yield* letInInSteps(question);
   const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
   const held = waiting.filter((pod) => !isLetIn.has(pod));
-  const found = { shares, total, declared: input.capacity, question, decision, held };
+  const floors = input.reclaimBy === 'Shares' ? treeOfShares(shares) : tree;
+  const found = { floors, shares, total, declared: input.capacity, question, decision, held };
   const lists = { released, homeless, unplaced };
   return { directory, ...found, ...splitOf(input, found), ...lists, used: sumUsage(tree, used.sums) };
 }
 
 function splitOf(
   { isReclaiming, pods }: PlanInput,
-  { question, decision, total }: Pick<QueuePlan, 'question' | 'decision' | 'total'>,
+  { question, decision, total, floors }: Pick<QueuePlan, 'question' | 'decision' | 'total' | 'floors'>,
 ): Pick<QueuePlan, 'letIn' | 'seeking' | 'sought' | 'preempting'> {
   const all = { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [] };
-  const { atOnce, seeking } = isReclaiming ? splitLetIn(question, decision, total) : all;
+  const { atOnce, seeking } = isReclaiming ? splitLetIn({ ...question, tree: floors }, decision, total) : all;
   const sought = new AmountsByQueue();
   const onTheWay = new AmountsByQueue();
   for (const { uid, queue: name, requests } of seeking) {
@@ -127,9 +136,18 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
 /** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
 function charge({ admitted, used, requested, unplaced }: SortedPods, pod: QueuedPod, find: FindQueue): void {
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
-  const found = pod.admitted === undefined ? find(pod) : undefined;
-  const name = pod.admitted?.queue ?? (found?.kind === 'queue' ? found.name : ROOT_QUEUE);
+  const name = chargedQueue(pod, find);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
+}
+
+/** The queue that a pod counts for: the one that it was let in to, else the one that it stands in. */
+export function chargedQueue(
+  { admitted, namespace, label }: Pick<QueuedPod, 'admitted' | 'namespace' | 'label'>,
+  find: FindQueue,
+): string {
+  if (admitted !== undefined) return admitted.queue;
+  const found = find({ namespace, label });
+  return found.kind === 'queue' ? found.name : ROOT_QUEUE;
 }
 
 function queue({ waiting, homeless, requested }: SortedPods, pod: QueuedPod, found: FoundQueue): void {
@@ -153,7 +171,8 @@ function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
   };
 }
 
-interface FindQueue {
+/** The queue in which a pod stands. */
+export interface FindQueue {
   (pod: Pick<QueuedPod, 'namespace' | 'label'>): FoundQueue;
 }
 
@@ -169,7 +188,10 @@ const MAX_FOUND = 50_000;
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
-function queueFinder({ snapshot, directory }: PlanInput, onSearch: () => void): FindQueue {
+export function queueFinder(
+  { snapshot, directory }: Pick<PlanInput, 'snapshot' | 'directory'>,
+  onSearch: () => void,
+): FindQueue {
   const known = foundIn.get(directory) ?? new Map<string, Found>();
   foundIn.set(directory, known);
   return ({ namespace, label }) => {
@@ -221,13 +243,17 @@ function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmou
     if (pods.get(uid) !== undefined || (pod.spec.nodeName ?? '') === '') continue;
     const requests = pods.amountsOf(pod);
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);
-    else chargeTo(sorted, find({ namespace: pod.namespace, label: pod.labels.get(LABEL_QUEUE) ?? '' }), requests);
+    else chargeTo(sorted, chargedQueue(untracked(pod), find), requests);
   }
   return outside;
 }
 
-function chargeTo({ admitted, used, requested }: SortedPods, found: FoundQueue, requests: QueueAmounts): void {
-  const name = found.kind === 'queue' ? found.name : ROOT_QUEUE;
+/** What a pod says of its queue that was on a node before its namespace was managed. */
+export function untracked({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>) {
+  return { admitted: undefined, namespace, label: labels.get(LABEL_QUEUE) ?? '' };
+}
+
+function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {
   for (const sums of [admitted, used, requested]) sums.add(name, requests);
 }
 

@@ -14,7 +14,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
-import { type PlanInput, planPass, type QueuePlan } from './plan-pass.ts';
+import { type PlanInput, planPass, type QueuePlan, type ReclaimBy } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
@@ -36,6 +36,7 @@ export const queueLeaseSchema = z
 export interface QueueLeaderOptions extends ClientContext {
   /** Enforce evicts pods to make room, DryRun logs which ones would go, Off does not look. */
   readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
+  readonly reclaimBy: ReclaimBy;
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -98,11 +99,13 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
   const { classes } = leading.view;
   const isDue = createDueCheck(leading, queues);
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
-  const writeStatus = createStatusWriter({ client, clock, log, metrics, term, queues: () => queues.values() });
   const classOf = (name: string) => classes.get(name);
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
   const settings = createSettings(queues);
   const reclaim = createReclaim(leading, events, letInPorts, signal);
+  const evictedFor = (queue: string) => reclaim?.evictedFor(queue) ?? [];
+  const statusPorts = { client, clock, log, metrics, term, evictedFor };
+  const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
   let last: QueuePlan | undefined;
   return {
@@ -146,12 +149,12 @@ function createSettings(queues: Reflector<StoredQueue>) {
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics, reclaim }: Leading,
+  { pods, view, clock, queueMetrics, reclaim, reclaimBy }: Leading,
   settings: Pick<PlanInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
-  const input = { pods, snapshot: view.snapshot, isReclaiming: reclaim === 'Enforce', ...settings };
+  const input = { pods, snapshot: view.snapshot, isReclaiming: reclaim === 'Enforce', reclaimBy, ...settings };
   const plan = await inSlices(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });

@@ -2,6 +2,7 @@ import type { QueueObject } from '#shared/api/queue.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
@@ -23,6 +24,8 @@ export interface QueueStatus {
   readonly pending: Texts;
   readonly waitingPods: number;
   readonly oldestWaiting: Instant | undefined;
+  /** For pods of the queue. */
+  readonly evicted: readonly EvictedPod[];
   readonly conditions: readonly Condition[];
 }
 
@@ -41,7 +44,11 @@ interface Pending {
 const QUEUES_PER_STEP = 50;
 
 /** Makes the status of each queue from one plan. */
-export function* statusesOf(plan: QueuePlan, objects: readonly QueueObject[]): Steps<ReadonlyMap<string, QueueStatus>> {
+export function* statusesOf(
+  plan: QueuePlan,
+  objects: readonly QueueObject[],
+  evictedFor: (queue: string) => readonly EvictedPod[],
+): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
   const statuses = new Map<string, QueueStatus>();
@@ -49,13 +56,18 @@ export function* statusesOf(plan: QueuePlan, objects: readonly QueueObject[]): S
     if (index % QUEUES_PER_STEP === 0) yield;
     statuses.set(object.name, {
       ...amountsOf(object, plan, pending),
+      evicted: evictedFor(object.name),
       conditions: conditionsOf(object, plan, uncovered),
     });
   }
   return statuses;
 }
 
-function amountsOf(object: QueueObject, plan: QueuePlan, pending: readonly Pending[]): Omit<QueueStatus, 'conditions'> {
+function amountsOf(
+  object: QueueObject,
+  plan: QueuePlan,
+  pending: readonly Pending[],
+): Omit<QueueStatus, 'conditions' | 'evicted'> {
   const index = plan.directory.tree.indexes.get(object.name) ?? 0;
   const ofQueue = (usage: QueueUsage): QueueAmounts =>
     new Map(Array.from(usage.keys(), (type) => [type, usedBy(usage, index, type)]));

@@ -1,3 +1,4 @@
+import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
@@ -12,8 +13,9 @@ import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queu
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import type { QueuePlan } from './plan-pass.ts';
+import { chargedQueue, type FindQueue, queueFinder, type QueuePlan, untracked } from './plan-pass.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {
@@ -25,9 +27,20 @@ export interface RoomInput {
   readonly isLeaving: (uid: string) => boolean;
   /** Whether the pod's eviction was refused a short time ago. */
   readonly isRefused: (uid: string) => boolean;
+  /** What this process has promised, which the watch need not show yet. */
+  readonly promises: readonly RoomPromise[];
+}
+
+/** A node that is being set aside. */
+export interface RoomPromise {
+  readonly pod: WaitingPod;
+  readonly node: string;
+  /** Whether the decision is still being carried out, so that the pod is no seeker. */
+  readonly isBusy: boolean;
 }
 
 const NODES_PER_STEP = 20;
+const PODS_PER_STEP = 1_000;
 /** Nobody waits longer for a pod to end, and no pod goes that takes longer. */
 const MAX_GRACE_MS = 600_000;
 /** A pod that is still there so long after its end was due is stuck. */
@@ -49,11 +62,20 @@ export function seekersOf(input: RoomInput): readonly Seeker[] {
   const isGrowing = hasLessThanDeclared(input);
   for (const { uid } of plan.unplaced) {
     const queued = pods.get(uid);
-    if (queued?.admitted === undefined || queued.isBound || isWaiting(queued)) continue;
+    if (queued === undefined || !isUnplaced(queued)) continue;
     if (isGrowing && now - queued.admitted.at < SCALE_UP_GRACE_MS) continue;
     seekers.push(seekerOf(admittedPod(queued), queued, snapshot));
   }
   return seekers.sort((a, b) => compareWaiting(a.pod, b.pod));
+}
+
+/** Let in, and without a node. */
+interface UnplacedPod extends QueuedPod {
+  readonly admitted: Admitted;
+}
+
+function isUnplaced(pod: QueuedPod): pod is UnplacedPod {
+  return pod.admitted !== undefined && !pod.isBound && !isWaiting(pod);
 }
 
 function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSnapshot): Seeker {
@@ -70,14 +92,10 @@ function lazyFit(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Seeker['fits'
 }
 
 /** As it was when it was let in (S2-35). */
-function admittedPod(pod: QueuedPod): WaitingPod {
-  const { uid, namespace, name, admitted, application, priority, requests, createdAt } = pod;
+function admittedPod({ uid, namespace, name, priority, requests, admitted }: UnplacedPod): WaitingPod {
+  const { queue, application, mayPreempt, at: waitingSince } = admitted;
   return {
-    ...{ uid, priority, requests, name: `${namespace}/${name}` },
-    queue: admitted?.queue ?? '',
-    application: admitted?.application ?? application,
-    waitingSince: admitted?.at ?? createdAt,
-    mayPreempt: admitted?.mayPreempt === true,
+    ...{ uid, priority, requests, queue, application, mayPreempt, waitingSince, name: `${namespace}/${name}` },
     ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
   };
 }
@@ -92,20 +110,54 @@ function hasLessThanDeclared({ plan, snapshot }: RoomInput): boolean {
 /** Looks at every node: what is free there, and which pods of queues run on it. */
 export function* readRoomState(input: RoomInput): Steps<RoomState> {
   const { plan, pods, snapshot } = input;
-  const own = new AmountsByQueue();
-  const originators = new Originators();
+  const charges = new Charges(input);
+  let count = 0;
   for (const pod of pods.values()) {
-    if (pod.admitted === undefined || isGoing(pod.uid, input)) continue;
-    own.add(pod.admitted.queue, pod.requests);
-    originators.add(pod);
+    charges.add(pod);
+    count += 1;
+    if (count % PODS_PER_STEP === 0) yield;
   }
-  yield;
   const nodes: RoomNode[] = [];
   for (const entry of snapshot.nodes.values()) {
-    nodes.push(roomOf(entry, input, originators));
+    charges.addUntracked(entry);
+    nodes.push(roomOf(entry, input, charges.originators));
     if (nodes.length % NODES_PER_STEP === 0) yield;
   }
-  return { tree: plan.directory.tree, nodes, budgets: budgetsOf(snapshot), own: own.sums };
+  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: charges.own.sums };
+}
+
+/** What counts for the queues, as in `planPass`, but for what leaves. */
+class Charges {
+  readonly own = new AmountsByQueue();
+  readonly originators = new Originators();
+  readonly #input: RoomInput;
+  readonly #find: FindQueue;
+
+  constructor(input: RoomInput) {
+    this.#input = input;
+    this.#find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
+    for (const { pod, isBusy } of input.promises) {
+      const queued = input.pods.get(pod.uid);
+      if (isBusy && queued !== undefined && isWaiting(queued)) this.own.add(pod.queue, pod.requests);
+    }
+  }
+
+  /** A pod behind its gate counts for nothing, whatever its annotations say: outside of managed namespaces anybody writes them. */
+  add(pod: QueuedPod): void {
+    if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
+    this.own.add(chargedQueue(pod, this.#find), pod.requests);
+    if (pod.admitted !== undefined) this.originators.add(pod.admitted.application, pod);
+  }
+
+  /** Pods that were on the node before their namespace was managed. */
+  addUntracked({ occupancy }: NodeEntry): void {
+    const { pods, snapshot } = this.#input;
+    for (const { pod } of occupancy.pods) {
+      if (pods.get(pod.uid) !== undefined || pod.deletion !== undefined) continue;
+      if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
+      this.own.add(chargedQueue(untracked(pod), this.#find), pods.amountsOf(pod));
+    }
+  }
 }
 
 function isGoing(uid: string, { snapshot, isLeaving }: RoomInput): boolean {
@@ -117,15 +169,13 @@ class Originators {
   readonly #first = new Map<string, QueuedPod>();
   readonly #several = new Set<string>();
 
-  add(pod: QueuedPod): void {
-    const application = pod.admitted?.application ?? '';
+  add(application: string, pod: QueuedPod): void {
     const known = this.#first.get(application);
     if (known !== undefined) this.#several.add(application);
     if (known === undefined || comesBefore(pod, known)) this.#first.set(application, pod);
   }
 
-  has({ uid, admitted }: QueuedPod): boolean {
-    const application = admitted?.application ?? '';
+  has(application: string, uid: string): boolean {
     return this.#several.has(application) && this.#first.get(application)?.uid === uid;
   }
 }
@@ -152,11 +202,22 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
     subtractAmounts(free, pods.amountsOf(pod));
     if (pod.deletion === undefined) running.push(...runningPod(placed, input, originators));
   }
-  const promised = occupancy.nominated.map(({ pod, priority }) => ({
-    ...{ uid: pod.uid, priority },
-    requests: pods.amountsOf(pod),
-  }));
-  return { name: node.name, free, leaving, leavingPods, promised, pods: running };
+  return {
+    name: node.name,
+    free,
+    leaving,
+    leavingPods,
+    promised: promisedOn(node.name, occupancy, input),
+    pods: running,
+  };
+}
+
+function promisedOn(name: string, { nominated }: NodeEntry['occupancy'], { pods, promises }: RoomInput) {
+  const shown = nominated.map(({ pod, priority }) => ({ uid: pod.uid, priority, requests: pods.amountsOf(pod) }));
+  const isShown = ({ pod }: RoomPromise): boolean => shown.some(({ uid }) => uid === pod.uid);
+  const isOpen = ({ pod }: RoomPromise): boolean => pods.get(pod.uid)?.isBound === false;
+  const others = promises.filter((each) => each.node === name && !isShown(each) && isOpen(each));
+  return [...shown, ...others.map(({ pod }) => pod)];
 }
 
 function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): boolean {
@@ -177,7 +238,7 @@ function runningPod(
   return [
     {
       ...{ uid, priority, requests, queue, application, mayBePreempted, name: `${namespace}/${name}` },
-      isOriginator: originators.has(queued),
+      isOriginator: originators.has(application, uid),
       isDaemonSet: isDaemonSetPod(pod, snapshot.daemonSets),
       startedAt: pod.status.startTime,
       hasController: controllerOf(pod) !== undefined,

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type QueueObject, decodeQueue } from '#shared/api/queue.ts';
-import { timeText } from '#shared/api/encode-fields.ts';
+import { present, timeText, unlessEmpty } from '#shared/api/encode-fields.ts';
+import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/evicted-pods.ts';
+import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
@@ -30,6 +32,8 @@ export interface StatusPorts extends Pick<ClientContext, 'client' | 'clock' | 'l
   readonly queues: () => Iterable<StoredQueue>;
   readonly metrics: QueueMetrics;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
+  /** The pods that were evicted for pods of a queue. */
+  readonly evictedFor: (queue: string) => readonly EvictedPod[];
 }
 
 /** In one round, so in a second. */
@@ -46,7 +50,7 @@ export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal
   return async (plan, signal) => {
     const stored = Array.from(ports.queues());
     const objects = stored.map(({ object }) => object);
-    const wanted = await inSlices(statusesOf(plan, objects), ports.clock, signal);
+    const wanted = await inSlices(statusesOf(plan, objects, ports.evictedFor), ports.clock, signal);
     const changed = stored.flatMap((queue) => changeOf(queue, wanted.get(queue.object.name), ports.clock.now()));
     writtenAt = new Map(changed.map(({ name }) => [name, writtenAt.get(name) ?? 0]));
     const longestAgo = changed.toSorted((a, b) => (writtenAt.get(a.name) ?? 0) - (writtenAt.get(b.name) ?? 0));
@@ -77,17 +81,25 @@ function changeOf({ object, status }: StoredQueue, wanted: QueueStatus | undefin
 }
 
 function encodeStatus(wanted: QueueStatus, stored: unknown, now: Instant): object {
-  const { oldestWaiting, conditions, ...amounts } = wanted;
+  const { oldestWaiting, conditions, evicted, ...amounts } = wanted;
   const before = itemsOf(fieldOf(stored, 'conditions'));
   return {
     ...amounts,
     ...(oldestWaiting !== undefined && { oldestWaiting: secondsText(oldestWaiting) }),
+    ...present({ evicted: unlessEmpty(withStored(evicted, stored)) }),
     conditions: conditions.map((each) => {
       const known = before.find((one) => fieldOf(one, 'type') === each.type && fieldOf(one, 'status') === each.status);
       const lastTransitionTime = fieldOf(known, 'lastTransitionTime') ?? secondsText(now);
       return { ...each, observedGeneration: wanted.observedGeneration, lastTransitionTime };
     }),
   };
+}
+
+/** What an earlier leader has written stays, within the same bound. */
+function withStored(evicted: readonly EvictedPod[], stored: unknown): readonly object[] {
+  const uids = new Set(evicted.map(({ uid }) => uid));
+  const earlier = decodeEvictedPods({ status: stored }).filter(({ uid }) => !uids.has(uid));
+  return [...earlier, ...evicted].slice(-MAX_EVICTED).map(encodeEvictedPod);
 }
 
 function secondsText(at: Instant): string {

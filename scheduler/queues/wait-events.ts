@@ -12,7 +12,7 @@ const MAX_EVENTS = 20;
 /** A pod that is older when it is first seen got its Event from an earlier leader. */
 const NEW_FOR_MS = 30_000;
 
-const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: its queue is under its guarantee');
+const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: other queues have to make it');
 
 /**
  * Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. `whyNoRoom`

@@ -82,7 +82,8 @@ export const TAKER_LAWS: readonly Law<Taker>[] = [
     code: 'TakerNotUnderGuarantee',
     row: 'S2-12',
     isBroken: (taker) => !taker.types.some((type) => excessOf(taker, taker.queue, type) < 0),
-    text: (taker) => `queue ${nameOf(taker, taker.queue)} is not under its guarantee${figures(taker, taker.queue)}`,
+    text: (taker) =>
+      `queue ${nameOf(taker, taker.queue)} is not under its ${floorOf(taker)}${figures(taker, taker.queue)}`,
   },
   {
     code: 'NotAboveDelay',
@@ -107,14 +108,14 @@ export const GIVER_LAWS: readonly Law<number>[] = [
     code: 'GiverNotOverGuarantee',
     row: 'S2-13',
     isBroken: (queue, taker) => !taker.types.some((type) => excessOf(taker, queue, type) > 0),
-    text: (queue, taker) => `queue ${nameOf(taker, queue)} is not over its guarantee${figures(taker, queue)}`,
+    text: (queue, taker) => `queue ${nameOf(taker, queue)} is not over its ${floorOf(taker)}${figures(taker, queue)}`,
   },
   {
     code: 'OutsideFence',
     row: 'S2-15',
     isBroken: (queue, taker) => !pathOf(taker.tree, queue).includes(fenceOf(taker)),
     text: (queue, taker) =>
-      `queue ${nameOf(taker, queue)} is over its guarantee but outside the fence of queue ${nameOf(taker, fenceOf(taker))}`,
+      `queue ${nameOf(taker, queue)} is over its ${floorOf(taker)} but outside the fence of queue ${nameOf(taker, fenceOf(taker))}`,
   },
   {
     code: 'GiverDisabled',
@@ -159,7 +160,7 @@ export const LOSS_LAWS: readonly Law<Loss>[] = [
     row: 'S2-22',
     isBroken: ({ queue, amounts }, taker) => leavesBelow(taker, queue, amounts),
     text: ({ queue }, taker) =>
-      `queue ${nameOf(taker, queue)} would be below its guarantee${figures(taker, queue)} without such a pod`,
+      `queue ${nameOf(taker, queue)} would be below its ${floorOf(taker)}${figures(taker, queue)} without such a pod`,
   },
 ];
 
@@ -211,6 +212,11 @@ function isDisabled(tree: QueueTree, queue: number): boolean {
 
 function delayOf({ tree, queue }: Taker): number {
   return (tree.queues[queue] as Queue).preemption.delayMs;
+}
+
+/** The word for what a queue is measured by. */
+export function floorOf({ tree }: Pick<Taker, 'tree'>): string {
+  return tree.floor ?? 'guarantee';
 }
 
 function nameOf({ tree }: Taker, queue: number): string {

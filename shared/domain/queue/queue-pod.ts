@@ -69,11 +69,6 @@ function compareUids(a: RunningPod, b: RunningPod): number {
   return a.uid < b.uid ? -1 : 1;
 }
 
-/** As `compareGoingFirst`, those that ask to be spared and originators last (S2-5, S2-6). */
-export function compareSparedLast(a: RunningPod, b: RunningPod): number {
-  return sparedRank(a) - sparedRank(b) || compareGoingFirst(a, b);
-}
-
 /** Who goes last whatever the priority: willing pods, willing originators, spared pods, spared originators. */
 export function sparedRank({ mayBePreempted, isOriginator }: RunningPod): number {
   return (mayBePreempted ? 0 : 2) + (isOriginator ? 1 : 0);

@@ -10,6 +10,8 @@ export interface QueueTree {
   readonly children: readonly (readonly number[])[];
   /** Queues that stand in no tree: under a parent that does not exist, or in a circle. */
   readonly detached: ReadonlyMap<string, DetachedReason>;
+  /** What `guaranteed` of the queues is: by itself what was promised to them. */
+  readonly floor?: 'share';
 }
 
 export type DetachedReason = 'UnknownParent' | 'Cycle';

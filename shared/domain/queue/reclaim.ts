@@ -2,7 +2,7 @@ import { type Because, reason } from '#shared/domain/model/because.ts';
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, needsOn } from './givers.ts';
-import { createTaker, excessOf, fenceOf, findObjection, TAKER_LAWS, type Taker } from './laws.ts';
+import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_LAWS, type Taker } from './laws.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -169,21 +169,33 @@ function lastOf({ victims }: FoundSet): RunningPod {
 
 const FITS = reason<{ readonly node: string }>('Fits', ({ node }) => `the pod fits on node ${node} as it is`);
 
-const RECLAIM = reason<{ readonly pod: WaitingPod; readonly found: FoundSet; readonly isLastResort: boolean }>(
+interface Reclaimed {
+  readonly pod: WaitingPod;
+  readonly found: FoundSet;
+  readonly isLastResort: boolean;
+  readonly floor: string;
+}
+
+const RECLAIM = reason<Reclaimed>(
   ({ isLastResort }) => (isLastResort ? 'LastResort' : 'Reclaim'),
-  ({ pod, found, isLastResort }) => {
+  ({ pod, found, isLastResort, floor }) => {
     const queues = [...new Set(found.victims.map(({ queue }) => queue))].sort();
     const names = found.victims.map(({ name }) => name).join(', ');
     const last = isLastResort ? ', although a pod asked to be spared: no other set of pods makes room' : '';
     const make = found.victims.length === 1 ? 'makes' : 'make';
-    return `${names} of queue ${queues.join(', ')} ${make} room on node ${found.node} for ${pod.name}: queue ${pod.queue} is under its guarantee${last}`;
+    return `${names} of queue ${queues.join(', ')} ${make} room on node ${found.node} for ${pod.name}: queue ${pod.queue} is under its ${floor}${last}`;
   },
 );
 
-function reclaim({ pod }: ReclaimQuestion, found: FoundSet): ReclaimDecision {
+function reclaim({ pod, tree }: ReclaimQuestion, found: FoundSet): ReclaimDecision {
   const isLastResort = found.victims.some(({ mayBePreempted }) => !mayBePreempted);
   const facts = { node: found.node, victims: found.victims.length, queue: pod.queue, lastResort: isLastResort };
-  return { kind: 'reclaim', ...found, isLastResort, because: RECLAIM({ pod, found, isLastResort }, facts) };
+  return {
+    kind: 'reclaim',
+    ...found,
+    isLastResort,
+    because: RECLAIM({ pod, found, isLastResort, floor: floorOf({ tree }) }, facts),
+  };
 }
 
 const NO_QUEUE = reason<{ readonly queue: string }>(
@@ -192,7 +204,7 @@ const NO_QUEUE = reason<{ readonly queue: string }>(
 );
 const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
   const fence = (taker.tree.queues[fenceOf(taker)] as Queue).name;
-  return `no queue below queue ${fence} is over its guarantee in a type that the pod asks for`;
+  return `no queue below queue ${fence} is over its ${floorOf(taker)} in a type that the pod asks for`;
 });
 const BLOCKED = reason<{ readonly budget: string }>(
   'ReclaimBlocked',

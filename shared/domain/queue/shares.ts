@@ -100,6 +100,21 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
   return amounts;
 }
 
+/**
+ * The tree with what each queue deserves in the place of its guarantee, of the types of which more is asked for than there
+ * is: of the others there is enough for all, and nobody has to give any.
+ */
+export function treeOfShares({ tree, columns }: ShareState): QueueTree {
+  const scarce = [...columns.values()].filter(({ own, childCeilings, deserved }) => {
+    return plus(own[0] as Whole, childCeilings[0] as Whole) > (deserved[0] as Whole);
+  });
+  const queues = tree.queues.map((queue, index) => ({
+    ...queue,
+    guaranteed: new Map(scarce.map(({ type, deserved }) => [type, deserved[index] as Whole])),
+  }));
+  return { ...tree, queues, floor: 'share' };
+}
+
 /** What a queue is sure of, of one type: its written guarantee, else those of its children together. */
 function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
   const floors: Whole[] = queues.map(() => 0);

@@ -3,9 +3,9 @@ import { declaredCapacity, decodeQueue, queueDirectory } from '#shared/api/queue
 import { finish } from '#shared/domain/model/steps.ts';
 import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
-import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { planPass, type QueuePlan } from '#scheduler/queues/plan-pass.ts';
+import { planPass, type QueuePlan, type ReclaimBy } from '#scheduler/queues/plan-pass.ts';
 import { QueuedPods } from '#scheduler/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { buildNode } from '#test/build/cluster.ts';
@@ -13,23 +13,28 @@ import { valueOf } from '#test/build/value-of.ts';
 
 export const GATE = 'plimsoll.dev/queue';
 
-/** A pod as the watch of the scheduler process shows it. */
+/** A pod as the watch of the scheduler process shows it. Times are in seconds. */
 export interface WatchedPod {
   readonly name: string;
   readonly namespace?: string;
   readonly cpu?: number;
   readonly gates?: readonly string[];
   readonly node?: string;
+  readonly nominatedTo?: string;
   readonly phase?: string;
+  readonly startedAt?: number;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly owners?: readonly object[];
   /** Of the annotation that lets it in. */
   readonly admittedTo?: string;
+  readonly admittedAt?: number;
+  readonly application?: string;
   readonly spec?: object;
   readonly mayBePreempted?: boolean;
   readonly mayPreempt?: boolean;
   readonly priority?: number;
-  readonly isTerminating?: boolean;
-  /** In seconds. */
+  /** When a terminating pod has to be gone. */
+  readonly deletionAt?: number;
   readonly createdAt?: number;
 }
 
@@ -39,18 +44,20 @@ const PLAIN = {
   gates: [],
   phase: 'Pending',
   labels: {},
+  owners: [],
   priority: 0,
   createdAt: 0,
 } as const;
 
 /** The raw object of it; its UID is `uid-NAME`. */
 export function rawPod(pod: WatchedPod): KubeObject {
-  const { name, namespace, cpu, gates, node, phase, labels, priority, createdAt, ...rest } = { ...PLAIN, ...pod };
+  const { name, namespace, cpu, gates, node, labels, priority, createdAt, ...rest } = { ...PLAIN, ...pod };
   return {
     metadata: {
       ...{ name, namespace, uid: `uid-${name}`, resourceVersion: '7', labels },
       creationTimestamp: timeOf(createdAt),
-      ...(rest.isTerminating === true && { deletionTimestamp: timeOf(0), deletionGracePeriodSeconds: 30 }),
+      ownerReferences: rest.owners,
+      ...deletionOf(pod),
       ...annotationsOf(pod),
     },
     spec: {
@@ -60,13 +67,26 @@ export function rawPod(pod: WatchedPod): KubeObject {
       ...(node !== undefined && { nodeName: node }),
       ...rest.spec,
     },
-    status: { phase },
+    status: statusOf(rest),
   };
 }
 
-function annotationsOf({ name, admittedTo: queue, mayPreempt = false, mayBePreempted = false }: WatchedPod): object {
+function deletionOf({ deletionAt }: WatchedPod): object {
+  return deletionAt === undefined ? {} : { deletionTimestamp: timeOf(deletionAt), deletionGracePeriodSeconds: 30 };
+}
+
+function statusOf({ phase, nominatedTo, startedAt }: Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt'>): object {
+  return {
+    phase,
+    ...(nominatedTo !== undefined && { nominatedNodeName: nominatedTo }),
+    ...(startedAt !== undefined && { startTime: timeOf(startedAt) }),
+  };
+}
+
+function annotationsOf({ name, admittedTo: queue, admittedAt = 0, ...pod }: WatchedPod): object {
   if (queue === undefined) return {};
-  const facts = { queue, application: `app of ${name}`, mayPreempt, mayBePreempted, at: 0, decision: 'd' };
+  const { application = `app of ${name}`, mayPreempt = false, mayBePreempted = false } = pod;
+  const facts = { queue, application, mayPreempt, mayBePreempted, at: admittedAt * 1_000, decision: 'd' };
   return { annotations: { 'plimsoll.dev/admitted': encodeAdmitted(facts) } };
 }
 
@@ -74,13 +94,18 @@ function timeOf(seconds: number): string {
   return new Date(seconds * 1_000).toISOString();
 }
 
+/** CPUs by name of the node. */
+export type NodeSizes = Readonly<Record<string, number>>;
+
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
-export function queueWorld(queues: readonly object[]) {
+export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }) {
   const snapshot = emptySnapshot();
   const pods = new QueuedPods();
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
-  putNode(snapshot, buildNode({ name: 'node-0', allocatable: { cpu: '8' } }));
+  for (const [name, cpu] of Object.entries(nodes)) {
+    putNode(snapshot, buildNode({ name, allocatable: { cpu: `${cpu}` } }));
+  }
   const manage = (name: string, labels: Readonly<Record<string, string>>): void =>
     putNamespace(snapshot, { name, labels: new Map(Object.entries(labels)) });
   manage('shop', { team: 'shop', 'plimsoll.dev/queues': 'managed' });
@@ -94,9 +119,13 @@ export function queueWorld(queues: readonly object[]) {
       putPod(snapshot, decoded);
       pods.observe({ pod: decoded, raw }, snapshot);
     },
-    plan: (isReclaiming = false): QueuePlan => {
+    gone: (name: string): void => {
+      removePodByKey(snapshot, `uid-${name}`);
+      pods.gone(`uid-${name}`);
+    },
+    plan: (isReclaiming = false, reclaimBy: ReclaimBy = 'Guarantees'): QueuePlan => {
       const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
-      return finish(planPass({ pods, snapshot, isReclaiming, ...settings }));
+      return finish(planPass({ pods, snapshot, isReclaiming, reclaimBy, ...settings }));
     },
   };
 }

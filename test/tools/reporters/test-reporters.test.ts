@@ -54,5 +54,7 @@ describe('a run with a failed test', () => {
 test('a report has why a hook failed', async () => {
   await runFixture('hook', { report: true });
   const { testResults } = JSON.parse(readFileSync(REPORT, 'utf8')) as { testResults: readonly { message: string }[] };
-  expect(testResults).toMatchObject([{ status: 'failed', message: expect.stringContaining('the guest did not come up') }]);
+  expect(testResults).toMatchObject([
+    { status: 'failed', message: expect.stringContaining('the guest did not come up') as string },
+  ]);
 });

@@ -8,7 +8,7 @@ import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
-const DEPLOY = fileURLToPath(new URL('../../../../deploy', import.meta.url));
+export const DEPLOY = fileURLToPath(new URL('../../../../deploy', import.meta.url));
 const PARTS = ['rbac', 'gate-policy', 'guard-policies', 'leader-policy'];
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 export const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';

@@ -1,15 +1,18 @@
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/build/waiting.ts';
+import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
-import { gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
+import { DEPLOY, gatesOf, PATIENCE_MS, podOf, pods, QUEUES, queueScene } from './queue-scene.ts';
 
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
+const OFF = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 const TEAM = 'team';
 const NOTHING = { gracePeriodSeconds: 0 };
 
@@ -27,11 +30,25 @@ export interface QueuePodPlan {
   readonly graceSeconds?: number;
 }
 
+/** A pod whose queue is under its guarantee. */
+export const TAKER: QueuePodPlan = { name: 'taker', queue: 'prod' };
+export const GUARANTEED = { prod: { guaranteed: { cpu: 8 } }, test: {} };
+
+/** Pods of 4 CPUs, two on each node: four fill the cluster. They start one after the other. */
+export function fill(
+  queue: string,
+  names: readonly string[],
+  more: Partial<QueuePodPlan> = {},
+): readonly QueuePodPlan[] {
+  return names.map((name) => ({ name, queue, node: 'ab'.includes(name) ? 'node-0' : 'node-1', ...more }));
+}
+
 /** Two nodes of 8 CPUs, and one managed namespace whose pods name their queue. */
-export function reclaimScene(own: () => OwnCluster, mode: 'Enforce' | 'DryRun' = 'Enforce') {
+export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = ['--reclaim=Enforce']) {
   const scene = queueScene(own);
   const ended = new AbortController();
   let replicas: readonly SchedulerProcess[] = [];
+  let record: SchedulerProcess | undefined;
   let ending: Promise<void> | undefined;
 
   async function open(): Promise<void> {
@@ -43,15 +60,27 @@ export function reclaimScene(own: () => OwnCluster, mode: 'Enforce' | 'DryRun' =
     replicas = [await startReplica()];
   }
 
+  /** Starts the record of removed pods, too. */
+  async function startRecord(): Promise<void> {
+    const { admin, cluster, connection } = own();
+    const files = ['rbac', 'position'].flatMap((part) => ['-f', `${DEPLOY}/components/disruption-record/${part}.yaml`]);
+    expect((await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...files])).stderr).toBe('');
+    const account = { namespace: 'plimsoll-system', name: 'plimsoll-disruptions' };
+    const path = join(dirname(cluster.kubeconfig), 'disruptions.kubeconfig');
+    writeKubeconfig(path, connection, await accountToken(admin, account));
+    const [port = 0] = await freePorts(1);
+    record = await startSchedulerProcess(path, port, [...OFF, '--disruptions-record=On']);
+  }
+
   async function startReplica(): Promise<SchedulerProcess> {
     const [port = 0] = await freePorts(1);
-    return startSchedulerProcess(await scene.leaderKubeconfig(), port, [...FLAGS, `--reclaim=${mode}`]);
+    return startSchedulerProcess(await scene.leaderKubeconfig(), port, [...OFF, '--queues=On', ...flags]);
   }
 
   async function close(): Promise<void> {
     ended.abort();
     await ending;
-    await Promise.all(replicas.map((each) => each.stop()));
+    await Promise.all([...replicas.map((each) => each.stop()), record?.stop()]);
   }
 
   /** Kills the leader without a word and starts another. */
@@ -91,6 +120,11 @@ export function reclaimScene(own: () => OwnCluster, mode: 'Enforce' | 'DryRun' =
   /** Queues by name, and pods on nodes, each started a minute after the one before. */
   async function begin(queues: Readonly<Record<string, object>>, running: readonly QueuePodPlan[]): Promise<void> {
     await clear();
+    await fillUp(queues, running);
+  }
+
+  /** The same beside what is there. */
+  async function fillUp(queues: Readonly<Record<string, object>>, running: readonly QueuePodPlan[]): Promise<void> {
     for (const [name, spec] of Object.entries(queues)) {
       const preemption = { delay: '1s', ...(at(spec, 'preemption') as object | undefined) };
       await scene.queue(name, { namespaceSelector: { matchLabels: { team: TEAM } }, ...spec, preemption });
@@ -154,9 +188,11 @@ export function reclaimScene(own: () => OwnCluster, mode: 'Enforce' | 'DryRun' =
   return {
     ...scene,
     open,
+    startRecord,
     close,
     clear,
     begin,
+    fillUp,
     createPod,
     list,
     get,

@@ -3,19 +3,11 @@ import { PREEMPTION_BY_POD } from '#shared/kube/api-names.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { PATIENCE_MS, podOf, pods, QUEUES } from './queue-scene.ts';
-import { isGated, type QueuePodPlan, reclaimScene, TEAM } from './reclaim-scene.ts';
+import { PATIENCE_MS, QUEUES } from './queue-scene.ts';
+import { fill, GUARANTEED, isGated, type QueuePodPlan, reclaimScene, TAKER, TEAM } from './reclaim-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
 const TEST = { timeout: 90_000 };
-const TAKER: QueuePodPlan = { name: 'taker', queue: 'prod' };
-const GUARANTEED = { prod: { guaranteed: { cpu: 8 } }, test: {} };
-
-/** Pods of 4 CPUs, two on each node: four fill the cluster. They start one after the other. */
-function fill(queue: string, names: readonly string[], more: Partial<QueuePodPlan> = {}): readonly QueuePodPlan[] {
-  return names.map((name) => ({ name, queue, node: 'ab'.includes(name) ? 'node-0' : 'node-1', ...more }));
-}
-
 describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-scheduler${why ?? ''}`, () => {
   const own = ownCluster();
   const scene = reclaimScene(own);
@@ -23,6 +15,7 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
 
   beforeAll(async () => {
     await scene.open();
+    await scene.startRecord();
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
     const spared = { 'plimsoll.dev/allow-preemption': 'false' };
     await scene.create(classes, { metadata: { name: 'spared', annotations: spared }, value: 0 });
@@ -42,6 +35,25 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
     await createPod(TAKER);
     const left = await untilPlaced('taker');
     expect([left.length, isGated(await get('taker'))]).toEqual([4, false]);
+  });
+
+  test('the record of a pod that made room says for which queue, and names no pod', TEST, async () => {
+    await begin(GUARANTEED, everyone);
+    await createPod(TAKER);
+    await untilPlaced('taker');
+    const because = { code: 'Reclaim', text: 'queue prod is under its guarantee, and queue test over its own' };
+    await eventually(async () => {
+      const { body } = await scene.user()('GET', `/apis/plimsoll.dev/v1alpha1/namespaces/${TEAM}/disruptions`);
+      const records = at(body, 'items') as readonly object[];
+      expect(records.map((each) => at(each, 'spec'))).toContainEqual(
+        expect.objectContaining({
+          cause: 'Reclaim',
+          pod: 'd',
+          requestedBy: 'plimsoll-queues',
+          because: expect.objectContaining(because) as object,
+        }),
+      );
+    }, PATIENCE_MS);
   });
 
   test.each<[string, readonly QueuePodPlan[], string]>([
@@ -73,8 +85,9 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
     ['that runs for the shortest time (S4-13)', everyone, 'd'],
   ])('the pod goes first %s', TEST, async (_, running, victim) => {
     await begin(GUARANTEED, running);
-    await createPod({ ...TAKER, className: 'high' });
+    await createPod(TAKER);
     expect(await untilPlaced('taker')).toEqual(['a', 'b', 'c', 'd', 'taker'].filter((name) => name !== victim));
+    expect(await notes('Reclaimed')).toHaveLength(1);
   });
 
   test('a pod that asked to be spared goes where no other would do, and the record says so (S2-9)', TEST, async () => {
@@ -211,77 +224,4 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
       expect(await untilPlaced('taker')).toEqual(preferNear ? ['a', 'c', 'd', 'taker'] : ['a', 'b', 'c', 'taker']);
     },
   );
-
-  test(
-    'all that go are on one node, which is set aside before the first of them goes (S2-24, S2-25)',
-    TEST,
-    async () => {
-      await begin({ prod: { guaranteed: { cpu: 5 } }, base: { guaranteed: { cpu: 8 } }, test: {} }, [
-        { name: 'base-0', queue: 'base', cpu: '5', node: 'node-0' },
-        { name: 'base-1', queue: 'base', cpu: '3', node: 'node-1' },
-        { name: 'x1', queue: 'test', cpu: '2', node: 'node-0' },
-        { name: 'x2', queue: 'test', cpu: '2', node: 'node-1', graceSeconds: 4 },
-        { name: 'x3', queue: 'test', cpu: '3', node: 'node-1', graceSeconds: 4 },
-      ]);
-      await createPod({ ...TAKER, cpu: '5' });
-      const [taker, ...victims] = await eventually(async () => {
-        const seen = await Promise.all(['taker', 'x2', 'x3'].map(get));
-        for (const each of seen.slice(1)) expect(at(each, 'metadata.deletionTimestamp')).toBeDefined();
-        return seen;
-      }, PATIENCE_MS);
-      expect([at(taker, 'status.nominatedNodeName'), isGated(taker)]).toEqual(['node-1', true]);
-      const setAside = Number(textAt(taker, 'metadata.resourceVersion'));
-      for (const each of victims) expect(Number(textAt(each, 'metadata.resourceVersion'))).toBeGreaterThan(setAside);
-      expect(await untilPlaced('taker')).toEqual(['base-0', 'base-1', 'taker', 'x1']);
-      expect(at(await get('taker'), 'spec.nodeName')).toBe('node-1');
-    },
-  );
-
-  test(
-    'room that is set aside is not for others of the same priority, nor for lower pods of the queue (S0-23)',
-    TEST,
-    async () => {
-      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4, className: 'low' }));
-      await createPod(TAKER);
-      await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
-      await scene.create(pods('default'), podOf('stranger', { priorityClassName: 'never' }, {}, '4'));
-      await createPod({ ...TAKER, name: 'lower', className: 'low' });
-      expect(await untilPlaced('taker')).toHaveLength(3);
-      const { body } = await scene.user()('GET', pods('default', 'stranger'));
-      expect(at(body, 'spec.nodeName')).toBeUndefined();
-      await own().admin.request({
-        method: 'DELETE',
-        path: pods('default', 'stranger'),
-        body: { gracePeriodSeconds: 0 },
-      });
-      expect(await untilPlaced('lower')).toContain('taker');
-    },
-  );
-
-  test('a more important pod takes the room, and more is made (S3-33)', TEST, async () => {
-    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4 }));
-    await createPod(TAKER);
-    await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
-    await scene.create(pods('default'), podOf('urgent', { priorityClassName: 'high' }, {}, '4'));
-    expect(await untilPlaced('taker')).toHaveLength(3);
-  });
-
-  test('a PodDisruptionBudget is never exceeded, and the pod is told which one (S3-7)', TEST, async () => {
-    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { labels: { app: 'kept' } }));
-    await scene.create(`/apis/policy/v1/namespaces/${TEAM}/poddisruptionbudgets`, {
-      metadata: { name: 'kept' },
-      spec: { minAvailable: 4, selector: { matchLabels: { app: 'kept' } } },
-    });
-    await createPod(TAKER);
-    expect(await untilNoRoom('taker')).toEqual(['budget team/kept lets no pod go that would make room']);
-    expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  test('a leader that takes over goes on with what is set aside, and no second pod goes', TEST, async () => {
-    await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 10 }));
-    await createPod(TAKER);
-    await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
-    await scene.replaceLeader();
-    expect(await untilPlaced('taker')).toHaveLength(4);
-  });
 });

@@ -135,6 +135,32 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
   });
 
   describe('what others may', () => {
+    test('the leader sets nodes aside and evicts only for queues, and changes nothing else of a status', async () => {
+      const leader = scene.user(LEADER);
+      const status = `${pods('shop', 'waiting')}/status`;
+      const others: readonly object[] = [
+        { status: { phase: 'Failed' } },
+        { metadata: { labels: { team: 'x' } }, status: { nominatedNodeName: 'node-0' } },
+      ];
+      for (const other of others) {
+        const { status: code, body } = await leader('PATCH', status, other);
+        expect([code, at(body, 'message')]).toEqual(refused('the leader of the queues may'));
+      }
+      const setAside = { status: { nominatedNodeName: 'node-0' } };
+      expect((await leader('PATCH', status, setAside)).status).toBe(200);
+      expect((await leader('PATCH', status, { status: { nominatedNodeName: null } })).status).toBe(200);
+      await scene.create(pods('default'), podOf('elsewhere'));
+      const outside = await leader('PATCH', `${pods('default', 'elsewhere')}/status`, setAside);
+      expect([outside.status, at(outside.body, 'message')]).toEqual(refused('only for pods that wait in queues'));
+      for (const [namespace, name, code] of [
+        ['default', 'elsewhere', 403],
+        ['shop', 'waiting', 201],
+      ] as const) {
+        const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { namespace, name } };
+        expect((await leader('POST', `${pods(namespace, name)}/eviction?dryRun=All`, eviction)).status).toBe(code);
+      }
+    });
+
     test('the leader lets a pod in, and may change nothing else of it', async () => {
       expect(
         (await tenant('POST', pods('shop'), podOf('let-in', { schedulingGates: [{ name: 'example.com/other' }] })))

@@ -4,7 +4,14 @@ import { finish } from '#shared/domain/model/steps.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { plainQueue, type Queue, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { createQueueTree, isLeaf } from '#shared/domain/queue/queue-tree.ts';
-import { createShares, deservedOf, deservedShares, refreshShares, setRequested } from '#shared/domain/queue/shares.ts';
+import {
+  createShares,
+  deservedOf,
+  deservedShares,
+  refreshShares,
+  setRequested,
+  treeOfShares,
+} from '#shared/domain/queue/shares.ts';
 import { fillToLevel } from '#shared/domain/queue/water-level.ts';
 import { exactShares, isWithinOne } from './exact-level.ts';
 
@@ -244,5 +251,30 @@ describe('createQueueTree', () => {
     expect(tree.detached.size).toBe(0);
     expect(tree.queues.at(-1)?.name).toBe('q999');
     expect(cpuDeserved(queues.toReversed(), 7, { q999: 9 })['q999']).toBe(7);
+  });
+});
+
+describe('treeOfShares', () => {
+  const total: QueueAmounts = new Map([
+    ['cpu', 9],
+    ['memory', 100],
+  ]);
+  const queues = [queue('a', undefined, { weight: 2, guaranteed: cpu(1) }), queue('b', undefined, { weight: 1 })];
+  const floorsOf = (requested: ReadonlyMap<string, QueueAmounts>) => {
+    const tree = treeOfShares(finish(createShares({ tree: createQueueTree(queues), total, requested })));
+    return [tree.floor, ...['a', 'b'].map((name) => tree.queues[tree.indexes.get(name) ?? 0]?.guaranteed)];
+  };
+  const both = (amounts: QueueAmounts) => new Map(['a', 'b'].map((name) => [name, amounts]));
+
+  test('has what queues deserve in the place of guarantees, of what is scarce', () => {
+    const asked = new Map([
+      ['cpu', 9],
+      ['memory', 20],
+    ]);
+    expect(floorsOf(both(asked))).toEqual(['share', cpu(6), cpu(3)]);
+  });
+
+  test('has nothing where there is enough for all', () => {
+    expect(floorsOf(both(cpu(4)))).toEqual(['share', new Map(), new Map()]);
   });
 });

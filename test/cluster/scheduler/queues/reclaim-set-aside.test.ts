@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { at, textAt } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { PATIENCE_MS, podOf, pods } from './queue-scene.ts';
+import { fill, GUARANTEED, isGated, reclaimScene, TAKER, TEAM } from './reclaim-scene.ts';
+
+const why = whyNoOwnCluster(process.env);
+const TEST = { timeout: 90_000 };
+
+describe.skipIf(why !== undefined)(
+  `room that is set aside for a queue, on the stock kube-scheduler${why ?? ''}`,
+  () => {
+    const own = ownCluster();
+    const scene = reclaimScene(own);
+    const { begin, createPod, get, onNodes, untilPlaced, untilNoRoom } = scene;
+
+    beforeAll(async () => {
+      await scene.open();
+      const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+      await scene.create(classes, { metadata: { name: 'never' }, value: 0, preemptionPolicy: 'Never' });
+      await scene.create(classes, { metadata: { name: 'high' }, value: 1_000 });
+      await scene.create(classes, { metadata: { name: 'low' }, value: -1_000 });
+    }, 120_000);
+    afterAll(() => scene.close());
+
+    test(
+      'all that go are on one node, which is set aside before the first of them goes (S2-24, S2-25)',
+      TEST,
+      async () => {
+        await begin({ prod: { guaranteed: { cpu: 5 } }, base: { guaranteed: { cpu: 8 } }, test: {} }, [
+          { name: 'base-0', queue: 'base', cpu: '5', node: 'node-0' },
+          { name: 'base-1', queue: 'base', cpu: '3', node: 'node-1' },
+          { name: 'x1', queue: 'test', cpu: '2', node: 'node-0' },
+          { name: 'x2', queue: 'test', cpu: '2', node: 'node-1', graceSeconds: 4 },
+          { name: 'x3', queue: 'test', cpu: '3', node: 'node-1', graceSeconds: 4 },
+        ]);
+        await createPod({ ...TAKER, cpu: '5' });
+        const [taker, ...victims] = await eventually(async () => {
+          const seen = await Promise.all(['taker', 'x2', 'x3'].map(get));
+          for (const each of seen.slice(1)) expect(at(each, 'metadata.deletionTimestamp')).toBeDefined();
+          return seen;
+        }, PATIENCE_MS);
+        expect([at(taker, 'status.nominatedNodeName'), isGated(taker)]).toEqual(['node-1', true]);
+        const setAside = Number(textAt(taker, 'metadata.resourceVersion'));
+        for (const each of victims) expect(Number(textAt(each, 'metadata.resourceVersion'))).toBeGreaterThan(setAside);
+        expect(await untilPlaced('taker')).toEqual(['base-0', 'base-1', 'taker', 'x1']);
+        expect(at(await get('taker'), 'spec.nodeName')).toBe('node-1');
+      },
+    );
+
+    test(
+      'room that is set aside is not for others of the same priority, nor for lower pods of the queue (S0-23)',
+      TEST,
+      async () => {
+        await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4, className: 'low' }));
+        await createPod(TAKER);
+        await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+        await scene.create(pods('default'), podOf('stranger', { priorityClassName: 'never' }, {}, '4'));
+        await createPod({ ...TAKER, name: 'lower', className: 'low' });
+        expect(await untilPlaced('taker')).toHaveLength(3);
+        const { body } = await scene.user()('GET', pods('default', 'stranger'));
+        expect(at(body, 'spec.nodeName')).toBeUndefined();
+        await own().admin.request({
+          method: 'DELETE',
+          path: pods('default', 'stranger'),
+          body: { gracePeriodSeconds: 0 },
+        });
+        expect(await untilPlaced('lower')).toContain('taker');
+      },
+    );
+
+    test('a more important pod takes the room, and more is made (S3-33)', TEST, async () => {
+      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 4 }));
+      await createPod(TAKER);
+      await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+      await scene.create(pods('default'), podOf('urgent', { priorityClassName: 'high' }, {}, '4'));
+      expect(await untilPlaced('taker')).toHaveLength(3);
+    });
+
+    test('a PodDisruptionBudget is never exceeded, and the pod is told which one (S3-7)', TEST, async () => {
+      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { labels: { app: 'kept' } }));
+      await scene.create(`/apis/policy/v1/namespaces/${TEAM}/poddisruptionbudgets`, {
+        metadata: { name: 'kept' },
+        spec: { minAvailable: 4, selector: { matchLabels: { app: 'kept' } } },
+      });
+      await createPod(TAKER);
+      expect(await untilNoRoom('taker')).toEqual(['budget team/kept lets no pod go that would make room']);
+      expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    test('a leader that takes over goes on with what is set aside, and no second pod goes', TEST, async () => {
+      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 10 }));
+      await createPod(TAKER);
+      await eventually(async () => expect(await onNodes()).toHaveLength(3), PATIENCE_MS);
+      await scene.replaceLeader();
+      expect(await untilPlaced('taker')).toHaveLength(4);
+    });
+  },
+);

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { GATE, queueFor } from './queue-world.ts';
+import { fill, fullStage, GATED, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
+
+const NOMINATED = { ...GATED, nominatedTo: 'node-0' };
+const REFUSED: Outcome<unknown> = { kind: 'tooManyRequests', message: 'no', status: 429 };
+const MANAGED = { team: 'late', 'plimsoll.dev/queues': 'managed' };
+
+describe('what counts for a queue where room is made', () => {
+  test('a pod that never had the gate', async () => {
+    const stage = reclaimStage();
+    fill(stage, 4);
+    stage.see({ name: 'daemon', node: 'node-0', phase: 'Running', cpu: 4 });
+    stage.see(UNGATED);
+    expect(await stage.round()).toEqual([]);
+  });
+
+  test('a pod that ran before its namespace was managed', async () => {
+    const queues = [queueFor('shop'), queueFor('late', { guaranteed: { cpu: 4 } }), queueFor('x', {}, 'other')];
+    const stage = reclaimStage({ queues });
+    fill(stage, 4);
+    stage.see({ name: 'early', namespace: 'late', node: 'node-0', phase: 'Running', cpu: 4 });
+    stage.manage('late', MANAGED);
+    stage.see({ ...UNGATED, namespace: 'late', admittedTo: 'of-late' });
+    expect(await stage.round()).toEqual([]);
+  });
+
+  test('not what a pod behind its gate says in its annotation', async () => {
+    const queues = [...twoQueues().slice(0, 1), queueFor('x', { guaranteed: { cpu: 8 } }, 'other')];
+    const stage = reclaimStage({ queues });
+    fill(stage, 8);
+    stage.see(UNGATED);
+    stage.see({ name: 'forged', namespace: 'elsewhere', gates: [GATE], admittedTo: 'other', cpu: 1_000 });
+    expect(await stage.round()).toEqual([]);
+  });
+});
+
+describe('an eviction', () => {
+  test.each(['timeout', 'unreachable', 'serverError', 'notFound', 'conflict'] as const)(
+    'that ends with %s: no other pod goes instead',
+    async (kind) => {
+      const stage = fullStage({ ...GATED, cpu: 1 });
+      stage.state.answer = (what) => (what.startsWith('evict') ? { kind, message: '' } : OK);
+      await stage.round();
+      stage.see({ ...NOMINATED, cpu: 1 });
+      expect(await stage.round(500)).toEqual([]);
+    },
+  );
+
+  test('of which nothing was heard for half a minute has not happened', async () => {
+    const stage = fullStage({ ...GATED, cpu: 1 });
+    stage.state.answer = (what) => (what.startsWith('evict') ? { kind: 'timeout', message: '' } : OK);
+    await stage.round();
+    stage.see({ ...NOMINATED, cpu: 1 });
+    expect(await stage.round(30_000)).toContain('evict pod-0');
+  });
+
+  test.each<[string, Outcome<unknown>]>([
+    ['evict', REFUSED],
+    ['set', { kind: 'unreachable', message: '' }],
+  ])('%s that fails is no decision: the pod is not given up', async (what, answer) => {
+    const stage = fullStage();
+    stage.state.answer = (asked) => (asked.startsWith(what) ? answer : OK);
+    for (const afterMs of [0, 500, 500, 500]) await stage.round(afterMs);
+    expect(stage.told('letIn')).toEqual([]);
+  });
+});
+
+describe('a node that is set aside', () => {
+  test('is given up by a pod whose queue is gone', async () => {
+    const stage = fullStage({ ...NOMINATED, labels: { [GATE]: 'deleted' } });
+    expect(await stage.round()).toEqual(['clear taker']);
+  });
+
+  test('stays so for a pod that no round has looked at', async () => {
+    const on = (node: string) => ({ spec: { nodeSelector: { 'kubernetes.io/hostname': node } } });
+    const stage = reclaimStage({ queues: twoQueues(44), nodes: { 'node-0': 1, 'node-1': 40 } });
+    fill(stage, 1);
+    for (let index = 0; index < 40; index += 1) stage.see({ name: `x-${index}`, ...RUNNING, node: 'node-1' });
+    stage.see({ name: 'first', gates: [GATE], ...on('node-0') });
+    await stage.round();
+    stage.see({ name: 'first', gates: [GATE], nominatedTo: 'node-0', ...on('node-0') });
+    for (let index = 0; index < 20; index += 1)
+      stage.see({ name: `t-${index}`, gates: [GATE], priority: 1, ...on('node-1') });
+    expect(await stage.round(500)).not.toContain('clear first');
+  });
+
+  test('is promised to no other pod while it is being set aside', async () => {
+    const stage = fullStage();
+    const { promise, resolve } = Promise.withResolvers<Outcome<unknown>>();
+    stage.state.answer = (what) => (what === 'set taker node-0' ? promise : OK);
+    await stage.begin();
+    stage.see({ ...GATED, name: 'next', createdAt: 5 });
+    await stage.begin();
+    await stage.manual.advance(0);
+    resolve(OK);
+    await stage.reclaim.settled();
+    expect(stage.told('sent')).toContain('evict pod-2');
+  });
+});
