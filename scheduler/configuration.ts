@@ -118,6 +118,12 @@ export const schedulerSchema = z.strictObject({
     .describe(
       'For which queues room is made: Guarantees for those under their guarantee, by those over theirs; Shares for those under what they deserve by weight, by those over it',
     ),
+  queueReplacements: z
+    .enum(['First', 'InTurn'])
+    .default('First')
+    .describe(
+      'First lets the replacements of pods that were evicted, preempted or lost in before waiting pods of the same priority, for 60 s',
+    ),
   rescheduling: reschedulingSchema,
 });
 

@@ -78,8 +78,11 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
     holdLease('the record of disruptions', recordDisruptions(record, signal));
   }
   if (queued !== undefined) {
-    const { queueLease: lease, reclaim, reclaimBy } = configuration;
-    holdLease('the queues', runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy }, signal));
+    const { queueLease: lease, reclaim, reclaimBy, queueReplacements: replacements } = configuration;
+    holdLease(
+      'the queues',
+      runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy, replacements }, signal),
+    );
   }
   if (isOn.extender) {
     const record = { ...parts, loops, recorded: view.recordedLoops, configuration: configuration.preemptionLoops };
@@ -111,7 +114,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const removals = new Removals();
   const removalWatch =
     configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
-  const queued = configuration.queues === 'On' ? new QueuedPods() : undefined;
+  const queued = configuration.queues === 'On' ? new QueuedPods(clock) : undefined;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });

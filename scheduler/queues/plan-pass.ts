@@ -2,7 +2,7 @@ import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/
 import type { Because } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import { splitLetIn } from '#shared/domain/queue/make-room.ts';
@@ -36,7 +36,7 @@ export interface QueuePlan {
   readonly letIn: readonly WaitingPod[];
   /** The pods that go in when room has been made for them. */
   readonly seeking: readonly WaitingPod[];
-  /** The pods that stay, those for which room is sought left aside, in the order in which they would go in. */
+  /** The pods that stay, those for which room is sought left aside. */
   readonly held: readonly WaitingPod[];
   /** Pods that were let in and have no node. */
   readonly unplaced: readonly QueuedPod[];
@@ -53,7 +53,10 @@ export interface QueuePlan {
 }
 
 export interface PlanInput {
-  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf'>;
+  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'lost'>;
+  readonly now: Instant;
+  /** Whether the replacements of disrupted pods go in before others of the same priority. */
+  readonly replacements: 'First' | 'InTurn';
   readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes' | 'placedPods'>;
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
@@ -120,6 +123,7 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
   const sorted = new SortedPods();
   let count = 0;
   const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
+  const isTurn = input.replacements === 'First' ? input.pods.lost.turns(input.now) : () => false;
   for (const pod of input.pods.values()) {
     count += 1;
     if (count >= PODS_PER_STEP) {
@@ -128,7 +132,7 @@ function* sortPods(input: PlanInput): Steps<SortedPods> {
     }
     if (!isWaiting(pod)) charge(sorted, pod, find);
     else if (!isManaged(input.snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
-    else queue(sorted, pod, find(pod));
+    else queue(sorted, pod, find(pod), isTurn(pod.owner, pod.createdAt));
   }
   return sorted;
 }
@@ -150,13 +154,18 @@ export function chargedQueue(
   return found.kind === 'queue' ? found.name : ROOT_QUEUE;
 }
 
-function queue({ waiting, homeless, requested }: SortedPods, pod: QueuedPod, found: FoundQueue): void {
+function queue(
+  { waiting, homeless, requested }: SortedPods,
+  pod: QueuedPod,
+  found: FoundQueue,
+  goesFirst: boolean,
+): void {
   if (found.kind === 'none') {
     homeless.push({ pod, because: found.because });
     return;
   }
   requested.add(found.name, pod.requests);
-  waiting.push(waitingPod(pod, found.name));
+  waiting.push({ ...waitingPod(pod, found.name), goesFirst });
 }
 
 /** Kubernetes creates no pod that its quotas have not counted (S2-37). DaemonSets' pods have no gate. */

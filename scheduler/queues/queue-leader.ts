@@ -37,6 +37,7 @@ export interface QueueLeaderOptions extends ClientContext {
   /** Enforce evicts pods to make room, DryRun logs which ones would go, Off does not look. */
   readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
   readonly reclaimBy: ReclaimBy;
+  readonly replacements: PlanInput['replacements'];
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -149,12 +150,20 @@ function createSettings(queues: Reflector<StoredQueue>) {
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics, reclaim, reclaimBy }: Leading,
+  { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: Leading,
   settings: Pick<PlanInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
-  const input = { pods, snapshot: view.snapshot, isReclaiming: reclaim === 'Enforce', reclaimBy, ...settings };
+  const input = {
+    pods,
+    snapshot: view.snapshot,
+    now: clock.now(),
+    isReclaiming: reclaim === 'Enforce',
+    reclaimBy,
+    replacements,
+    ...settings,
+  };
   const plan = await inSlices(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });

@@ -1,4 +1,5 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
@@ -7,7 +8,9 @@ import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { applicationOf, isManaged, isMarkedOriginator, otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import { CompactPod, type PodTemplate } from '#scheduler/compact-pod.ts';
+import { LostPods } from './lost-pods.ts';
 import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
@@ -30,6 +33,8 @@ export interface QueuedPod {
   readonly otherGates: readonly string[] | undefined;
   readonly admitted: Admitted | undefined;
   readonly isBound: boolean;
+  /** UID of its controller. */
+  readonly owner: string | undefined;
   /** It says of itself that it manages its application. */
   readonly isMarkedOriginator: boolean;
   /** The whole pod, while it has no node. */
@@ -43,8 +48,15 @@ export interface QueuedPod {
 export class QueuedPods {
   readonly #pods = new Map<string, QueuedPod>();
   readonly #letIn = new Map<string, Admitted>();
+  readonly #clock: Pick<Clock, 'now'>;
+  /** What owners have lost, for the order in which their pods go in. */
+  readonly lost = new LostPods();
   readonly #amounts = new WeakMap<PodTemplate, QueueAmounts>();
   #changes = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
 
   /** Rises with every change. */
   get changes(): number {
@@ -61,11 +73,14 @@ export class QueuedPods {
 
   /** Takes a pod in as the watch shows it. */
   observe({ pod, raw }: Pick<SeenPod, 'pod' | 'raw'>, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
+    const owner = controllerOf(pod)?.uid;
+    const lostAt = owner === undefined ? undefined : this.#lostAt(pod);
+    if (owner !== undefined && lostAt !== undefined) this.lost.lose(owner, pod.uid, lostAt);
     if (hasEnded(pod)) {
       this.gone(pod.uid);
       return;
     }
-    const read = this.#read(pod, raw);
+    const read = this.#read(pod, raw, owner);
     // Elsewhere any tenant may write the annotation.
     if (!isWaiting(read) && !isManaged(namespaces.get(pod.namespace))) {
       this.#forget(pod.uid);
@@ -100,6 +115,15 @@ export class QueuedPods {
     return amounts;
   }
 
+  /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */
+  #lostAt(pod: Pod): Instant | undefined {
+    if (!pod.status.conditions.some(({ type, status }) => type === 'DisruptionTarget' && status === 'True'))
+      return undefined;
+    const { deletion } = pod;
+    if (deletion !== undefined) return deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
+    return hasEnded(pod) && this.#pods.has(pod.uid) ? this.#clock.now() : undefined;
+  }
+
   #forget(uid: string): void {
     this.#letIn.delete(uid);
     if (this.#pods.delete(uid)) this.#changes += 1;
@@ -110,12 +134,12 @@ export class QueuedPods {
     return admitted === undefined ? pod : { ...pod, admitted, otherGates: undefined };
   }
 
-  #read(pod: Pod, raw: KubeObject): QueuedPod {
+  #read(pod: Pod, raw: KubeObject, owner: string | undefined): QueuedPod {
     const { namespace, name, uid } = pod;
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
     const isBound = (pod.spec.nodeName ?? '') !== '';
     return {
-      ...{ uid, namespace, name, resourceVersion },
+      ...{ uid, namespace, name, resourceVersion, owner },
       label: pod.labels.get(LABEL_QUEUE) ?? '',
       application: applicationOf(pod),
       className: pod.spec.priorityClassName,

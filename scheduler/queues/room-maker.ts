@@ -21,7 +21,7 @@ import type { QueuedPods } from './queued-pods.ts';
 import type { RoomPromise } from './room-state.ts';
 
 export interface RoomMakerPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
-  readonly pods: Pick<QueuedPods, 'get'>;
+  readonly pods: Pick<QueuedPods, 'get' | 'lost'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<QueueMetrics, 'reclaimEvictions'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
@@ -186,7 +186,7 @@ export class RoomMaker {
   }
 
   async #evict(victim: RunningPod, pod: WaitingPod, { because, node }: StepOnNode, floor: string): Promise<Fate> {
-    const { client, log, metrics, term, leading: signal } = this.#ports;
+    const { client, log, metrics, pods, term, leading: signal } = this.#ports;
     if (!term.isHeld() || signal.aborted) return 'stays';
     const [namespace = '', name = ''] = victim.name.split('/');
     const decision = decisionId(pod, victim);
@@ -202,6 +202,7 @@ export class RoomMaker {
       code: because.code,
     };
     const fate = fateAfter(outcome);
+    if (fate !== 'stays') pods.lost.reclaimed(victim.uid);
     if (outcome.kind !== 'evicted') {
       log.info({ ...facts, kind: outcome.kind, message: outcome.message }, 'Pod not evicted');
       if (fate === 'stays') putBounded(this.#refused, MAX_REMEMBERED, [victim.uid, this.#now + REFUSED_MS]);

@@ -4,7 +4,7 @@ import { FIRST_SEED } from './seed.ts';
 import { volume } from '#test/build/volume.ts';
 
 /** Each part is a test of its own, so that its time limit says something; about forty seconds of one core each. */
-const PARTS = 6;
+const PARTS = 8;
 const EPISODES = volume(25_000);
 
 describe('a node with the agent beside the kubelet and the kernel', () => {

@@ -5,7 +5,7 @@ import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { planPass, type QueuePlan, type ReclaimBy } from '#scheduler/queues/plan-pass.ts';
+import { type PlanInput, planPass, type QueuePlan, type ReclaimBy } from '#scheduler/queues/plan-pass.ts';
 import { QueuedPods } from '#scheduler/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { buildNode } from '#test/build/cluster.ts';
@@ -25,6 +25,7 @@ export interface WatchedPod {
   readonly startedAt?: number;
   readonly labels?: Readonly<Record<string, string>>;
   readonly owners?: readonly object[];
+  readonly isDisrupted?: boolean;
   /** Of the annotation that lets it in. */
   readonly admittedTo?: string;
   readonly admittedAt?: number;
@@ -75,11 +76,15 @@ function deletionOf({ deletionAt }: WatchedPod): object {
   return deletionAt === undefined ? {} : { deletionTimestamp: timeOf(deletionAt), deletionGracePeriodSeconds: 30 };
 }
 
-function statusOf({ phase, nominatedTo, startedAt }: Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt'>): object {
+type Shown = Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt' | 'isDisrupted'>;
+
+function statusOf({ phase, nominatedTo, startedAt, isDisrupted }: Shown): object {
+  const target = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
   return {
     phase,
-    ...(nominatedTo !== undefined && { nominatedNodeName: nominatedTo }),
+    nominatedNodeName: nominatedTo,
     ...(startedAt !== undefined && { startTime: timeOf(startedAt) }),
+    ...(isDisrupted === true && { conditions: [target] }),
   };
 }
 
@@ -97,10 +102,13 @@ function timeOf(seconds: number): string {
 /** CPUs by name of the node. */
 export type NodeSizes = Readonly<Record<string, number>>;
 
+/** When the process sees what it sees. */
+const SEEN_AT_MS = 100_000;
+
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
 export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }) {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods();
+  const pods = new QueuedPods({ now: () => SEEN_AT_MS });
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
   for (const [name, cpu] of Object.entries(nodes)) {
@@ -123,9 +131,14 @@ export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node
       removePodByKey(snapshot, `uid-${name}`);
       pods.gone(`uid-${name}`);
     },
-    plan: (isReclaiming = false, reclaimBy: ReclaimBy = 'Guarantees'): QueuePlan => {
-      const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
-      return finish(planPass({ pods, snapshot, isReclaiming, reclaimBy, ...settings }));
+    plan: (isReclaiming = false, reclaimBy: ReclaimBy = 'Guarantees', more: Partial<PlanInput> = {}): QueuePlan => {
+      const settings = {
+        now: 0,
+        replacements: 'First' as const,
+        directory: queueDirectory(objects),
+        capacity: declaredCapacity(objects),
+      };
+      return finish(planPass({ pods, snapshot, isReclaiming, reclaimBy, ...settings, ...more }));
     },
   };
 }

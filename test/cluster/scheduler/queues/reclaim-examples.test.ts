@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { seed } from '#test/shared/domain/queue/builders.ts';
-import { PATIENCE_MS, podOf } from './queue-scene.ts';
+import { PATIENCE_MS, podOf, pods } from './queue-scene.ts';
 import { reclaimScene, TEAM } from './reclaim-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
@@ -41,9 +42,11 @@ describe.skipIf(why !== undefined)(`worked examples of reclaim on the stock kube
   beforeAll(() => scene.open(), 120_000);
   afterAll(() => scene.close());
 
-  async function replicaSet(queue: string, replicas: number, cpu: number): Promise<void> {
+  async function replicaSet(queue: string, replicas: number, cpu: number, graceSeconds = 1): Promise<void> {
     const labels = { app: queue, 'plimsoll.dev/queue': queue };
-    const template = podOf('', { terminationGracePeriodSeconds: 1 }, {}, String(cpu)) as { readonly spec: object };
+    const template = podOf('', { terminationGracePeriodSeconds: graceSeconds }, {}, String(cpu)) as {
+      readonly spec: object;
+    };
     await scene.create(REPLICA_SETS, {
       metadata: { name: queue },
       spec: {
@@ -100,6 +103,22 @@ describe.skipIf(why !== undefined)(`worked examples of reclaim on the stock kube
       expect(await scene.notes('Reclaimed')).toHaveLength(victims);
     },
   );
+
+  test('the replacement of an evicted pod goes in before an older one of the same priority (S3-45)', TEST, async () => {
+    await scene.begin({ only: {} }, []);
+    await replicaSet('only', 4, 4, 4);
+    await eventually(async () => expect((await amounts(4)).used).toEqual({ only: 16 }), PATIENCE_MS);
+    await scene.createPod({ name: 'older', queue: 'only', labels: { app: 'older' } });
+    const [evicted] = (await scene.list()).filter((each) => at(each, 'spec.nodeName') !== undefined);
+    const name = textAt(evicted, 'metadata.name');
+    await scene.runAsKubelet(name, systemClock.now());
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: TEAM } };
+    await scene.create(`${pods(TEAM, name)}/eviction`, eviction);
+    await eventually(async () => {
+      expect(await uidsOnNodes()).not.toContain(at(evicted, 'metadata.uid'));
+      expect(await amounts(4)).toEqual({ used: { only: 16 }, pending: { older: 4 } });
+    }, PATIENCE_MS);
+  });
 
   const { given, then } = seed('s2-36') as FencePicture;
   const named = (queue: string): string => queue.replaceAll(' ', '-').toLowerCase();

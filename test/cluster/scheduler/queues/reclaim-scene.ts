@@ -193,6 +193,7 @@ export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = [
     clear,
     begin,
     fillUp,
+    runAsKubelet,
     createPod,
     list,
     get,
