@@ -123,7 +123,7 @@ export class Reclaim {
     const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
     const reasonOf = EVENT_REASONS.noRoomReclaimed;
     this.#ports.events.record({ regarding, type: 'Normal', reason: reasonOf, note: because.text, action: 'Reclaim' });
-    this.#ports.log.info({ pod: key, queue, because }, 'No pods make room');
+    this.#ports.log.info({ pod: key, queue, because }, 'No room to reclaim');
   }
 
   #follow({ seeker, step }: SeekerStep, floor: string): void {

@@ -208,10 +208,10 @@ const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
 });
 const BLOCKED = reason<{ readonly budget: string }>(
   'ReclaimBlocked',
-  ({ budget }) => `budget ${budget} lets no pod go that would make room`,
+  ({ budget }) => `budget ${budget} allows no eviction that would make room`,
 );
 const KEPT = reason<{ readonly sentences: readonly string[] }>('GiversKept', ({ sentences }) => sentences.join('; '));
-const TOO_FEW = reason<object>('NotEnough', () => 'on no node would the pods that may go make room');
+const TOO_FEW = reason<object>('NotEnough', () => 'no node has enough pods that may be evicted to make room');
 const MAX_SENTENCES = 3;
 
 /** The first that holds: a budget is in the way, other queues are over their guarantees and kept, no queue is over. */

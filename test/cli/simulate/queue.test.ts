@@ -119,7 +119,7 @@ describe('plimsoll simulate queue', () => {
 
   test('a budget keeps its pods, and is named (D-21)', async () => {
     const { letIn } = await rowsOf('budget.json');
-    expect(letIn[0]?.because.text).toContain('budget batch/train lets no pod go that would make room');
+    expect(letIn[0]?.because.text).toContain('budget batch/train allows no eviction that would make room');
   });
 
   test('a bad queue is refused by its field', async () => {

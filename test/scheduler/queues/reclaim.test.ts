@@ -170,7 +170,7 @@ describe('the gate', () => {
   test('the pod is told where nobody may go', async () => {
     const stage = fullStage(GATED, { priority: 1 });
     await stage.round();
-    const note = 'on no node would the pods that may go make room';
+    const note = 'no node has enough pods that may be evicted to make room';
     expect(stage.told('events')).toMatchObject([{ regarding: { name: 'taker' }, reason: 'NoRoomReclaimed', note }]);
   });
 

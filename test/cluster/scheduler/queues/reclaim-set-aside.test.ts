@@ -85,7 +85,7 @@ describe.skipIf(why !== undefined)(
         spec: { minAvailable: 4, selector: { matchLabels: { app: 'kept' } } },
       });
       await createPod(TAKER);
-      expect(await untilNoRoom('taker')).toEqual(['budget team/kept lets no pod go that would make room']);
+      expect(await untilNoRoom('taker')).toEqual(['budget team/kept allows no eviction that would make room']);
       expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
     });
 

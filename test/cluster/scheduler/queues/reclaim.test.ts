@@ -100,7 +100,7 @@ describe.skipIf(why !== undefined)(`reclaim between queues on the stock kube-sch
     expect(scene.log()).toContain('"code":"LastResort"');
   });
 
-  const never = 'on no node would the pods that may go make room';
+  const never = 'no node has enough pods that may be evicted to make room';
   test.each<[string, Readonly<Record<string, object>>, readonly QueuePodPlan[], Partial<QueuePodPlan>, string]>([
     [
       'of its own application (S2-11)',

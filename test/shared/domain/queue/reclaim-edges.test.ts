@@ -47,7 +47,7 @@ describe('where room is sought', () => {
     expect(victimsOf(decideReclaim(question(QUEUES, [without, withOne], pod)))).toEqual(['w']);
     expect(decideReclaim(question(QUEUES, [without], pod)).because).toMatchObject({
       code: 'NotEnough',
-      text: 'on no node would the pods that may go make room',
+      text: 'no node has enough pods that may be evicted to make room',
     });
   });
 

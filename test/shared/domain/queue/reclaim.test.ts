@@ -123,7 +123,7 @@ describe('what keeps pods where they are', () => {
     expect(ask(2, 2).kind).toBe('reclaim');
     expect(ask(1, 1).kind).toBe('reclaim');
     expect(ask(1, 2).because).toMatchObject({ code: 'ReclaimBlocked', facts: { budget: 'ns/pdb' } });
-    expect(ask(0, 1).because.text).toBe('budget ns/pdb lets no pod go that would make room');
+    expect(ask(0, 1).because.text).toBe('budget ns/pdb allows no eviction that would make room');
   });
 
   test('a queue that is switched off, or below one, in either direction (S2-32)', () => {
