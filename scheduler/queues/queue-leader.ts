@@ -16,6 +16,7 @@ import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
 import { type PlanInput, planPass, type QueuePlan, type ReclaimBy } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
+import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { createStatusWriter, decodeStoredQueue, type StoredQueue } from './status-writer.ts';
@@ -104,8 +105,7 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
   const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
   const settings = createSettings(queues);
   const reclaim = createReclaim(leading, events, letInPorts, signal);
-  const evictedFor = (queue: string) => reclaim?.evictedFor(queue) ?? [];
-  const statusPorts = { client, clock, log, metrics, term, evictedFor };
+  const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
   let last: QueuePlan | undefined;
@@ -126,6 +126,8 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
     settled: async (): Promise<void> => reclaim?.settled(),
   };
 }
+
+const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };
 
 function createReclaim(
   { reclaim: mode, view, queueMetrics: metrics, ...ports }: Leading,

@@ -1,5 +1,6 @@
 import type { QueueObject } from '#shared/api/queue.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
+import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
@@ -29,6 +30,13 @@ export interface QueueStatus {
   readonly conditions: readonly Condition[];
 }
 
+/** What reclaim has come to, by queue. */
+export interface ReclaimReport {
+  /** The pods that were evicted for pods of the queue. */
+  readonly evictedFor: (queue: string) => readonly EvictedPod[];
+  readonly blockedFor: (queue: string) => Because | undefined;
+}
+
 type Texts = Readonly<Record<string, string>>;
 
 /** The CRD takes no more. */
@@ -47,7 +55,7 @@ const QUEUES_PER_STEP = 50;
 export function* statusesOf(
   plan: QueuePlan,
   objects: readonly QueueObject[],
-  evictedFor: (queue: string) => readonly EvictedPod[],
+  reclaim: ReclaimReport,
 ): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
@@ -56,8 +64,8 @@ export function* statusesOf(
     if (index % QUEUES_PER_STEP === 0) yield;
     statuses.set(object.name, {
       ...amountsOf(object, plan, pending),
-      evicted: evictedFor(object.name),
-      conditions: conditionsOf(object, plan, uncovered),
+      evicted: reclaim.evictedFor(object.name),
+      conditions: [...conditionsOf(object, plan, uncovered), ...blockedCondition(reclaim.blockedFor(object.name))],
     });
   }
   return statuses;
@@ -124,6 +132,12 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
   const written = { name, policy, delay, isSelecting: namespaces.written !== undefined };
   const faults = ineffectiveSettings(written, { tree, index: tree.indexes.get(name) ?? 0 });
   return [ready, judged('SettingsEffective', 'NoEffect', faults), ...guaranteeCondition(object, uncovered)];
+}
+
+/** Only while it is so. */
+function blockedCondition(because: Because | undefined): readonly Condition[] {
+  if (because === undefined) return [];
+  return [{ type: 'ReclaimBlocked', status: 'True', reason: 'BudgetSpent', message: because.text }];
 }
 
 /** On the queue root, and on each queue right below it, since there may be no such object. */

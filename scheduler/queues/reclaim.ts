@@ -28,6 +28,8 @@ const MAX_SEEKERS = 20;
 const AGAIN_MS = 10_000;
 /** For one pod, so that a cluster in which no victim ever goes is not emptied for it. */
 const MAX_DECISIONS = 3;
+/** Longer than until the pod is looked at again. */
+const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -40,6 +42,7 @@ export class Reclaim {
   readonly #maker: RoomMaker;
   /** Until when a pod is not looked at again, by the monotonic clock. */
   readonly #again = new Map<string, number>();
+  readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
   /** What was found last for each pod for which room is sought. */
   readonly #found = new Map<string, Because>();
 
@@ -56,6 +59,12 @@ export class Reclaim {
   /** The last pods that were evicted for pods of a queue, in this term. */
   evictedFor(queue: string): readonly EvictedPod[] {
     return this.#maker.evictedFor(queue);
+  }
+
+  /** What keeps the pods of a queue from getting room that it may reclaim: a budget, by name. */
+  blockedFor(queue: string): Because | undefined {
+    const blocked = this.#blocked.get(queue);
+    return blocked !== undefined && this.#ports.clock.monotonic() < blocked.until ? blocked.because : undefined;
   }
 
   /** Resolves when nothing is on its way to the API server any more. */
@@ -104,6 +113,7 @@ export class Reclaim {
     const { log, metrics, mode } = this.#ports;
     for (const { seeker, step } of steps) {
       const { uid, name, queue } = seeker.pod;
+      this.#noteBlocked(queue, step.because);
       const before = this.#found.get(uid);
       putBounded(this.#found, MAX_REMEMBERED, [uid, step.because]);
       if (before?.text === step.because.text) continue;
@@ -114,6 +124,11 @@ export class Reclaim {
       const facts = { pod: name, queue, node, isLastResort, because, victims: victims.map((each) => each.name) };
       log.info(facts, mode === 'DryRun' ? 'Would reclaim room (dry run)' : 'Room is reclaimed');
     }
+  }
+
+  #noteBlocked(queue: string, because: Because): void {
+    if (because.code !== BLOCKED) return;
+    putBounded(this.#blocked, MAX_REMEMBERED, [queue, { because, until: this.#ports.clock.monotonic() + BLOCKED_MS }]);
   }
 
   /** The pod is told; while it waits for its delay, the Event about its waiting does. */
@@ -145,6 +160,7 @@ export class Reclaim {
 }
 
 const EARLY = 'NotAboveDelay';
+const BLOCKED = 'ReclaimBlocked';
 
 function isEarly({ because }: RoomStep): boolean {
   return because.code === EARLY;

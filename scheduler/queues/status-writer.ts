@@ -14,7 +14,7 @@ import { QUEUES } from '#shared/kube/resource.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
-import { type QueueStatus, statusesOf } from './queue-status.ts';
+import { type QueueStatus, type ReclaimReport, statusesOf } from './queue-status.ts';
 
 /** A Queue with the status that is stored. */
 export interface StoredQueue {
@@ -32,8 +32,7 @@ export interface StatusPorts extends Pick<ClientContext, 'client' | 'clock' | 'l
   readonly queues: () => Iterable<StoredQueue>;
   readonly metrics: QueueMetrics;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
-  /** The pods that were evicted for pods of a queue. */
-  readonly evictedFor: (queue: string) => readonly EvictedPod[];
+  readonly reclaim: ReclaimReport;
 }
 
 /** In one round, so in a second. */
@@ -50,7 +49,7 @@ export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal
   return async (plan, signal) => {
     const stored = Array.from(ports.queues());
     const objects = stored.map(({ object }) => object);
-    const wanted = await inSlices(statusesOf(plan, objects, ports.evictedFor), ports.clock, signal);
+    const wanted = await inSlices(statusesOf(plan, objects, ports.reclaim), ports.clock, signal);
     const changed = stored.flatMap((queue) => changeOf(queue, wanted.get(queue.object.name), ports.clock.now()));
     writtenAt = new Map(changed.map(({ name }) => [name, writtenAt.get(name) ?? 0]));
     const longestAgo = changed.toSorted((a, b) => (writtenAt.get(a.name) ?? 0) - (writtenAt.get(b.name) ?? 0));

@@ -106,6 +106,7 @@ export const QUEUE_POLICY_NAMES = {
   gate: 'gate.queues.plimsoll.dev',
   guard: 'guard.queues.plimsoll.dev',
   label: 'label.queues.plimsoll.dev',
+  warnings: 'warnings.queues.plimsoll.dev',
 } as const;
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 /** On a Disruption: the UID of the removed pod, so that a list of metadata is enough to find it. */

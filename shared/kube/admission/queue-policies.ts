@@ -162,6 +162,50 @@ function label(): readonly KubeObject[] {
   });
 }
 
+const WAITING_OBJECTS = [
+  ['batch', 'jobs'],
+  ['apps', 'deployments'],
+  ['policy', 'poddisruptionbudgets'],
+].map(([group, resource]) => ({
+  apiGroups: [group],
+  apiVersions: ['v1'],
+  resources: [resource],
+  operations: ['CREATE', 'UPDATE'],
+  scope: 'Namespaced',
+}));
+
+const WARNINGS = [
+  {
+    expression: "request.resource.resource != 'jobs' || !has(variables.spec.activeDeadlineSeconds)",
+    message: "spec.activeDeadlineSeconds includes the time that the Job's pods wait in their queue",
+  },
+  {
+    expression:
+      "request.resource.resource != 'deployments' || !(string(variables.spec.?strategy.?rollingUpdate.?maxUnavailable.orValue(1)) in ['0', '0%'])",
+    message:
+      'spec.strategy.rollingUpdate.maxUnavailable is 0: a rollout waits until its queue has room for one more pod',
+  },
+  {
+    expression:
+      "request.resource.resource != 'poddisruptionbudgets' || ![variables.spec.?minAvailable, variables.spec.?maxUnavailable].exists(each, string(each.orValue(0)).endsWith('%'))",
+    message:
+      'the percentage counts pods that wait in their queue as unhealthy: with enough of them no pod can be evicted; use a number',
+  },
+];
+
+/** What behaves differently while pods wait: a warning for the person who writes it, and nothing is refused. */
+function warnings(): readonly KubeObject[] {
+  return validatingPolicy({
+    name: QUEUE_POLICY_NAMES.warnings,
+    resourceRules: WAITING_OBJECTS,
+    matchConditions: [],
+    variables: [celVariable('spec', 'dyn(object).spec')],
+    validations: WARNINGS,
+    failurePolicy: 'Ignore',
+    action: 'Warn',
+  });
+}
+
 interface Validating {
   readonly name: string;
   readonly matchConditions: readonly MatchCondition[];
@@ -170,11 +214,14 @@ interface Validating {
   /** Whether the policy is evaluated once for each Queue, as `params`. */
   readonly ofEachQueue?: boolean;
   readonly failurePolicy: 'Fail' | 'Ignore';
+  /** Pods, where it does not say. */
+  readonly resourceRules?: readonly object[];
+  readonly action?: 'Deny' | 'Warn';
 }
 
-/** The ValidatingAdmissionPolicies that let no pod past its queue, each with its binding. */
+/** The ValidatingAdmissionPolicies that let no pod past its queue, and that warn, each with its binding. */
 export function queuePolicies(): readonly KubeObject[] {
-  return [...guard(), ...label()];
+  return [...guard(), ...label(), ...warnings()];
 }
 
 function validatingPolicy({
@@ -182,20 +229,22 @@ function validatingPolicy({
   validations,
   failurePolicy,
   ofEachQueue = false,
+  resourceRules = [WRITTEN_PODS],
+  action = 'Deny',
   ...rest
 }: Validating): readonly KubeObject[] {
   return [
     policy('ValidatingAdmissionPolicy', name, {
       failurePolicy,
       ...(ofEachQueue && { paramKind: { apiVersion: API_VERSION, kind: 'Queue' } }),
-      matchConstraints: managed([WRITTEN_PODS]),
+      matchConstraints: managed(resourceRules),
       ...rest,
       validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
     }),
     policy('ValidatingAdmissionPolicyBinding', name, {
       policyName: name,
       ...(ofEachQueue && { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } }),
-      validationActions: ['Deny'],
+      validationActions: [action],
     }),
   ];
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { PATIENCE_MS, podOf, pods } from './queue-scene.ts';
+import { PATIENCE_MS, podOf, pods, QUEUES } from './queue-scene.ts';
 import { fill, GUARANTEED, isGated, reclaimScene, TAKER, TEAM } from './reclaim-scene.ts';
 
 const why = whyNoOwnCluster(process.env);
@@ -86,6 +86,12 @@ describe.skipIf(why !== undefined)(
       });
       await createPod(TAKER);
       expect(await untilNoRoom('taker')).toEqual(['budget team/kept allows no eviction that would make room']);
+      await eventually(async () => {
+        const { body } = await scene.user()('GET', `${QUEUES}/prod`);
+        const message = 'budget team/kept allows no eviction that would make room';
+        const blocked = { type: 'ReclaimBlocked', status: 'True', reason: 'BudgetSpent', message };
+        expect(at(body, 'status.conditions')).toContainEqual(expect.objectContaining(blocked));
+      }, PATIENCE_MS);
       expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
     });
 

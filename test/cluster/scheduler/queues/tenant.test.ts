@@ -134,6 +134,39 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
     expect(status).toBe(403);
   });
 
+  const job = (spec: object): object => ({ spec: { template: podOf('', { restartPolicy: 'Never' }), ...spec } });
+  const deployment = (maxUnavailable: number | string): object => {
+    const labels = { app: 'web' };
+    const template = { ...podOf(''), metadata: { labels } };
+    const strategy = { rollingUpdate: { maxUnavailable, maxSurge: 1 } };
+    return { spec: { selector: { matchLabels: labels }, template, strategy } };
+  };
+  const budget = (spec: object): object => ({ spec: { selector: {}, ...spec } });
+
+  test.each<[string, string, object, string | undefined]>([
+    ['a Job with a deadline', 'batch/v1/jobs', job({ activeDeadlineSeconds: 60 }), 'activeDeadlineSeconds includes'],
+    ['a Job without one', 'batch/v1/jobs', job({}), undefined],
+    ['a rollout that needs room first', 'apps/v1/deployments', deployment(0), 'waits until its queue has room'],
+    ['a rollout that needs room first, in percent', 'apps/v1/deployments', deployment('0%'), 'waits until its queue'],
+    ['a rollout that makes room', 'apps/v1/deployments', deployment(1), undefined],
+    ['a budget in percent', 'policy/v1/poddisruptionbudgets', budget({ minAvailable: '50%' }), 'use a number'],
+    [
+      'a budget in percent of what may be missing',
+      'policy/v1/poddisruptionbudgets',
+      budget({ maxUnavailable: '50%' }),
+      'use a number',
+    ],
+    ['a budget in pods', 'policy/v1/poddisruptionbudgets', budget({ maxUnavailable: 1 }), undefined],
+  ])('is warned of what behaves differently while pods wait: %s', async (_, resource, body, warning) => {
+    const [group = '', version = '', plural = ''] = resource.split('/');
+    const path = `/apis/${group}/${version}/namespaces/shop/${plural}?dryRun=All`;
+    const { status, headers } = await tenant('POST', path, { metadata: { name: 'object' }, ...body });
+    const shown = headers['warning'] ?? '';
+    expect(status).toBe(201);
+    if (warning === undefined) expect(shown).not.toContain('queue');
+    else expect(shown).toContain(warning);
+  });
+
   describe('what others may', () => {
     test('the leader sets nodes aside and evicts only for queues, and changes nothing else of a status', async () => {
       const leader = scene.user(LEADER);
