@@ -218,14 +218,17 @@ export function queueFinder(
 
 const allocatable = new WeakMap<Node, QueueAmounts>();
 
+/** What a node has, in the amounts of queues. */
+export function allocatableOf(node: Node): QueueAmounts {
+  const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
+  allocatable.set(node, amounts);
+  return amounts;
+}
+
 /** What the nodes have, less what pods outside of queues request there. */
 function* roomOfNodes(input: PlanInput, outside: CountByAmounts): Steps<QueueAmounts> {
   const total = new Map<string, Whole>();
-  for (const { node } of input.snapshot.nodes.values()) {
-    const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
-    allocatable.set(node, amounts);
-    addAmounts(total, amounts);
-  }
+  for (const { node } of input.snapshot.nodes.values()) addAmounts(total, allocatableOf(node));
   yield;
   for (const [amounts, howMany] of outside) subtract(total, amounts, howMany);
   return total;

@@ -26,8 +26,10 @@ export interface ReclaimPorts extends RoomMakerPorts {
 const MAX_SEEKERS = 20;
 /** What stands in the way of a pod hardly goes away faster. */
 const AGAIN_MS = 10_000;
+/** The delay of a queue is not kept more exactly than this. */
+const EARLY_MS = 1_000;
 /** For one pod, so that a cluster in which no victim ever goes is not emptied for it. */
-const MAX_DECISIONS = 3;
+const MAX_ATTEMPTS = 3;
 /** Longer than until the pod is looked at again. */
 const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
@@ -74,15 +76,26 @@ export class Reclaim {
 
   /** Makes one round, by the last plan. Evictions go on after it; their victims count as gone for the next one. */
   async round(plan: QueuePlan, signal: AbortSignal): Promise<void> {
-    const input = this.#inputOf(plan);
-    const due = seekersOf(input).filter(({ pod }) => this.#isDue(pod.uid));
-    const steps = due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
+    const steps = await this.#stepsFor(plan, signal);
     this.#report(steps);
+    this.#rest(steps);
     if (this.#ports.mode === 'DryRun') return;
     await this.#giveNodesUp(plan, steps);
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
+  }
+
+  /** What cannot be decided holds no pod back. */
+  async #stepsFor(plan: QueuePlan, signal: AbortSignal): Promise<readonly SeekerStep[]> {
+    try {
+      const input = this.#inputOf(plan);
+      const due = seekersOf(input).filter(({ pod }) => this.#isDue(pod.uid));
+      return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
+    } catch (error) {
+      await this.#ports.letIn(plan.seeking, signal);
+      throw error;
+    }
   }
 
   #inputOf(plan: QueuePlan): RoomInput {
@@ -101,11 +114,12 @@ export class Reclaim {
     const state = await inSlices(readRoomState(input), clock, signal);
     const steps = await inSlices(makeRoomInSteps(state, seekers, input.now), clock, signal);
     if (this.#ports.mode === 'DryRun') return steps;
-    return steps.map((each) =>
-      each.step.kind === 'Evict' && this.#maker.decisionsFor(each.seeker.pod.uid) >= MAX_DECISIONS
-        ? givenUp(each)
-        : each,
-    );
+    return steps.map((each) => (this.#isTriedInVain(each) ? givenUp(each) : each));
+  }
+
+  #isTriedInVain({ seeker, step }: SeekerStep): boolean {
+    const isNew = step.kind === 'Evict' || (step.kind === 'Await' && seeker.nominatedTo !== step.node);
+    return isNew && this.#maker.attemptsFor(seeker.pod.uid) >= MAX_ATTEMPTS;
   }
 
   /** Each change of a decision once. */
@@ -144,8 +158,17 @@ export class Reclaim {
   #follow({ seeker, step }: SeekerStep, floor: string): void {
     if (step.kind === 'Evict' || (step.kind === 'Await' && this.#maker.isForgotten(seeker, step.node)))
       this.#maker.carryOut(seeker, step, floor);
-    if (step.kind !== 'None' || isEarly(step)) return;
-    putBounded(this.#again, MAX_REMEMBERED, [seeker.pod.uid, this.#ports.clock.monotonic() + AGAIN_MS]);
+  }
+
+  /** In a dry run nothing changes, so that no pod is worth another look soon. */
+  #rest(steps: readonly SeekerStep[]): void {
+    const { clock, mode } = this.#ports;
+    const now = clock.monotonic();
+    for (const { seeker, step } of steps) {
+      const isOver = mode === 'DryRun' || (step.kind === 'None' && !isEarly(step));
+      const pauseMs = isOver ? AGAIN_MS : step.kind === 'None' ? EARLY_MS : 0;
+      if (pauseMs > 0) putBounded(this.#again, MAX_REMEMBERED, [seeker.pod.uid, now + pauseMs]);
+    }
   }
 
   /** A node stays set aside only for a pod that may get it: not for one that waits for its queue, or that finds no room. */
@@ -173,7 +196,7 @@ function isOpen(step: RoomStep): boolean {
 
 const GIVEN_UP = reason<object>(
   'GivenUp',
-  () => `pods were evicted for it ${MAX_DECISIONS} times within ten minutes, and it did not get the room`,
+  () => `the leader tried ${MAX_ATTEMPTS} times within ten minutes to make room for it, and it did not get any`,
 );
 
 function givenUp({ seeker }: SeekerStep): SeekerStep {

@@ -40,9 +40,9 @@ const UNSEEN_MS = 30_000;
 const NOMINATE_AGAIN_MS = 10_000;
 /** What keeps a node from being set aside hardly goes away faster. */
 const FAILED_MS = 10_000;
-const DECISIONS_MS = 600_000;
+const ATTEMPTS_MS = 600_000;
 /** More than anybody asks about. */
-const MOST_NOTED = 8;
+const MAX_ATTEMPTS = 8;
 const MAX_REMEMBERED = 10_000;
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
@@ -59,8 +59,8 @@ export class RoomMaker {
   readonly #refused: Deadlines = new Map();
   readonly #nominated: Deadlines = new Map();
   readonly #evicted = new Map<string, readonly EvictedPod[]>();
-  /** When pods went for a pod, by its UID. */
-  readonly #decisions = new Map<string, readonly number[]>();
+  /** When pods were evicted for a pod, or no node could be set aside for it, by its UID. */
+  readonly #attempts = new Map<string, readonly number[]>();
   /** Pods for which no node could be set aside. */
   readonly #failed: Deadlines = new Map();
   readonly #promises = new Map<string, Promised>();
@@ -75,9 +75,9 @@ export class RoomMaker {
     return this.#carriedOut.has(uid) || isAhead(this.#failed, uid, this.#now);
   }
 
-  /** How often pods went for the pod within ten minutes. */
-  decisionsFor(uid: string): number {
-    return (this.#decisions.get(uid) ?? []).filter((at) => this.#now - at < DECISIONS_MS).length;
+  /** How often it was tried to make room for the pod within ten minutes. */
+  attemptsFor(uid: string): number {
+    return (this.#attempts.get(uid) ?? []).filter((at) => this.#now - at < ATTEMPTS_MS).length;
   }
 
   /** The nodes that were set aside a short time ago. */
@@ -138,7 +138,10 @@ export class RoomMaker {
     for (const { uid } of victims) putBounded(this.#leaving, MAX_REMEMBERED, [uid, until]);
     putBounded(this.#promises, MAX_REMEMBERED, [pod.uid, { pod, node: step.node, until }]);
     const isSetAside = await this.#nominate(seeker, step.node);
-    if (!isSetAside) this.#promises.delete(pod.uid);
+    if (!isSetAside) {
+      this.#promises.delete(pod.uid);
+      this.#noteAttempt(pod.uid);
+    }
     const staying = isSetAside ? await this.#evictAll(victims, pod, step, floor) : victims;
     for (const { uid } of staying) this.#leaving.delete(uid);
   }
@@ -147,17 +150,15 @@ export class RoomMaker {
   async #evictAll(victims: readonly RunningPod[], pod: WaitingPod, step: StepOnNode, floor: string) {
     for (const [index, victim] of victims.entries()) {
       const fate = await this.#evict(victim, pod, step, floor);
-      if (index === 0 && fate === 'goes') this.#noteDecision(pod.uid);
+      if (index === 0 && fate === 'goes') this.#noteAttempt(pod.uid);
       if (fate !== 'goes') return victims.slice(fate === 'unknown' ? index + 1 : index);
     }
     return [];
   }
 
-  #noteDecision(uid: string): void {
-    putBounded(this.#decisions, MAX_REMEMBERED, [
-      uid,
-      [...(this.#decisions.get(uid) ?? []), this.#now].slice(-MOST_NOTED),
-    ]);
+  #noteAttempt(uid: string): void {
+    const before = this.#attempts.get(uid) ?? [];
+    putBounded(this.#attempts, MAX_REMEMBERED, [uid, [...before, this.#now].slice(-MAX_ATTEMPTS)]);
   }
 
   async #nominate({ pod: { uid, name }, nominatedTo }: Seeker, node: string): Promise<boolean> {
@@ -209,7 +210,7 @@ export class RoomMaker {
       return fate;
     }
     log.info(facts, 'Pod evicted to make room');
-    const text = whyEvicted(victim, pod, because, floor);
+    const text = whyEvicted(victim, pod, floor);
     this.#remember(pod.queue, victim, { node, decision, because: { code: because.code, text, facts: {} } });
     return fate;
   }
@@ -246,8 +247,8 @@ function decisionId({ uid }: WaitingPod, victim: RunningPod): string {
 }
 
 /** Names no pod of another namespace. */
-function whyEvicted(victim: RunningPod, taker: WaitingPod, { code }: Because, floor: string): string {
-  const last = code === 'LastResort' ? '; it asked to be spared, but no other pods make room' : '';
+function whyEvicted(victim: RunningPod, taker: WaitingPod, floor: string): string {
+  const last = victim.mayBePreempted ? '' : '; it asked to be spared, but no other pods make room';
   return `queue ${taker.queue} is under its ${floor}, and queue ${victim.queue} over its own${last}`;
 }
 

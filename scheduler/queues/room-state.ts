@@ -6,7 +6,6 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting } from '#shared/domain/queue/let-in.ts';
 import type { RoomNode, RoomState, Seeker } from '#shared/domain/queue/make-room.ts';
-import { queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { fitCheck } from '#shared/domain/queue/seen-to-fit.ts';
 import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
@@ -15,7 +14,7 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import { chargedQueue, type FindQueue, queueFinder, type QueuePlan, untracked } from './plan-pass.ts';
+import { allocatableOf, chargedQueue, type FindQueue, queueFinder, type QueuePlan, untracked } from './plan-pass.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {
@@ -103,7 +102,7 @@ function admittedPod({ uid, namespace, name, priority, requests, admitted }: Unp
 function hasLessThanDeclared({ plan, snapshot }: RoomInput): boolean {
   if (plan.declared === undefined) return false;
   const sums = new Map<string, Whole>();
-  for (const { node } of snapshot.nodes.values()) addAmounts(sums, queueAmounts(node.allocatable));
+  for (const { node } of snapshot.nodes.values()) addAmounts(sums, allocatableOf(node));
   return [...plan.declared].some(([type, amount]) => minus(amount, sums.get(type) ?? 0) > 0);
 }
 
@@ -188,7 +187,7 @@ function comesBefore(a: QueuedPod, b: QueuedPod): boolean {
 /** What pods hold that are gone in time counts as free. */
 function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: Originators): RoomNode {
   const { pods } = input;
-  const free = new Map(queueAmounts(node.allocatable));
+  const free = new Map(allocatableOf(node));
   const leaving = new Map<string, Whole>();
   const leavingPods: { readonly uid: string }[] = [];
   const running: RunningPod[] = [];

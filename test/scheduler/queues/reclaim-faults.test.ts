@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { textAt } from '#test/contract/harness.ts';
 import { GATE, queueFor } from './queue-world.ts';
 import { fill, fullStage, GATED, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
 
@@ -65,6 +66,45 @@ describe('an eviction', () => {
     for (const afterMs of [0, 500, 500, 500]) await stage.round(afterMs);
     expect(stage.told('letIn')).toEqual([]);
   });
+});
+
+test('where a node cannot be read, pods that seek room are let in', async () => {
+  const stage = fullStage();
+  const plan = stage.plan(true);
+  stage.snapshot.nodes.set('broken', {} as never);
+  await expect(stage.reclaim.round(plan, stage.leading.signal)).rejects.toThrow();
+  expect([stage.told('sent'), stage.told('letIn')]).toEqual([[], ['shop/taker']]);
+});
+
+test.each(['Evict', 'Await'])('a pod for which three times no node can be set aside is let in: %s', async (step) => {
+  const stage = step === 'Evict' ? fullStage() : fullStage(GATED, { deletionAt: 3_610 });
+  stage.state.answer = () => ({ kind: 'forbidden', message: '' });
+  for (const afterMs of [0, 10_000, 10_000]) expect(await stage.round(afterMs)).toEqual(['set taker node-0']);
+  expect(stage.told('letIn')).toEqual([]);
+  expect([await stage.round(10_000), stage.told('letIn')]).toEqual([[], ['shop/taker']]);
+});
+
+test('a pod that did not ask to be spared goes in the last resort without the word', async () => {
+  const stage = reclaimStage();
+  fill(stage, 7, { mayBePreempted: false });
+  stage.see({ name: 'plain', ...RUNNING });
+  stage.see(GATED);
+  await stage.round();
+  const events = stage.told('events').map((each) => [textAt(each, 'regarding.name'), textAt(each, 'note')] as const);
+  expect(events.map(([name, note]) => [name, note.includes('spared')]).sort()).toEqual([
+    ['plain', false],
+    ['pod-0', true],
+  ]);
+});
+
+test('a dry run looks at each pod every ten seconds', async () => {
+  const stage = fullStage(UNGATED, {}, { mode: 'DryRun' });
+  await stage.round();
+  stage.see({ name: 'pod-0', ...RUNNING, mayBePreempted: false });
+  await stage.round(9_999);
+  expect(stage.told('lines')).toHaveLength(1);
+  await stage.round(1);
+  expect(stage.told('lines')).toHaveLength(1);
 });
 
 describe('a node that is set aside', () => {
