@@ -29,6 +29,16 @@ export function avoided(node: string, until: string, cause: string, hard: boolea
   return `${node} until ${until}${hard ? ', no pod of the owner is placed there' : ''}: ${cause}`;
 }
 
+export function admittedTo(queue: string, at: string): string {
+  return `${queue}, let in at ${at}`;
+}
+
+export function inQueue(queue: string, why: string): string {
+  return `${queue}: ${why}`;
+}
+
+export const IN_NO_QUEUE = 'none; see the Event WaitsInQueue of the pod';
+
 export function noQuota(name: string, known: readonly string[]): string {
   const others = known.length === 0 ? '' : `; there are ${known.join(', ')}`;
   return `PriorityQuota ${name} not found${others}`;

@@ -54,6 +54,8 @@ export interface PodFacts {
   /** From a preemptor of an ordinary priority class. */
   readonly protectedFromPreemption: string;
   readonly disruptionBudgets: readonly string[];
+  /** In a namespace whose pods wait in queues: its queue, and what it waits for there. */
+  readonly queue?: string;
   /** Of a pod that waits for a node or was preempted: who holds the room, who still leaves it, what is not known. */
   readonly room: readonly string[];
   /** Nodes that its owner should stay away from for a while. */
@@ -66,10 +68,11 @@ export interface PodFacts {
 export interface BesideModel {
   readonly now: Instant;
   readonly records: RecordsOfNamespace;
+  readonly queue?: string | undefined;
 }
 
 /** Collects what is known of a pod at `now`. */
-export function podFacts(model: ClusterModel, pod: Pod, { now, records }: BesideModel): PodFacts {
+export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue }: BesideModel): PodFacts {
   const { spec } = pod;
   return {
     metadata: { namespace: pod.namespace, name: pod.name },
@@ -77,6 +80,7 @@ export function podFacts(model: ClusterModel, pod: Pod, { now, records }: Beside
     priorityClassName: spec.priorityClassName ?? '',
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
     qosClass: reportedQosClass(pod),
+    ...(queue !== undefined && { queue }),
     node: spec.nodeName ?? '',
     owner: ownerText(ownerKeyOf(pod)),
     nodePressurePolicy: policyText(model, pod),

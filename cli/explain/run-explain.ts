@@ -11,6 +11,7 @@ import { formatTable, printLine } from '#cli/output/table.ts';
 import { explainDisruption, explainGonePod, findGonePod, removalsOf, whyNoRecord } from './explain-disruption.ts';
 import { expectedObject, noQuota } from './messages.ts';
 import { recordsBeside } from './owner-losses.ts';
+import { queueOfPod } from './pod-queue.ts';
 import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 export interface ExplainOptions extends ClusterOptions {
@@ -55,7 +56,10 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
   const pod = podNamed(model, wanted, fallback);
   const name = splitName(wanted, 'pod', fallback);
   const records = await recordsBeside(read, { ...options, namespace: name.namespace }, io);
-  if (pod !== undefined) return explainPresentPod(podFacts(model, pod, { now: read.now, records }), options, io);
+  if (pod !== undefined) {
+    const queue = await queueOfPod(pod, { read, model, options }, io);
+    return explainPresentPod(podFacts(model, pod, { now: read.now, records, queue }), options, io);
+  }
   const removals = removalsOf(name, records);
   if (removals.length === 0) throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
   return explainGonePod({ name, removals, now: read.now }, options, io);
@@ -89,6 +93,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['protectedFromEviction', 'Protected from eviction'],
   ['protectedFromPreemption', 'Protected from preemption'],
   ['disruptionBudgets', 'Disruption budgets'],
+  ['queue', 'Queue'],
   ['room', 'Room'],
   ['avoidedNodes', 'Avoided nodes'],
   ['removals', 'Removed pods of its owner'],
@@ -99,7 +104,10 @@ function printPod(facts: PodFacts): string {
   const width = Math.max(...POD_LABELS.map(([, label]) => label.length)) + 2;
   const line = (label: string, text: string) => printLine(`${label}:`.padEnd(width) + text);
   const { namespace, name } = facts.metadata;
-  const lines = POD_LABELS.map(([field, label]) => line(label, fieldText(facts[field])));
+  const lines = POD_LABELS.flatMap(([field, label]) => {
+    const value = facts[field];
+    return value === undefined ? [] : [line(label, fieldText(value))];
+  });
   return [line('Pod', `${namespace}/${name}`), ...lines].join('');
 }
 

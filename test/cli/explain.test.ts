@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EXAMPLE_CLUSTER, examplePod } from './example-cluster.ts';
+import { QUEUE_CLUSTER, queuedPod } from './example-queues.ts';
 import { NODE_PRESSURES, takenList } from './node-pressures.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 
@@ -118,6 +119,31 @@ describe('plimsoll explain pod says who holds the room', () => {
     expect(run.stdout.split('\n').find((line) => line.startsWith('Room:'))).toBe(
       `Room:                      ${lines.join('; ')}`,
     );
+  });
+});
+
+describe('plimsoll explain pod says in which queue it stands', () => {
+  const inCluster = (name: string, more: readonly object[] = []) =>
+    runPlimsoll(['explain', 'pod', name, '-f', '-'], takenList([...QUEUE_CLUSTER, ...more]));
+  const queueLine = ({ stdout }: { readonly stdout: string }) =>
+    stdout
+      .split('\n')
+      .find((line) => line.startsWith('Queue:'))
+      ?.replace(/^Queue: +/, '');
+
+  test('and what it waits for', async () => {
+    const waiting = queuedPod('research', { name: 'notebook-1', cpu: 2, minute: 7 });
+    expect(queueLine(await inCluster('research/notebook-1', [waiting]))).toMatch(/^research: /);
+  });
+
+  test('since when it is let in', async () => {
+    const admitted = { 'plimsoll.dev/admitted': JSON.stringify({ queue: 'batch', at: '2026-01-01T00:00:00.000Z' }) };
+    const running = queuedPod('batch', { name: 'big', cpu: 1, minute: 1, node: 'node-1', annotations: admitted });
+    expect(queueLine(await inCluster('batch/big', [running]))).toBe('batch, let in at 2026-01-01T00:00:00.000Z');
+  });
+
+  test('and nothing of queues where pods do not wait', async () => {
+    expect(queueLine(await explain('pod', 'reports/nightly-0'))).toBeUndefined();
   });
 });
 
