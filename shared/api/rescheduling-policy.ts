@@ -9,6 +9,7 @@ import {
   type ScheduleWindow,
   type UnderusedPolicy,
 } from '#shared/domain/rescheduling/policy.ts';
+import { STOP_MS } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
@@ -176,6 +177,23 @@ function encodeUnderused({ by, low, target, gain }: UnderusedPolicy): object {
   });
 }
 
+const MAX_NAMED = 3;
+
+/** Only while owners are left alone; since when, by the first of them. */
+function schedulerDisagrees(stopped: ReschedulingStatus['stopped']): readonly object[] {
+  if (stopped.length === 0) return [];
+  const named = stopped.slice(0, MAX_NAMED).map(({ owner, text }) => `${owner}: ${text}`);
+  const others = stopped.length > MAX_NAMED ? [`and ${stopped.length - MAX_NAMED} more owners in status.stopped`] : [];
+  const since = Math.min(...stopped.map(({ until }) => until)) - STOP_MS;
+  return [
+    {
+      ...{ type: 'SchedulerDisagrees', status: 'True', reason: 'OwnersStopped' },
+      message: [...named, ...others].join('; '),
+      lastTransitionTime: timeText(since),
+    },
+  ];
+}
+
 /** The status after a pass; numbers with decimals are texts, as the API conventions demand. */
 export function encodeReschedulingStatus(status: ReschedulingStatus): object {
   const { lastPass, moves, evicted, stopped, policies, ...counts } = status;
@@ -185,6 +203,7 @@ export function encodeReschedulingStatus(status: ReschedulingStatus): object {
     moves: moves.map(({ gain, because, ...move }) => ({ ...move, gain: String(gain), because: because.text })),
     evicted: evicted.map(encodeEvictedPod),
     stopped: stopped.map(({ until, ...owner }) => ({ ...owner, until: timeText(until) })),
+    conditions: schedulerDisagrees(stopped),
     policies: policies.map(({ policy, rate, expected, reached }) => ({
       ...{ policy, rate: String(rate), expected: String(expected), reached: String(reached) },
     })),

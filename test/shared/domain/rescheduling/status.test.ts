@@ -50,6 +50,13 @@ test('the status tells what a pass looked at and decided, and which owners are l
       },
     ],
     stopped: [{ owner: 'default/ReplicaSet/o0', until: '2026-09-21T15:13:20.000Z', text: stop.text }],
+    conditions: [
+      {
+        ...{ type: 'SchedulerDisagrees', status: 'True', reason: 'OwnersStopped' },
+        message: `default/ReplicaSet/o0: ${stop.text}`,
+        lastTransitionTime: '2026-09-20T15:13:20.000Z',
+      },
+    ],
     policies: [{ policy: 'underused', rate: '1', expected: '1.24', reached: '2' }],
   });
 });
@@ -82,4 +89,17 @@ test('the reason of a move names no pod of another namespace', () => {
     text: 'forbids pod of another namespace next to it',
     facts: {},
   });
+});
+
+test.each([
+  [0, undefined],
+  [4, /^o0: back; o1: back; o2: back; and 1 more owners in status.stopped$/],
+])('the condition names three of %i owners that are left alone', (count, message) => {
+  const result = passOn({ nodes: [], pods: [] });
+  const stopped = Array.from({ length: count }, (_, n) => ({ owner: `o${n}`, until: NOON + n, text: 'back' }));
+  const status = statusOf(result, { now: NOON, mode: 'Enforce', moved: 0, evicted: [] });
+  const encoded = encodeReschedulingStatus({ ...status, stopped }) as { readonly conditions: readonly object[] };
+  expect(encoded.conditions).toEqual(
+    message === undefined ? [] : [expect.objectContaining({ message: expect.stringMatching(message) as string })],
+  );
 });
