@@ -118,6 +118,12 @@ export const schedulerSchema = z.strictObject({
     .describe(
       'For which queues room is made: Guarantees for those under their guarantee, by those over theirs; Shares for those under what they deserve by weight, by those over it',
     ),
+  reclaimOveruse: z
+    .enum(['Off', 'On'])
+    .default('Off')
+    .describe(
+      'On evicts pods of a queue that has used more than its maximum for its delay, for instance after the maximum was lowered, where reclaim is Enforce',
+    ),
   queueReplacements: z
     .enum(['First', 'InTurn'])
     .default('First')

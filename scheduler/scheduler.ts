@@ -79,9 +79,10 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
   }
   if (queued !== undefined) {
     const { queueLease: lease, reclaim, reclaimBy, queueReplacements: replacements } = configuration;
+    const { reclaimOveruse: overuse } = configuration;
     holdLease(
       'the queues',
-      runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy, replacements }, signal),
+      runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy, replacements, overuse }, signal),
     );
   }
   if (isOn.extender) {

@@ -38,6 +38,7 @@ export interface QueueLeaderOptions extends ClientContext {
   /** Enforce evicts pods to make room, DryRun logs which ones would go, Off does not look. */
   readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
   readonly reclaimBy: ReclaimBy;
+  readonly overuse: ReclaimPorts['overuse'];
   readonly replacements: PlanInput['replacements'];
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;

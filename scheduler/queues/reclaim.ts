@@ -3,6 +3,8 @@ import { type Because, reason } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { floorOf } from '#shared/domain/queue/laws.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
+import { endOveruse, overusedQueues } from '#shared/domain/queue/overuse.ts';
+import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
@@ -15,6 +17,8 @@ import { readRoomState, type RoomInput, seekersOf } from './room-state.ts';
 
 export interface ReclaimPorts extends RoomMakerPorts {
   readonly mode: 'DryRun' | 'Enforce';
+  /** Whether a queue that uses more than its maximum has to give back what is above. */
+  readonly overuse: 'Off' | 'On';
   readonly pods: QueuedPods;
   readonly snapshot: ClusterSnapshot;
   readonly metrics: Pick<QueueMetrics, 'reclaims' | 'reclaimEvictions'>;
@@ -45,6 +49,8 @@ export class Reclaim {
   /** Until when a pod is not looked at again, by the monotonic clock. */
   readonly #again = new Map<string, number>();
   readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
+  /** Since when queues use more than their maximum, or were told to end it. */
+  readonly #overSince = new Map<string, number>();
   /** What was found last for each pod for which room is sought. */
   readonly #found = new Map<string, Because>();
 
@@ -84,6 +90,34 @@ export class Reclaim {
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
+    if (this.#ports.overuse === 'On') await this.#endOveruse(plan, signal);
+  }
+
+  async #endOveruse(plan: QueuePlan, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    const due = this.#overused(plan);
+    if (due.length === 0) return;
+    const state = await inSlices(readRoomState(this.#inputOf(plan)), clock, signal);
+    for (const overuse of await inSlices(endOveruse(state, due), clock, signal)) {
+      const { queue, victims, because } = overuse;
+      this.#overSince.set(queue, clock.monotonic());
+      this.#ports.log.info({ queue, because, victims: victims.map(({ pod }) => pod.name) }, 'Queue above its maximum');
+      if (victims.length > 0) this.#maker.endOveruse(overuse);
+    }
+  }
+
+  /** The queues that have used more than their maximum for their delay, by number. */
+  #overused({ directory: { tree }, question }: QueuePlan): readonly number[] {
+    const now = this.#ports.clock.monotonic();
+    const over = overusedQueues(tree, question.usage);
+    const names = new Set(over.map((index) => tree.queues[index]?.name ?? ''));
+    for (const name of this.#overSince.keys()) if (!names.has(name)) this.#overSince.delete(name);
+    for (const name of names) if (!this.#overSince.has(name)) this.#overSince.set(name, now);
+    return over.filter((index) => {
+      const { name, preemption } = tree.queues[index] as Queue;
+      const isDue = now - (this.#overSince.get(name) ?? now) >= preemption.delayMs;
+      return isDue && !this.#maker.isEndingOveruse(name);
+    });
   }
 
   /** What cannot be decided holds no pod back. */

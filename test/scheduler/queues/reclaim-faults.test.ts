@@ -139,3 +139,50 @@ describe('a node that is set aside', () => {
     expect(stage.told('sent')).toContain('evict pod-2');
   });
 });
+
+describe('a queue that uses more than its maximum', () => {
+  const queues = [queueFor('shop'), queueFor('x', { max: { cpu: 6 } }, 'other')];
+  const overused = (settings: object) => {
+    const stage = reclaimStage({ queues, overuse: 'On', ...settings });
+    fill(stage, 8);
+    return stage;
+  };
+
+  test('gives up what is above it after its delay, and the record says why', async () => {
+    const stage = overused({});
+    expect(await stage.round()).toEqual([]);
+    expect(await stage.round(29_999)).toEqual([]);
+    expect(await stage.round(1)).toEqual(['evict pod-0', 'evict pod-1']);
+    expect(stage.reclaim.evictedFor('other')).toMatchObject([
+      { node: 'node-0', because: { code: 'Overuse', text: 'queue other uses 2 cpu more than its maximum' } },
+      { pod: 'shop/pod-1' },
+    ]);
+    stage.see({ name: 'pod-0', ...RUNNING, deletionAt: 3_700 });
+    stage.see({ name: 'pod-1', ...RUNNING, deletionAt: 3_700 });
+    expect(await stage.round(30_000)).toEqual([]);
+  });
+
+  test('begins its delay anew where it was within it meanwhile', async () => {
+    const stage = overused({});
+    await stage.round();
+    stage.see({ name: 'pod-0', phase: 'Succeeded' });
+    stage.see({ name: 'pod-1', phase: 'Succeeded' });
+    await stage.round(20_000);
+    fill(stage, 8);
+    expect(await stage.round(20_000)).toEqual([]);
+  });
+
+  test.each([{ overuse: 'Off' }, { mode: 'DryRun' }])('keeps it where that is off: %o', async (settings) => {
+    const stage = overused(settings);
+    await stage.round();
+    expect(await stage.round(60_000)).toEqual([]);
+  });
+
+  test('keeps what is refused', async () => {
+    const stage = overused({});
+    stage.state.answer = () => REFUSED;
+    await stage.round();
+    expect(await stage.round(30_000)).toEqual(['evict pod-0']);
+    expect(stage.reclaim.evictedFor('other')).toEqual([]);
+  });
+});

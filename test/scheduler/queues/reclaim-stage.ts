@@ -29,6 +29,7 @@ export interface StageSettings {
   readonly queues?: readonly object[];
   readonly nodes?: NodeSizes;
   readonly mode?: 'DryRun' | 'Enforce';
+  readonly overuse?: 'Off' | 'On';
 }
 
 interface Answer {
@@ -36,7 +37,7 @@ interface Answer {
 }
 
 /** A leader that makes room, the cluster that its watch shows, and everything that it sends and says. */
-export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce' }: StageSettings = {}) {
+export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce', overuse = 'Off' }: StageSettings = {}) {
   const world = queueWorld(queues, nodes);
   const manual = manualClock(HOUR_MS);
   const state = { isHeld: true, answer: (() => OK) as Answer };
@@ -49,7 +50,7 @@ export function reclaimStage({ queues = twoQueues(), nodes, mode = 'Enforce' }: 
   const leading = new AbortController();
   const metrics = createMetrics('scheduler');
   const reclaim = new Reclaim({
-    ...{ client, clock: manual, mode, pods: world.pods, snapshot: world.snapshot, leading: leading.signal },
+    ...{ client, clock: manual, mode, overuse, pods: world.pods, snapshot: world.snapshot, leading: leading.signal },
     log: logInto(said.lines),
     metrics: createQueueMetrics(metrics),
     events: { record: (event) => void said.events.push(event) },

@@ -26,10 +26,22 @@ interface NineCpus {
   }[];
 }
 
+interface Overuse {
+  readonly given: {
+    readonly queues: readonly {
+      readonly name: string;
+      readonly weight: number;
+      readonly allocated: { readonly cpu: number };
+      readonly pods: readonly { readonly name: string; readonly cpu: number }[];
+    }[];
+  };
+  readonly then: { readonly victims: Readonly<Record<string, { readonly oneOf?: readonly string[] }>> };
+}
+
 /** Sixteen CPUs, of which pods outside of queues request what the example does not have. */
 describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-scheduler${why ?? ''}`, () => {
   const own = ownCluster();
-  const scene = reclaimScene(own, ['--reclaim=Enforce', '--reclaim-by=Shares']);
+  const scene = reclaimScene(own, ['--reclaim=Enforce', '--reclaim-by=Shares', '--reclaim-overuse=On']);
   const { begin, createPod, onNodes, untilPlaced } = scene;
   beforeAll(() => scene.open(), 120_000);
   afterAll(() => scene.close());
@@ -115,6 +127,39 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
         }
       }, PATIENCE_MS);
       expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
+    },
+  );
+
+  test(
+    'a queue whose maximum is lowered gives up one 2-CPU pod, and no other queue any (S4-3, S4-10)',
+    TEST,
+    async () => {
+      const { given, then } = seed('s4-10') as Overuse;
+      const id = (name: string): string => name.toLowerCase();
+      const running = given.queues.flatMap(({ name, pods: ofQueue }) =>
+        ofQueue.map((pod): QueuePodPlan => ({
+          name: `${id(name)}-${pod.name}`,
+          queue: id(name),
+          cpu: String(pod.cpu),
+        })),
+      );
+      await begin(Object.fromEntries(given.queues.map(({ name, weight }) => [id(name), { weight }])), running);
+      for (const { name, allocated } of given.queues) {
+        await scene.user()('PATCH', `${QUEUES}/${id(name)}`, { spec: { max: { cpu: allocated.cpu } } });
+      }
+      const [first, second] = given.queues.map(({ name }) => id(name));
+      await eventually(async () => {
+        expect(await statuses([first ?? '', second ?? ''], 'used')).toEqual({
+          [first ?? '']: '3',
+          [second ?? '']: '5',
+        });
+      }, PATIENCE_MS);
+      const placed = await onNodes();
+      const gone = running.map(({ name }) => name).filter((name) => !placed.includes(name));
+      expect(then.victims[given.queues[0]?.name ?? '']?.oneOf?.map((name) => `${first}-${name}`)).toEqual(
+        expect.arrayContaining(gone),
+      );
+      expect(gone).toHaveLength(1);
     },
   );
 

@@ -1,0 +1,175 @@
+import { hash } from 'node:crypto';
+import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, EVENT_REASONS } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import type { EventRecord, EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
+import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
+import type { QueuedPods } from './queued-pods.ts';
+
+export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
+  readonly pods: Pick<QueuedPods, 'lost'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly metrics: Pick<QueueMetrics, 'reclaimEvictions'>;
+  readonly term: Pick<LeaseTerm, 'isHeld'>;
+  /** Aborts when this replica leads no longer. */
+  readonly leading: AbortSignal;
+}
+
+/** Evictions of one decision. */
+export interface EvictionOrder {
+  /** The queue for which they are made. */
+  readonly queue: string;
+  /** The pod that gets the room; absent where a queue gives back what it has too much. */
+  readonly pod?: Pick<WaitingPod, 'uid' | 'name'>;
+  readonly because: Because;
+  /** The reason that the owner of the victim reads. */
+  readonly textFor: (victim: RunningPod) => string;
+  readonly nodeOf: (victim: RunningPod) => string;
+}
+
+/** An eviction that was refused is not asked for again sooner. */
+const REFUSED_MS = 60_000;
+/** An eviction that the watch does not show by then has not happened. */
+const UNSEEN_MS = 30_000;
+const MAX_REMEMBERED = 10_000;
+
+/** Instants of the monotonic clock, by UID. */
+export type Deadlines = Map<string, number>;
+
+export function isAhead(deadlines: Deadlines, uid: string, now: number): boolean {
+  return (deadlines.get(uid) ?? -Infinity) > now;
+}
+
+/** Evicts pods for queues, and remembers what became of them until the watch shows it. */
+export class QueueEvictions {
+  readonly #ports: EvictionPorts;
+  readonly #leaving: Deadlines = new Map();
+  readonly #refused: Deadlines = new Map();
+  readonly #evicted = new Map<string, readonly EvictedPod[]>();
+
+  constructor(ports: EvictionPorts) {
+    this.#ports = ports;
+  }
+
+  /** Whether the pod's eviction was asked for, which the watch does not show yet. */
+  isLeaving(uid: string): boolean {
+    return isAhead(this.#leaving, uid, this.#now);
+  }
+
+  /** Whether the pod's eviction was refused a short time ago. */
+  isRefused(uid: string): boolean {
+    return isAhead(this.#refused, uid, this.#now);
+  }
+
+  /** The last pods that were evicted for pods of a queue. */
+  evictedFor(queue: string): readonly EvictedPod[] {
+    return this.#evicted.get(queue) ?? [];
+  }
+
+  /** The pods count as leaving, also before their evictions are asked for. */
+  announce(victims: readonly RunningPod[]): void {
+    for (const { uid } of victims) putBounded(this.#leaving, MAX_REMEMBERED, [uid, this.#now + UNSEEN_MS]);
+  }
+
+  withdraw(victims: readonly RunningPod[]): void {
+    for (const { uid } of victims) this.#leaving.delete(uid);
+  }
+
+  /**
+   * Evicts announced pods one after the other, until one stays: no further one goes then. Resolves with whether the first
+   * one goes. An eviction of which nothing is known may have taken effect, so that its pod still counts as leaving.
+   */
+  async evictAll(victims: readonly RunningPod[], order: EvictionOrder): Promise<boolean> {
+    for (const [index, victim] of victims.entries()) {
+      const fate = await this.#evict(victim, order);
+      if (fate === 'goes') continue;
+      this.withdraw(victims.slice(fate === 'unknown' ? index + 1 : index));
+      return index > 0;
+    }
+    return victims.length > 0;
+  }
+
+  get #now(): number {
+    return this.#ports.clock.monotonic();
+  }
+
+  async #evict(victim: RunningPod, order: EvictionOrder): Promise<Fate> {
+    const { term, leading: signal } = this.#ports;
+    if (!term.isHeld() || signal.aborted) return 'stays';
+    const decision = decisionId(order, victim);
+    const outcome = await this.#request(victim, order.because, decision);
+    const fate = FATES[outcome.kind] ?? 'stays';
+    if (fate !== 'stays') this.#ports.pods.lost.reclaimed(victim.uid);
+    if (outcome.kind === 'evicted') this.#remember(victim, order, decision);
+    else if (fate === 'stays') putBounded(this.#refused, MAX_REMEMBERED, [victim.uid, this.#now + REFUSED_MS]);
+    this.#report(outcome, victim, { ...order, decision });
+    return fate;
+  }
+
+  #request({ name: key, uid }: RunningPod, { code }: Because, decision: string): Promise<EvictionOutcome> {
+    const { client, leading: signal } = this.#ports;
+    const [namespace = '', name = ''] = key.split('/');
+    const annotations = { [ANNOTATION_EVICTION_REASON]: code, [ANNOTATION_EVICTION_DECISION]: decision };
+    return evictPod(client, { namespace, name, uid, annotations, signal });
+  }
+
+  #remember(victim: RunningPod, { queue, because, textFor, nodeOf }: EvictionOrder, decision: string): void {
+    const { clock, events } = this.#ports;
+    const said = { code: because.code, text: textFor(victim), facts: {} };
+    events.record(reclaimedEvent(victim, said));
+    const { name: pod, uid } = victim;
+    const evicted = { pod, uid, node: nodeOf(victim), decision, at: clock.now(), because: said };
+    putBounded(this.#evicted, MAX_REMEMBERED, [queue, [...this.evictedFor(queue), evicted].slice(-MAX_EVICTED)]);
+  }
+
+  #report(
+    outcome: EvictionOutcome,
+    { name, uid, queue }: RunningPod,
+    order: EvictionOrder & { decision: string },
+  ): void {
+    const { log, metrics } = this.#ports;
+    metrics.reclaimEvictions.add({ outcome: outcome.kind });
+    const { because, decision } = order;
+    const facts = {
+      pod: name,
+      uid,
+      queue,
+      for: order.pod?.name ?? `queue ${order.queue}`,
+      decision,
+      code: because.code,
+    };
+    if (outcome.kind === 'evicted') log.info(facts, 'Pod evicted to make room');
+    else log.info({ ...facts, kind: outcome.kind, message: outcome.message }, 'Pod not evicted');
+  }
+}
+
+/** What becomes of a pod whose eviction was asked for. */
+type Fate = 'goes' | 'stays' | 'unknown';
+
+const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
+  ...{ evicted: 'goes', notFound: 'goes', uidMismatch: 'goes' },
+  ...{ timeout: 'unknown', unreachable: 'unknown', serverError: 'unknown' },
+};
+
+const ID_LENGTH = 12;
+
+/** Identifies an eviction by what it was decided on. */
+function decisionId({ pod, queue }: EvictionOrder, victim: RunningPod): string {
+  return hash('sha256', JSON.stringify([pod?.uid ?? queue, victim.uid]), 'hex').slice(0, ID_LENGTH);
+}
+
+function reclaimedEvent({ name: key, uid }: RunningPod, { text }: Because): EventRecord {
+  const [namespace = '', name = ''] = key.split('/');
+  return {
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    type: 'Warning',
+    reason: EVENT_REASONS.reclaimed,
+    note: `evicted: ${text}`,
+    action: 'Evicting',
+  };
+}

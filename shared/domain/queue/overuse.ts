@@ -1,0 +1,119 @@
+import { type Because, reason } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { RoomState } from './make-room.ts';
+import { type Queue, queueQuantity } from './queue.ts';
+import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
+import { pathOf, type QueueTree } from './queue-tree.ts';
+import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
+import { type Candidate, smallestSet } from './victim-set.ts';
+
+/** A queue that uses more than its maximum, and the pods without which it does not. */
+export interface Overuse {
+  readonly queue: string;
+  /** In the order in which they go; empty where budgets keep too many of its pods. */
+  readonly victims: readonly PodOnNode[];
+  readonly because: Because;
+}
+
+export interface PodOnNode {
+  readonly pod: RunningPod;
+  readonly node: string;
+}
+
+const WORK = 100_000;
+const PODS_PER_STEP = 5_000;
+
+/** The queues, the root left aside, that use more than their maximum of some type. */
+export function overusedQueues(tree: QueueTree, usage: QueueUsage): readonly number[] {
+  return tree.queues.flatMap((_, index) => (index > 0 && excessOver(tree, usage, index).length > 0 ? [index] : []));
+}
+
+/**
+ * What ends the overuse of each queue: a smallest set of its own pods, within budgets (S4-3, S4-10). The deepest queues
+ * come first, so that what goes there counts for those above.
+ */
+export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<readonly Overuse[]> {
+  const found: Overuse[] = [];
+  const gone = new Set<string>();
+  const own = new AmountsByQueue();
+  for (const [name, amounts] of state.own) own.add(name, amounts);
+  for (const index of queues.toSorted((a, b) => b - a)) {
+    const pods = yield* podsBelow(state, index, gone);
+    const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums), pods });
+    if (overuse === undefined) continue;
+    found.push(overuse);
+    for (const { pod } of overuse.victims) {
+      gone.add(pod.uid);
+      own.add(pod.queue, new Map(Array.from(pod.requests, ([type, amount]) => [type, minus(0, amount)])));
+    }
+  }
+  return found;
+}
+
+function* podsBelow({ tree, nodes }: RoomState, index: number, gone: ReadonlySet<string>): Steps<readonly PodOnNode[]> {
+  const names = new Set(tree.queues.flatMap(({ name }, each) => (pathOf(tree, each).includes(index) ? [name] : [])));
+  const below: PodOnNode[] = [];
+  let count = 0;
+  for (const { name: node, pods } of nodes) {
+    for (const pod of pods) {
+      // Its DaemonSet would create it again.
+      if (names.has(pod.queue) && !gone.has(pod.uid) && !pod.isDaemonSet) below.push({ pod, node });
+    }
+    count += pods.length;
+    if (count < PODS_PER_STEP) continue;
+    count = 0;
+    yield;
+  }
+  return below;
+}
+
+interface Used {
+  readonly usage: QueueUsage;
+  readonly pods: readonly PodOnNode[];
+}
+
+function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }: Used): Overuse | undefined {
+  const excess = excessOver(tree, usage, index);
+  if (excess.length === 0) return undefined;
+  const { name: queue } = tree.queues[index] as Queue;
+  const nodes = new Map(pods.map(({ pod, node }) => [pod, node]));
+  const candidates = [...nodes.keys()].sort(compareSparedLast).map((pod): Candidate => {
+    return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
+  });
+  const chosen = smallestSet({
+    ...{ candidates, budgets, needs: excess.map(([, amount]) => amount), reserves: [], maxSize: Infinity },
+    ...{ accepts: () => true, areProfilesEqual: false, work: { stepsLeft: WORK } },
+  });
+  const victims = (chosen ?? []).toSorted(compareSparedLast).map((pod) => ({ pod, node: nodes.get(pod) as string }));
+  const because = (chosen === undefined ? KEPT : OVERUSED)({ queue, excess }, { queue });
+  return { queue, victims, because };
+}
+
+function compareSparedLast(a: RunningPod, b: RunningPod): number {
+  return sparedRank(a) - sparedRank(b) || compareGoingFirst(a, b);
+}
+
+type Excess = readonly (readonly [type: string, amount: Whole])[];
+
+function excessOver(tree: QueueTree, usage: QueueUsage, index: number): Excess {
+  const { max } = tree.queues[index] as Queue;
+  return [...max].flatMap(([type, most]) => {
+    const above = minus(usedBy(usage, index, type), most);
+    return above > 0 ? [[type, above] as const] : [];
+  });
+}
+
+interface Said {
+  readonly queue: string;
+  readonly excess: Excess;
+}
+
+const OVERUSED = reason<Said>('Overuse', sentence);
+const KEPT = reason<Said>('OveruseKept', (said) => `${sentence(said)}, and budgets keep its pods`);
+
+function sentence({ queue, excess }: Said): string {
+  const amounts = excess.map(([type, amount]) => `${formatQuantity(queueQuantity(type, amount))} ${type}`);
+  return `queue ${queue} uses ${amounts.join(' and ')} more than its maximum`;
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { finish } from '#shared/domain/model/steps.ts';
+import { endOveruse, overusedQueues } from '#shared/domain/queue/overuse.ts';
+import type { RoomState } from '#shared/domain/queue/make-room.ts';
+import type { Queue } from '#shared/domain/queue/queue.ts';
+import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
+import { sumUsage } from '#shared/domain/queue/usage.ts';
+import { cpu, queue, running, seed } from './builders.ts';
+import { room, stateOf } from './rooms.ts';
+
+interface SeedOveruse {
+  readonly given: {
+    readonly queues: readonly {
+      readonly name: string;
+      readonly allocated: { readonly cpu: number };
+      readonly pods: readonly { readonly name: string; readonly cpu: number }[];
+    }[];
+  };
+  readonly then: {
+    readonly victims: Readonly<Record<string, { readonly count: number; readonly oneOf?: readonly string[] }>>;
+  };
+}
+
+function ended(state: RoomState) {
+  return finish(endOveruse(state, overusedQueues(state.tree, sumUsage(state.tree, state.own))));
+}
+
+/** The names of the victims by queue, on one node. */
+function victims(queues: readonly Queue[], pods: readonly RunningPod[], change: Partial<RoomState> = {}) {
+  const found = ended({ ...stateOf(queues, [room('n', cpu(100), pods)]), ...change });
+  return Object.fromEntries(found.map((each) => [each.queue, each.victims.map(({ pod }) => pod.name)]));
+}
+
+describe('a queue that uses more than its maximum', () => {
+  test('the example: one 2-CPU pod of the first queue goes, and none of the second (S4-10)', () => {
+    const { given, then } = seed('s4-10') as SeedOveruse;
+    const queues = given.queues.map(({ name, allocated }) => queue(name, undefined, { max: cpu(allocated.cpu) }));
+    const pods = given.queues.flatMap((each) =>
+      each.pods.map((pod) => running(`${each.name}/${pod.name}`, each.name, { requests: cpu(pod.cpu) })),
+    );
+    const found = victims(queues, pods);
+    for (const [name, { count, oneOf }] of Object.entries(then.victims)) {
+      expect(found[name] ?? []).toHaveLength(count);
+      if (oneOf !== undefined) expect(oneOf).toContain(found[name]?.[0]?.split('/')[1]);
+    }
+  });
+
+  const limited = [queue('a', undefined, { max: cpu(2) }), queue('b')];
+  const three = (change: Partial<RunningPod>) => [
+    running('x', 'a', change),
+    running('y', 'a', { startedAt: 1 }),
+    running('z', 'a', { startedAt: 2 }),
+    running('other', 'b', { priority: -5 }),
+  ];
+
+  test.each<[string, Partial<RunningPod>, string]>([
+    ['of the lowest priority', { priority: -1 }, 'x'],
+    ['that runs for the shortest time', {}, 'z'],
+    ['that did not ask to be spared', { mayBePreempted: false, priority: -1 }, 'z'],
+    ['whose DaemonSet does not create it again', { isDaemonSet: true, priority: -1 }, 'z'],
+  ])('gives up the pod %s, and no other queue does', (_, change, name) => {
+    expect(victims(limited, three(change))).toEqual({ a: [name] });
+  });
+
+  test('below a queue that is over its own maximum counts for both', () => {
+    const tree = [queue('p', undefined, { max: cpu(3) }), queue('a', 'p', { max: cpu(2) }), queue('c', 'p')];
+    const pods = [...['x', 'y', 'z'].map((name) => running(name, 'a')), running('w', 'c', { startedAt: -1 })];
+    expect(victims(tree, pods)).toEqual({ a: ['x'] });
+    expect(victims(tree, [...pods, running('v', 'c', { startedAt: 9 })])).toEqual({ a: ['x'], p: ['v'] });
+  });
+
+  test('keeps its pods where budgets do, and says so', () => {
+    const pods = ['x', 'y', 'z'].map((name) => running(name, 'a', { budgets: ['ns/kept'] }));
+    const state = { ...stateOf(limited, [room('n', cpu(9), pods)]), budgets: new Map([['ns/kept', 0]]) };
+    expect(ended(state)).toMatchObject([{ queue: 'a', victims: [], because: { code: 'OveruseKept' } }]);
+    expect(ended({ ...state, budgets: new Map([['ns/kept', 1]]) })).toMatchObject([
+      { victims: [{ node: 'n' }], because: { text: 'queue a uses 1m cpu more than its maximum' } },
+    ]);
+  });
+
+  test('is none where it is at its maximum, has none, or is the root', () => {
+    const root = queue('root', undefined, { max: cpu(1) });
+    expect(victims([root, ...limited], three({}).slice(1))).toEqual({});
+  });
+
+  test('of which pods have left meanwhile keeps the rest', () => {
+    const state = stateOf(limited, [room('n', cpu(9), three({}).slice(1))]);
+    expect(finish(endOveruse(state, [state.tree.indexes.get('a') ?? 0]))).toEqual([]);
+  });
+
+  test('many pods are looked at in steps', () => {
+    const pods = Array.from({ length: 5_000 }, (_, index) => running(`${index}`, 'a'));
+    const state = stateOf(limited, [room('n', cpu(9), pods)]);
+    expect([...endOveruse(state, [state.tree.indexes.get('a') ?? 0])].length).toBeGreaterThan(0);
+  });
+});
