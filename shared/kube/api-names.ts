@@ -99,6 +99,8 @@ export const QUEUE_GATE = 'plimsoll.dev/queue';
 export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
 /** The account of deploy/components/queues, which alone lets pods in. */
 export const QUEUE_LEADER = 'plimsoll-queues';
+/** The account of deploy/components/rescheduling. */
+export const RESCHEDULER = 'plimsoll-rescheduling';
 /** The verb on Queues that lets an account take scheduling gates off: `plimsoll queue release`. */
 export const RELEASE_VERB = 'release';
 /** The policies of the API server for pods that wait in queues. */

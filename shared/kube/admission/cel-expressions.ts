@@ -1,5 +1,12 @@
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, SECOND_SCHEDULER } from '#shared/kube/api-names.ts';
+import {
+  COMPONENT_NAMES,
+  NAMESPACE_NODE,
+  NAMESPACE_SYSTEM,
+  QUEUE_LEADER,
+  RESCHEDULER,
+  SECOND_SCHEDULER,
+} from '#shared/kube/api-names.ts';
 
 /** A named expression of a ValidatingAdmissionPolicy, computed at most once for each evaluation. */
 export interface CelVariable {
@@ -40,10 +47,15 @@ export const SCHEDULERS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
 ];
 
+/** Processes of the scheduler that run in pods of their own, and evict like everybody else. */
+const SCHEDULER_ACCOUNTS: readonly string[] = [QUEUE_LEADER, RESCHEDULER].map(
+  (name) => `system:serviceaccount:${NAMESPACE_SYSTEM}:${name}`,
+);
+
 /** For which component the removals of a user count. */
 export function callerComponent(user: string): Component {
   if (user === AGENT_ACCOUNT) return 'Agent';
-  if (OWN_ACCOUNTS.includes(user)) return 'Scheduler';
+  if (OWN_ACCOUNTS.includes(user) || SCHEDULER_ACCOUNTS.includes(user)) return 'Scheduler';
   if (SCHEDULERS.includes(user)) return 'KubeScheduler';
   return user.startsWith('system:node:') ? 'Kubelet' : 'Others';
 }
