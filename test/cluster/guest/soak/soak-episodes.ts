@@ -46,7 +46,7 @@ const READS_MS = 3000;
 /** A slow leak on a busy machine takes minutes. */
 const MOST_MS = 300_000;
 /** A kernel may keep all that is read among the pages that it would give back first; the kubelet counts those as available. */
-const MOST_UNTIL_CACHED_MS = 45_000;
+const MOST_UNTIL_CACHED_MS = 240_000;
 const REFUSED = { kind: 'Status', status: 'Failure' };
 const SLOW_MS = 1500;
 
