@@ -1,17 +1,28 @@
-import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
-import { CLUSTER_RESOURCES, clusterModel, decodeManifest, decodeCountedQuota } from '#cli/cluster/cluster-model.ts';
+import { decodeAdmitted } from '#shared/api/admitted.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
+import { PRIORITY_QUOTAS, QUEUES } from '#shared/kube/resource.ts';
+import {
+  CLUSTER_RESOURCES,
+  type ClusterModel,
+  clusterModel,
+  decodeManifest,
+  decodeCountedQuota,
+} from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { nameOfType, objectType, type ObjectType, podNamed, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
-import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
+import { queueScene } from '#cli/simulate/queue-scene.ts';
+import { queueView } from '#cli/simulate/queue-view.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
 import { explainDisruption, explainGonePod, findGonePod, removalsOf, whyNoRecord } from './explain-disruption.ts';
-import { expectedObject, noQuota } from './messages.ts';
+import { admittedTo, expectedObject, IN_NO_QUEUE, inQueue, noQuota } from './messages.ts';
 import { recordsBeside } from './owner-losses.ts';
-import { queueOfPod } from './pod-queue.ts';
 import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 export interface ExplainOptions extends ClusterOptions {
@@ -63,6 +74,25 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
   const removals = removalsOf(name, records);
   if (removals.length === 0) throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
   return explainGonePod({ name, removals, now: read.now }, options, io);
+}
+
+/**
+ * In which queue a pod stands and what it waits for, as the leader of the queues would decide now; `undefined` in
+ * namespaces whose pods do not wait. The Queues of a cluster are read only then.
+ */
+async function queueOfPod(
+  pod: Pod,
+  { read, model, options }: { read: ClusterManifests; model: ClusterModel; options: ClusterOptions },
+  io: Pick<ProcessIo, 'standardInput' | 'now'>,
+): Promise<string | undefined> {
+  if (!isManaged(model.namespaces.find(({ name }) => name === pod.namespace)?.labels)) return undefined;
+  const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
+  if (admitted !== undefined) return admittedTo(admitted.queue, new Date(admitted.at).toISOString());
+  const queues = options.filename === undefined ? (await readManifests(options, [QUEUES], io)).manifests : [];
+  const view = queueView(queueScene({ ...read, manifests: [...read.manifests, ...queues] }), read.now);
+  const key = `${pod.namespace}/${pod.name}`;
+  const row = [...view.letIn, ...view.waiting].find((each) => each.pod === key);
+  return row === undefined ? IN_NO_QUEUE : inQueue(row.queue, row.because.text);
 }
 
 async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: ProcessIo): Promise<void> {

@@ -3,7 +3,7 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 
 /** How long the replacement of a disrupted pod goes first. */
 const FIRST_FOR_MS = 60_000;
-/** Creations are told in whole seconds. */
+/** creationTimestamp has whole seconds. */
 const PRECISION_MS = 1_000;
 const MAX_OWNERS = 10_000;
 

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { podAddress, type RunningPod, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import type { EventRecord, EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
@@ -111,11 +111,10 @@ export class QueueEvictions {
     return fate;
   }
 
-  #request({ name: key, uid }: RunningPod, { code }: Because, decision: string): Promise<EvictionOutcome> {
+  #request(victim: RunningPod, { code }: Because, decision: string): Promise<EvictionOutcome> {
     const { client, leading: signal } = this.#ports;
-    const [namespace = '', name = ''] = key.split('/');
     const annotations = { [ANNOTATION_EVICTION_REASON]: code, [ANNOTATION_EVICTION_DECISION]: decision };
-    return evictPod(client, { namespace, name, uid, annotations, signal });
+    return evictPod(client, { ...podAddress(victim), uid: victim.uid, annotations, signal });
   }
 
   #remember(victim: RunningPod, { queue, because, textFor, nodeOf }: EvictionOrder, decision: string): void {
@@ -163,10 +162,9 @@ function decisionId({ pod, queue }: EvictionOrder, victim: RunningPod): string {
   return hash('sha256', JSON.stringify([pod?.uid ?? queue, victim.uid]), 'hex').slice(0, ID_LENGTH);
 }
 
-function reclaimedEvent({ name: key, uid }: RunningPod, { text }: Because): EventRecord {
-  const [namespace = '', name = ''] = key.split('/');
+function reclaimedEvent(victim: RunningPod, { text }: Because): EventRecord {
   return {
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    regarding: podReference({ ...podAddress(victim), uid: victim.uid }),
     type: 'Warning',
     reason: EVENT_REASONS.reclaimed,
     note: `evicted: ${text}`,

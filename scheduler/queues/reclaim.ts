@@ -3,16 +3,17 @@ import { type Because, reason } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { floorOf } from '#shared/domain/queue/laws.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
-import { endOveruse, overusedQueues } from '#shared/domain/queue/overuse.ts';
-import type { Queue } from '#shared/domain/queue/queue.ts';
-import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import { isWaiting, type QueuedPods } from './queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
-import { RoomMaker, type RoomMakerPorts } from './room-maker.ts';
+import { QueueEvictions } from './queue-evictions.ts';
+import { QueueOveruse } from './queue-overuse.ts';
+import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
 import { readRoomState, type RoomInput, seekersOf } from './room-state.ts';
 
 export interface ReclaimPorts extends RoomMakerPorts {
@@ -32,8 +33,6 @@ const MAX_SEEKERS = 20;
 const AGAIN_MS = 10_000;
 /** The delay of a queue is not kept more exactly than this. */
 const EARLY_MS = 1_000;
-/** For one pod, so that a cluster in which no victim ever goes is not emptied for it. */
-const MAX_ATTEMPTS = 3;
 /** Longer than until the pod is looked at again. */
 const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
@@ -45,18 +44,20 @@ const MAX_REMEMBERED = 10_000;
  */
 export class Reclaim {
   readonly #ports: ReclaimPorts;
+  readonly #evictions: QueueEvictions;
   readonly #maker: RoomMaker;
+  readonly #overuse: QueueOveruse;
   /** Until when a pod is not looked at again, by the monotonic clock. */
   readonly #again = new Map<string, number>();
   readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
-  /** Since when queues use more than their maximum, or were told to end it. */
-  readonly #overSince = new Map<string, number>();
   /** What was found last for each pod for which room is sought. */
   readonly #found = new Map<string, Because>();
 
   constructor(ports: ReclaimPorts) {
     this.#ports = ports;
-    this.#maker = new RoomMaker(ports);
+    this.#evictions = new QueueEvictions(ports);
+    this.#maker = new RoomMaker(ports, this.#evictions);
+    this.#overuse = new QueueOveruse(ports, this.#evictions);
   }
 
   /** Why a pod that is held back for room still waits. */
@@ -66,7 +67,7 @@ export class Reclaim {
 
   /** The last pods that were evicted for pods of a queue, in this term. */
   evictedFor(queue: string): readonly EvictedPod[] {
-    return this.#maker.evictedFor(queue);
+    return this.#evictions.evictedFor(queue);
   }
 
   /** What keeps the pods of a queue from getting room that it may reclaim: a budget, by name. */
@@ -77,7 +78,7 @@ export class Reclaim {
 
   /** Resolves when nothing is on its way to the API server any more. */
   async settled(): Promise<void> {
-    await this.#maker.settled();
+    await Promise.all([this.#maker.settled(), this.#overuse.settled()]);
   }
 
   /** Makes one round, by the last plan. Evictions go on after it; their victims count as gone for the next one. */
@@ -90,34 +91,7 @@ export class Reclaim {
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
-    if (this.#ports.overuse === 'On') await this.#endOveruse(plan, signal);
-  }
-
-  async #endOveruse(plan: QueuePlan, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#ports;
-    const due = this.#overused(plan);
-    if (due.length === 0) return;
-    const state = await inSlices(readRoomState(this.#inputOf(plan)), clock, signal);
-    for (const overuse of await inSlices(endOveruse(state, due), clock, signal)) {
-      const { queue, victims, because } = overuse;
-      this.#overSince.set(queue, clock.monotonic());
-      this.#ports.log.info({ queue, because, victims: victims.map(({ pod }) => pod.name) }, 'Queue above its maximum');
-      if (victims.length > 0) this.#maker.endOveruse(overuse);
-    }
-  }
-
-  /** The queues that have used more than their maximum for their delay, by number. */
-  #overused({ directory: { tree }, question }: QueuePlan): readonly number[] {
-    const now = this.#ports.clock.monotonic();
-    const over = overusedQueues(tree, question.usage);
-    const names = new Set(over.map((index) => tree.queues[index]?.name ?? ''));
-    for (const name of this.#overSince.keys()) if (!names.has(name)) this.#overSince.delete(name);
-    for (const name of names) if (!this.#overSince.has(name)) this.#overSince.set(name, now);
-    return over.filter((index) => {
-      const { name, preemption } = tree.queues[index] as Queue;
-      const isDue = now - (this.#overSince.get(name) ?? now) >= preemption.delayMs;
-      return isDue && !this.#maker.isEndingOveruse(name);
-    });
+    if (this.#ports.overuse === 'On') await this.#overuse.end(plan, this.#inputOf(plan), signal);
   }
 
   /** What cannot be decided holds no pod back. */
@@ -134,8 +108,8 @@ export class Reclaim {
 
   #inputOf(plan: QueuePlan): RoomInput {
     const { pods, snapshot, clock } = this.#ports;
-    const isLeaving = (uid: string): boolean => this.#maker.isLeaving(uid);
-    const isRefused = (uid: string): boolean => this.#maker.isRefused(uid);
+    const isLeaving = (uid: string): boolean => this.#evictions.isLeaving(uid);
+    const isRefused = (uid: string): boolean => this.#evictions.isRefused(uid);
     return { plan, pods, snapshot, now: clock.now(), isLeaving, isRefused, promises: this.#maker.promises() };
   }
 
@@ -153,7 +127,7 @@ export class Reclaim {
 
   #isTriedInVain({ seeker, step }: SeekerStep): boolean {
     const isNew = step.kind === 'Evict' || (step.kind === 'Await' && seeker.nominatedTo !== step.node);
-    return isNew && this.#maker.attemptsFor(seeker.pod.uid) >= MAX_ATTEMPTS;
+    return isNew && this.#maker.hasTriedInVain(seeker.pod.uid);
   }
 
   /** Each change of a decision once. */
@@ -179,14 +153,13 @@ export class Reclaim {
     putBounded(this.#blocked, MAX_REMEMBERED, [queue, { because, until: this.#ports.clock.monotonic() + BLOCKED_MS }]);
   }
 
-  /** The pod is told; while it waits for its delay, the Event about its waiting does. */
-  #tellNone({ name: key, uid, queue }: WaitingPod, because: Because): void {
+  /** Records why on the pod; while it waits for the delay of its queue, the Event about its waiting is enough. */
+  #tellNone(pod: WaitingPod, because: Because): void {
     if (because.code === EARLY) return;
-    const [namespace = '', name = ''] = key.split('/');
-    const regarding = { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+    const regarding = podReference({ ...podAddress(pod), uid: pod.uid });
     const reasonOf = EVENT_REASONS.noRoomReclaimed;
     this.#ports.events.record({ regarding, type: 'Normal', reason: reasonOf, note: because.text, action: 'Reclaim' });
-    this.#ports.log.info({ pod: key, queue, because }, 'No room to reclaim');
+    this.#ports.log.info({ pod: pod.name, queue: pod.queue, because }, 'No room to reclaim');
   }
 
   #follow({ seeker, step }: SeekerStep, floor: string): void {

@@ -1,12 +1,10 @@
-import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { RoomStep, Seeker } from '#shared/domain/queue/make-room.ts';
-import type { Overuse } from '#shared/domain/queue/overuse.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { type Deadlines, type EvictionPorts, isAhead, QueueEvictions } from './queue-evictions.ts';
+import { type Deadlines, type EvictionPorts, isAhead, type QueueEvictions } from './queue-evictions.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import type { RoomPromise } from './room-state.ts';
 
@@ -24,12 +22,12 @@ const NOMINATE_AGAIN_MS = 10_000;
 /** What keeps a node from being set aside hardly goes away faster. */
 const FAILED_MS = 10_000;
 const ATTEMPTS_MS = 600_000;
-/** More than anybody asks about. */
-const MAX_ATTEMPTS = 8;
+/** For one pod, so that a cluster in which no victim ever ends is not emptied for it. */
+export const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-interface Promised extends Omit<RoomPromise, 'isBusy'> {
+interface OpenPromise extends Omit<RoomPromise, 'isBusy'> {
   readonly until: number;
 }
 
@@ -42,12 +40,12 @@ export class RoomMaker {
   readonly #attempts = new Map<string, readonly number[]>();
   /** Pods for which no node could be set aside. */
   readonly #failed: Deadlines = new Map();
-  readonly #promises = new Map<string, Promised>();
+  readonly #promises = new Map<string, OpenPromise>();
   readonly #carriedOut = new Map<string, Promise<void>>();
 
-  constructor(ports: RoomMakerPorts) {
+  constructor(ports: RoomMakerPorts, evictions: QueueEvictions) {
     this.#ports = ports;
-    this.#evictions = new QueueEvictions(ports);
+    this.#evictions = evictions;
   }
 
   /** Whether a decision about the pod is being carried out, or could not be a short time ago. */
@@ -55,9 +53,10 @@ export class RoomMaker {
     return this.#carriedOut.has(uid) || isAhead(this.#failed, uid, this.#now);
   }
 
-  /** How often it was tried to make room for the pod within ten minutes. */
-  attemptsFor(uid: string): number {
-    return (this.#attempts.get(uid) ?? []).filter((at) => this.#now - at < ATTEMPTS_MS).length;
+  /** Whether it was tried often enough to make room for the pod within ten minutes. */
+  hasTriedInVain(uid: string): boolean {
+    const recent = (this.#attempts.get(uid) ?? []).filter((at) => this.#now - at < ATTEMPTS_MS);
+    return recent.length >= MAX_ATTEMPTS;
   }
 
   /** The nodes that were set aside a short time ago. */
@@ -66,27 +65,12 @@ export class RoomMaker {
     return open.map(({ pod, node }) => ({ pod, node, isBusy: this.#carriedOut.has(pod.uid) }));
   }
 
-  /** Whether the pod's eviction was asked for, which the watch does not show yet. */
-  isLeaving(uid: string): boolean {
-    return this.#evictions.isLeaving(uid);
-  }
-
-  /** Whether the pod's eviction was refused a short time ago. */
-  isRefused(uid: string): boolean {
-    return this.#evictions.isRefused(uid);
-  }
-
   /**
    * Whether kube-scheduler may not know that the node is set aside for the pod. It takes the nomination off a pod without a
    * gate at each attempt that fails.
    */
   isForgotten({ pod, isGated, nominatedTo }: Seeker, node: string): boolean {
     return (isGated && nominatedTo !== node) || !isAhead(this.#nominated, pod.uid, this.#now);
-  }
-
-  /** The last pods that were evicted for pods of a queue. */
-  evictedFor(queue: string): readonly EvictedPod[] {
-    return this.#evictions.evictedFor(queue);
   }
 
   /** Resolves when nothing is on its way to the API server any more. */
@@ -134,25 +118,6 @@ export class RoomMaker {
     if (goes) this.#noteAttempt(pod.uid);
   }
 
-  /** Begins to evict the pods without which a queue does not use more than its maximum. */
-  endOveruse({ queue, victims, because }: Overuse): void {
-    const nodes = new Map(victims.map(({ pod, node }) => [pod.uid, node]));
-    const pods = victims.map(({ pod }) => pod);
-    const nodeOf = ({ uid }: RunningPod): string => nodes.get(uid) ?? '';
-    this.#evictions.announce(pods);
-    const evicted = this.#evictions.evictAll(pods, { queue, because, textFor: () => because.text, nodeOf });
-    const key = overuseKey(queue);
-    this.#carriedOut.set(
-      key,
-      evicted.then(() => void this.#carriedOut.delete(key)),
-    );
-  }
-
-  /** Whether pods of the queue are being evicted because it uses more than its maximum. */
-  isEndingOveruse(queue: string): boolean {
-    return this.#carriedOut.has(overuseKey(queue));
-  }
-
   #noteAttempt(uid: string): void {
     const before = this.#attempts.get(uid) ?? [];
     putBounded(this.#attempts, MAX_REMEMBERED, [uid, [...before, this.#now].slice(-MAX_ATTEMPTS)]);
@@ -182,11 +147,6 @@ export class RoomMaker {
     const outcome = await patchObject(client, address, patch, { ...OPTIONS, type: 'merge', signal });
     return outcome.kind === 'ok' ? undefined : { kind: outcome.kind, message: outcome.message };
   }
-}
-
-/** No pod has such a UID. */
-function overuseKey(queue: string): string {
-  return `queue ${queue}`;
 }
 
 /** Names no pod of another namespace. */

@@ -40,7 +40,7 @@ export interface RoomPromise {
 
 const NODES_PER_STEP = 20;
 const PODS_PER_STEP = 1_000;
-/** Nobody waits longer for a pod to end, and no pod goes that takes longer. */
+/** A pod that takes longer to end is not waited for, and not evicted. */
 const MAX_GRACE_MS = 600_000;
 /** A pod that is still there so long after its end was due is stuck. */
 const STUCK_MS = 60_000;
@@ -141,7 +141,7 @@ class Charges {
     }
   }
 
-  /** A pod behind its gate counts for nothing, whatever its annotations say: outside of managed namespaces anybody writes them. */
+  /** A pod behind its gate counts for nothing, whatever its annotations say: outside of managed namespaces every tenant may write them. */
   add(pod: QueuedPod): void {
     if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
     this.own.add(chargedQueue(pod, this.#find), pod.requests);

@@ -1,10 +1,10 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
-import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
+import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from './plan-pass.ts';
 
 /** In one round, so in a second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it was let in. */
@@ -50,15 +50,13 @@ interface Told {
   readonly since: Instant;
 }
 
-function toldPod({ uid, name: key, waitingSince: since }: WaitingPod): Told {
-  const [namespace = '', name = ''] = key.split('/');
-  return { uid, namespace, name, since };
+function toldPod(pod: WaitingPod): Told {
+  return { ...podAddress(pod), uid: pod.uid, since: pod.waitingSince };
 }
 
 function record(events: Pick<EventRecorder, 'record'>, pod: Told, because: Because): void {
-  const { namespace, name, uid } = pod;
   events.record({
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    regarding: podReference(pod),
     type: 'Normal',
     reason: EVENT_REASONS.waitsInQueue,
     note: because.text,

@@ -4,11 +4,11 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { LetInDecision, LetInQuestion } from './let-in.ts';
 import { createTaker, findObjection, TAKER_LAWS } from './laws.ts';
-import { type QueueAmounts, ROOT_QUEUE } from './queue.ts';
+import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
-import { decideReclaimInSteps, type GivingNode, type ReclaimQuestion } from './reclaim.ts';
-import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
+import { decideReclaimInSteps, type GivingNode, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
+import { addAmounts, subtractAmounts, sumUsage, usedBy } from './usage.ts';
 
 /** A pod for which room is sought. */
 export interface Seeker {
@@ -47,14 +47,7 @@ export type RoomStep =
   | { readonly kind: 'Room'; readonly node: string; readonly because: Because }
   /** There is room once the pods are gone that leave already. */
   | { readonly kind: 'Await'; readonly node: string; readonly because: Because }
-  | {
-      readonly kind: 'Evict';
-      readonly node: string;
-      /** In the order in which they go. */
-      readonly victims: readonly RunningPod[];
-      readonly isLastResort: boolean;
-      readonly because: Because;
-    }
+  | ({ readonly kind: 'Evict' } & Omit<Extract<ReclaimDecision, { readonly kind: 'reclaim' }>, 'kind'>)
   | { readonly kind: 'None'; readonly because: Because };
 
 export interface SeekerStep {
@@ -171,21 +164,22 @@ function spent(budgets: RoomState['budgets'], victims: readonly RunningPod[]): R
 
 /** What is let in, in two parts. */
 export interface SplitLetIn {
-  /** For these there is room by the sums, or nobody has to make any. */
+  /** For these there is room by the sums, or no other pod has to make any. */
   readonly atOnce: readonly WaitingPod[];
   /** More would be let in than there is, so that others have to go first; the gate stays on until there is room. */
   readonly seeking: readonly WaitingPod[];
 }
 
+/** The number of the queue root. */
+const ROOT = 0;
 const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
 
 /**
  * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
- * shares let pods in that have no room; a gate cannot be put back, and behind it nobody can take the room that is made.
+ * shares let pods in that have no room; a gate cannot be put back, and behind it no other pod can take the room that is made.
  */
 export function splitLetIn({ tree, usage }: LetInQuestion, { letIn }: LetInDecision, total: QueueAmounts): SplitLetIn {
   const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
-  const root = tree.indexes.get(ROOT_QUEUE) ?? 0;
   const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
   for (const { pod } of letIn) {
     const taker = createTaker(tree, sums, pod, 0);
@@ -195,7 +189,7 @@ export function splitLetIn({ tree, usage }: LetInQuestion, { letIn }: LetInDecis
       sums.set(type, ofType);
       for (const queue of taker.above) ofType[queue] = plus(ofType[queue] as Whole, amount);
     }
-    const isAbove = taker.types.some((type) => (sums.get(type)?.[root] ?? 0) > (total.get(type) ?? Infinity));
+    const isAbove = taker.types.some((type) => usedBy(sums, ROOT, type) > (total.get(type) ?? Infinity));
     (mayTake && isAbove ? split.seeking : split.atOnce).push(pod);
   }
   return split;

@@ -17,6 +17,15 @@ export interface QueuePod {
   readonly isDaemonSet: boolean;
 }
 
+/** The namespace and the name of its object. */
+export function podAddress({ name: key }: Pick<QueuePod, 'name'>): {
+  readonly namespace: string;
+  readonly name: string;
+} {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
+
 /** A pod that waits to be let in, or that was let in and has no node. */
 export interface WaitingPod extends QueuePod {
   readonly waitingSince: Instant;

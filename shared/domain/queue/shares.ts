@@ -102,7 +102,7 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
 
 /**
  * The tree with what each queue deserves in the place of its guarantee, of the types of which more is asked for than there
- * is: of the others there is enough for all, and nobody has to give any.
+ * is: of the others there is enough for all, and no queue has to give any.
  */
 export function treeOfShares({ tree, columns }: ShareState): QueueTree {
   const scarce = [...columns.values()].filter(({ own, childCeilings, deserved }) => {

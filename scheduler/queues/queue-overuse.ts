@@ -1,0 +1,66 @@
+import { endOveruse, type Overuse, overusedQueues } from '#shared/domain/queue/overuse.ts';
+import type { Queue } from '#shared/domain/queue/queue.ts';
+import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import type { QueuePlan } from './plan-pass.ts';
+import type { QueueEvictions } from './queue-evictions.ts';
+import { readRoomState, type RoomInput } from './room-state.ts';
+
+/** Has queues give back what they use above their maximum, each after its delay. */
+export class QueueOveruse {
+  readonly #ports: Pick<ClientContext, 'clock' | 'log'>;
+  readonly #evictions: QueueEvictions;
+  /** Since when queues use more than their maximum, or when evictions last began because of it. */
+  readonly #since = new Map<string, number>();
+  readonly #ending = new Map<string, Promise<unknown>>();
+
+  constructor(ports: Pick<ClientContext, 'clock' | 'log'>, evictions: QueueEvictions) {
+    this.#ports = ports;
+    this.#evictions = evictions;
+  }
+
+  /** Resolves when no eviction is on its way any more. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#ending.values());
+  }
+
+  /** Begins to evict pods of the queues whose delay is over. */
+  async end(plan: QueuePlan, input: RoomInput, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#ports;
+    const due = this.#due(plan);
+    if (due.length === 0) return;
+    const state = await inSlices(readRoomState(input), clock, signal);
+    for (const overuse of await inSlices(endOveruse(state, due), clock, signal)) {
+      const { queue, victims, because } = overuse;
+      this.#since.set(queue, clock.monotonic());
+      log.info({ queue, because, victims: victims.map(({ pod }) => pod.name) }, 'Queue above its maximum');
+      this.#evict(overuse);
+    }
+  }
+
+  /** By number. */
+  #due({ directory: { tree }, question }: QueuePlan): readonly number[] {
+    const now = this.#ports.clock.monotonic();
+    const over = overusedQueues(tree, question.usage);
+    const names = new Set(over.map((index) => tree.queues[index]?.name ?? ''));
+    for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name);
+    for (const name of names) if (!this.#since.has(name)) this.#since.set(name, now);
+    return over.filter((index) => {
+      const { name, preemption } = tree.queues[index] as Queue;
+      return now - (this.#since.get(name) ?? now) >= preemption.delayMs && !this.#ending.has(name);
+    });
+  }
+
+  #evict({ queue, victims, because }: Overuse): void {
+    const nodes = new Map(victims.map(({ pod, node }) => [pod.uid, node]));
+    const pods = victims.map(({ pod }) => pod);
+    const nodeOf = ({ uid }: RunningPod): string => nodes.get(uid) ?? '';
+    this.#evictions.announce(pods);
+    const evicted = this.#evictions.evictAll(pods, { queue, because, textFor: () => because.text, nodeOf });
+    this.#ending.set(
+      queue,
+      evicted.finally(() => this.#ending.delete(queue)),
+    );
+  }
+}
