@@ -122,12 +122,14 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     nodes.push(roomOf(entry, input, charges.originators));
     if (nodes.length % NODES_PER_STEP === 0) yield;
   }
-  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: charges.own.sums };
+  const { own, sought } = charges;
+  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: own.sums, sought: sought.sums };
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */
 class Charges {
   readonly own = new AmountsByQueue();
+  readonly sought = new AmountsByQueue();
   readonly originators = new Originators();
   readonly #input: RoomInput;
   readonly #find: FindQueue;
@@ -137,7 +139,7 @@ class Charges {
     this.#find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
     for (const { pod, isBusy } of input.promises) {
       const queued = input.pods.get(pod.uid);
-      if (isBusy && queued !== undefined && isWaiting(queued)) this.own.add(pod.queue, pod.requests);
+      if (isBusy && queued !== undefined && isWaiting(queued)) this.sought.add(pod.queue, pod.requests);
     }
   }
 

@@ -37,6 +37,8 @@ export interface RoomState {
   readonly tree: QueueTree;
   /** What was let in and does not leave, by queue name, of its own pods. */
   readonly own: ReadonlyMap<string, QueueAmounts>;
+  /** What is promised to pods that still have their gate, by queue name. It counts for takers, and gives nothing to take. */
+  readonly sought: ReadonlyMap<string, QueueAmounts>;
   readonly nodes: readonly RoomNode[];
   /** How many more pods each disruption budget lets go now. */
   readonly budgets: ReadonlyMap<string, number>;
@@ -119,10 +121,11 @@ function hasRoom({ pod, fits }: Seeker, node: RoomNode, held: QueueAmounts, gone
 }
 
 function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker, now: Instant): ReclaimQuestion {
-  const { tree, budgets, own } = state;
+  const { tree, budgets, own, sought } = state;
   const { pod, isGated, fits } = seeker;
+  const before = isGated ? own : charged(own, pod.queue, pod.requests, -1);
   const leaving = new Map(nodes.map(({ name, leavingPods }) => [name, leavingPods]));
-  const usage = sumUsage(tree, isGated ? own : charged(own, pod.queue, pod.requests, -1));
+  const usage = sumUsage(tree, charged(before, pod.queue, sought.get(pod.queue) ?? NOTHING, 1));
   const question = { tree, budgets, usage, pod, now, nodes };
   if (fits === undefined) return question;
   return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
@@ -138,10 +141,11 @@ function charged(own: RoomState['own'], queue: string, requests: QueueAmounts, t
 function after(state: RoomState, { pod, isGated }: Seeker, step: RoomStep): RoomState {
   if (step.kind === 'None') return state;
   const victims = step.kind === 'Evict' ? step.victims : [];
-  let own = isGated ? charged(state.own, pod.queue, pod.requests, 1) : state.own;
+  const sought = isGated ? charged(state.sought, pod.queue, pod.requests, 1) : state.sought;
+  let { own } = state;
   for (const { queue, requests } of victims) own = charged(own, queue, requests, -1);
   const nodes = state.nodes.map((node) => (node.name === step.node ? withPromise(node, pod, victims) : node));
-  return { ...state, own, nodes, budgets: spent(state.budgets, victims) };
+  return { ...state, own, sought, nodes, budgets: spent(state.budgets, victims) };
 }
 
 function withPromise(node: RoomNode, pod: WaitingPod, victims: readonly RunningPod[]): RoomNode {

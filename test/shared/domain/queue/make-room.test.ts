@@ -223,3 +223,15 @@ describe('whether a pod fits by everything but amounts', () => {
     );
   });
 });
+
+test('what is promised to a pod behind its gate lets no other queue take from its queue (S2-10)', () => {
+  const queues = [
+    queue('a', undefined, { guaranteed: cpu(4) }),
+    queue('b', undefined, { guaranteed: cpu(2) }),
+    queue('c'),
+  ];
+  const pods = [running('b-1', 'b'), running('b-2', 'b'), running('c-1', 'c', { priority: 1 })];
+  const state = stateOf(queues, [room('n', cpu(3), pods), room('free', cpu(1))]);
+  const steps = makeRoom(state, [seeker('b-3', 'b'), seeker('a-1', 'a')]);
+  expect(steps.map(({ step }) => step.kind)).toEqual(['Room', 'None']);
+});

@@ -39,7 +39,7 @@ export function stateOf(
   unplaced: readonly WaitingPod[] = [],
 ): RoomState {
   const own = ownUsage([...nodes.flatMap(({ pods }) => pods), ...unplaced]);
-  return { tree: createQueueTree(queues), own, nodes, budgets: new Map() };
+  return { tree: createQueueTree(queues), own, sought: new Map(), nodes, budgets: new Map() };
 }
 
 /** A pod behind its gate that seeks room. */
