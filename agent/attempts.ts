@@ -5,7 +5,7 @@ import { isPreempted, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type EvictionRequest, evictPod } from '#shared/kube/events/evict-pod.ts';
-import { getObject } from '#shared/kube/client/objects.ts';
+import { getObject, type ObjectAddress } from '#shared/kube/client/objects.ts';
 import { PODS, NAMESPACES } from '#shared/kube/resource.ts';
 import {
   ANNOTATION_EVICTION_DECISION,
@@ -13,7 +13,7 @@ import {
   ANNOTATION_EVICTION_URGENCY,
 } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { Failure } from '#shared/kube/client/outcome.ts';
+import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
 import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
 import type { Eviction } from './decide/eviction.ts';
 import type { Attempt } from './decide/decide.ts';
@@ -168,13 +168,16 @@ export type ReadFresh = (pod: Pod, signal: AbortSignal) => Promise<FreshPod>;
 
 /** A slow API server is still the only way to evict, so the agent waits for it. */
 const FRESH_TIMEOUT_MS = 10_000;
+/** A request may hang on a dead connection while the API server answers others. */
+const ASKED_AGAIN_AFTER_MS = [0, 2000, 5000];
 
-export function readFresh(client: KubeClient): ReadFresh {
+export function readFresh(client: KubeClient, clock: Clock): ReadFresh {
+  const read = (address: ObjectAddress, signal: AbortSignal): Promise<Outcome<KubeObject>> =>
+    firstAnswer((options) => getObject(client, address, options), clock, signal);
   return async ({ namespace, name }, signal) => {
-    const options = { signal, timeoutMs: FRESH_TIMEOUT_MS };
     const [pod, home] = await Promise.all([
-      getObject(client, { resource: PODS, namespace, name }, options),
-      getObject(client, { resource: NAMESPACES, name: namespace }, options),
+      read({ resource: PODS, namespace, name }, signal),
+      read({ resource: NAMESPACES, name: namespace }, signal),
     ]);
     if (pod.kind === 'notFound' || home.kind === 'notFound') return { kind: 'gone' };
     if (pod.kind !== 'ok') return unknown(pod);
@@ -184,6 +187,25 @@ export function readFresh(client: KubeClient): ReadFresh {
     return { kind: 'found', pod: decoded.value, namespace: namespaceState(home.object) };
   };
 }
+
+type Ask = (options: { readonly signal: AbortSignal; readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
+
+/** The first answer to a read that is repeated while there is none; a timeout if there is none in time. */
+async function firstAnswer(ask: Ask, clock: Clock, signal: AbortSignal): Promise<Outcome<KubeObject>> {
+  const answered = new AbortController();
+  const either = AbortSignal.any([signal, answered.signal]);
+  const attempts = ASKED_AGAIN_AFTER_MS.map(async (delayMs) => {
+    if (delayMs > 0) await clock.sleep(delayMs, either);
+    either.throwIfAborted();
+    const outcome = await ask({ signal: either, timeoutMs: FRESH_TIMEOUT_MS - delayMs });
+    if (outcome.kind === 'timeout') throw new Error(outcome.message);
+    return outcome;
+  });
+  const first = Promise.any(attempts).catch((): Failure => ({ kind: 'timeout', message: NO_ANSWER }));
+  return first.finally(() => answered.abort());
+}
+
+const NO_ANSWER = `no answer within ${FRESH_TIMEOUT_MS / 1000} s`;
 
 /** A busy server, or none, would answer no other request either. */
 const WITHOUT_ANSWER: readonly Failure['kind'][] = ['unreachable', 'timeout', 'tooManyRequests', 'unauthorized'];

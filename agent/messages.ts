@@ -1,9 +1,6 @@
 import { reason } from '#shared/domain/model/because.ts';
 
-/**
- * Every reason that the agent gives, with its code, its text and the facts that the text is made of. A function of
- * further facts takes those that only programs read.
- */
+/** Every reason that the agent gives: its code, its text, and the facts of both; further facts are for programs. */
 export const REASONS = {
   // What is short
   thresholdMet: reason(
@@ -93,6 +90,10 @@ export const REASONS = {
   lessThanLimitedOwner: reason(
     'LessThanLimitedOwner',
     () => 'the pod exceeds its request by less than a pod whose owner is at its limit',
+  ),
+  returned: reason(
+    'ReturnedInVain',
+    (f: { readonly pod: string }) => `the pod replaces an evicted one; ${f.pod} exceeds its request by more and stays`,
   ),
   namespaceLimit: reason(
     'NamespaceLimit',

@@ -7,7 +7,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome } from './decide/apply-outcome.ts';
 import { decide, type EvictionRecord, type PassResult, restoreState } from './decide/decide.ts';
-import { type NodeSnapshot, type NodeView, indexPods } from './decide/snapshot/node-snapshot.ts';
+import { arrivals, type NodeSnapshot, type NodeView, indexPods } from './decide/snapshot/node-snapshot.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
@@ -86,7 +86,7 @@ export function createPassRunner(ports: PassPorts): PassRunner {
   function pass(signal: AbortSignal): PassResult {
     const now = clock.monotonic();
     const policy = ports.policy();
-    measurements.follow();
+    measurements.follow(now);
     restoreHistory(now);
     const snapshot = observe(now, policy);
     const decision = decide(state, snapshot, policy);
@@ -157,7 +157,7 @@ type Urgency = Pick<Parameters<typeof depthNow>[0], 'isNear' | 'isShort' | 'areP
 /** The pods of the node and their usage, measured no more often than the pressure needs. */
 export interface PodMeasurements {
   /** Takes over the pods as the API server shows them, if they have changed. */
-  readonly follow: () => void;
+  readonly follow: (now: Instant) => void;
   /** Measures what is due now; the usage of an earlier pass stays where nothing is. */
   readonly measure: (now: Instant, urgency: Urgency) => Pick<NodeSnapshot, 'pods' | 'usage'>;
 }
@@ -171,15 +171,13 @@ function createPodMeasurements({ source, pods, periods }: MeasurementPorts): Pod
   let measuredAllAt = -Infinity;
   pods.onChange(() => void (haveChanged = true));
 
-  function follow(): void {
+  function follow(now: Instant): void {
     if (!haveChanged) return;
     haveChanged = false;
     const alive = pods.alive();
+    const facts = alive.map((each) => each.facts);
     const others = { endedByKubelet: pods.endedByKubelet(), unreadable: pods.unreadable() };
-    current = indexPods(
-      alive.map(({ facts }) => facts),
-      others,
-    );
+    current = indexPods(facts, others, arrivals(current, facts, now));
     source.follow(alive.map(({ observed }) => observed));
   }
 

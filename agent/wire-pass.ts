@@ -40,7 +40,7 @@ export function wirePasses({ configuration, ports: { clock }, parts }: Wiring, r
     isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
     isKubeletReady: () => [...parts.ownNode.values()][0]?.isKubeletReady ?? false,
     closedGates,
-    readFresh: readFresh(client),
+    readFresh: readFresh(client, clock),
     attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
     readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
     requested: reporter.requested,

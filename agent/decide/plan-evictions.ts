@@ -29,7 +29,7 @@ import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
 import { ineligibility, lastingProtection, type RankingContext, rankNode } from './ranking/rank-node.ts';
 import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
-import { heldPodIn, safeWithinRequest, tooSmallReason } from './ranking/safe-within-request.ts';
+import { heldPodIn, returnedInVain, safeWithinRequest, tooSmallReason } from './ranking/safe-within-request.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -126,7 +126,9 @@ function chooseWith(
   const ranked = rankNode(context, snapshot, policy);
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
-  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
+  const ranking = { ranked, reasonAgainst, context, snapshot, policy };
+  const isSafe = safeWithinRequest(ranking);
+  const inVain = trigger.stage === 'severe' ? returnedInVain(ranking) : () => undefined;
   const tooOften = ownerRule(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     query.pace === 'lastChance',
@@ -139,6 +141,7 @@ function chooseWith(
     protectionOf: (candidate, victims, ineligible) =>
       reasonAgainst(candidate, victims) ??
       tooOften(candidate, victims, ineligible) ??
+      inVain(candidate) ??
       isSafe(candidate) ??
       tooSmall(candidate),
     most: isSevere ? inTime : most,

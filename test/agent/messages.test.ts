@@ -74,6 +74,7 @@ const SAMPLES: ReasonSamples = {
   tooSmall: {},
   ownerLimit: { count: 3, owner: 'shop/ReplicaSet/web', most: 3 },
   lessThanLimitedOwner: {},
+  returned: { pod: 'shop/hog' },
   namespaceLimit: { namespace: 'shop', count: 2, most: 2 },
   changed: { cause: ABORTS.gone('shop/web') },
   refused: { cause: 'forbidden' },

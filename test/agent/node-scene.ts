@@ -24,6 +24,8 @@ export interface NodePod extends PodFields {
   readonly owner?: string;
   readonly ownerKind?: string;
   readonly uid?: string;
+  /** When it came to the node; absent: before the agent started. */
+  readonly cameAt?: number;
 }
 
 /** The domain pod of a scene's pod. */
@@ -75,6 +77,10 @@ function usageOf(fields: NodePod): PodUsage {
   };
 }
 
+function arrivalsOf(pods: readonly NodePod[]): ReadonlyMap<string, number> {
+  return new Map(pods.flatMap(({ name, cameAt }) => (cameAt === undefined ? [] : [[`uid-${name}`, cameAt] as const])));
+}
+
 export function memoryReadings(availableMiB: number | undefined, capacityMiB: number, at: number): NodeReadings {
   const memory =
     availableMiB === undefined
@@ -115,7 +121,7 @@ export function snapshot(scene: Scene): NodeSnapshot {
     oomKills: undefined,
     podPressures: NO_POD_PRESSURES,
     usage: new Map(measured.map((pod) => [pod.uid ?? `uid-${pod.name}`, usageOf(pod)])),
-    pods: indexPods(domainPods.map(rankingFacts)),
+    pods: indexPods(domainPods.map(rankingFacts), undefined, arrivalsOf(pods)),
     namespaces: new Map(domainPods.map(({ namespace }) => [namespace, 'open'])),
     avoided: new Set(),
     doubts: new Map(),

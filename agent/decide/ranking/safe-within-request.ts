@@ -10,6 +10,10 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { evictionsOf, ownerDisruptedAt } from '#agent/decide/eviction/eviction-state.ts';
 import { REASONS } from '#agent/messages.ts';
 import { type Ineligibility, type RankingContext, leavingAboveRequest } from './rank-node.ts';
 
@@ -88,6 +92,40 @@ function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
 function held({ pod, because }: HeldPod): Because {
   const facts = { pod, why: because.text };
   return REASONS.aboveRequestHeld(facts, facts);
+}
+
+/** An eviction counts from its answer, which may be this much later than the replacement. */
+const ANSWERED_LATER_MS: Instant = 10_000;
+
+/**
+ * Why a pod that came to the node in place of an evicted one must stay: evicting it again frees memory for a moment only,
+ * which keeps the kubelet from a held pod that exceeds its request by more and that the kubelet would evict.
+ */
+export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
+  const largest = once(() => largestHeld(ranking));
+  return (candidate) => {
+    if (!isReplacement(candidate, ranking)) return undefined;
+    const kept = largest();
+    if (kept === undefined || kept.roundedOverage <= candidate.roundedOverage) return undefined;
+    const facts = { pod: nameOf(kept) };
+    return REASONS.returned(facts, facts);
+  };
+}
+
+/** Whether it came after its owner had lost a pod of this node for the same resource. */
+function isReplacement({ facts: { pod } }: Candidate, { context, snapshot }: NodeRanking): boolean {
+  const cameAt = snapshot.pods.cameAt.get(pod.uid);
+  const past = evictionsOf(context.evictions.past, resourceOf(context.signal));
+  const evictedAt = cameAt === undefined ? undefined : ownerDisruptedAt(past, ownerOf(pod));
+  return cameAt !== undefined && evictedAt !== undefined && cameAt > evictedAt - ANSWERED_LATER_MS;
+}
+
+function largestHeld({ ranked, reasonAgainst }: NodeRanking): Candidate | undefined {
+  const held = ranked.filter((each) => {
+    const because = each.exceedsRequest ? reasonAgainst(each) : undefined;
+    return because !== undefined && isOwnReason(because);
+  });
+  return held.toSorted((left, right) => right.roundedOverage - left.roundedOverage)[0];
 }
 
 /** Why a candidate of the severe stage is too small to help (`leastRelief`), `undefined` if it is not. */

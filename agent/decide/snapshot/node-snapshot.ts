@@ -24,6 +24,8 @@ export interface PodsOnNode {
   readonly endedByKubelet: readonly KubeletEviction[];
   /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: readonly string[];
+  /** By UID, of pods that the agent did not find on the node when it started. */
+  readonly cameAt: ReadonlyMap<string, Instant>;
 }
 
 /** A pod for which another source contradicts its cgroup. */
@@ -80,13 +82,31 @@ export type OtherPods = Pick<PodsOnNode, 'endedByKubelet' | 'unreadable'>;
 
 const NO_OTHERS: OtherPods = { endedByKubelet: [], unreadable: [] };
 
-/** Indexes the node's pods for decisions; independent of time. */
-export function indexPods(facts: readonly RankingFacts[], others: OtherPods = NO_OTHERS): PodsOnNode {
+const NO_ARRIVALS: PodsOnNode['cameAt'] = new Map();
+
+/** When each pod came, given the pods as they were before; the first ones that the agent sees have been there. */
+export function arrivals(
+  { aliveByUid, cameAt }: Pick<PodsOnNode, 'aliveByUid' | 'cameAt'>,
+  facts: readonly RankingFacts[],
+  now: Instant,
+): PodsOnNode['cameAt'] {
+  if (aliveByUid.size === 0) return NO_ARRIVALS;
+  const entries = facts.map(({ pod: { uid } }) => [uid, aliveByUid.has(uid) ? cameAt.get(uid) : now] as const);
+  return new Map(entries.filter((entry): entry is [string, Instant] => entry[1] !== undefined));
+}
+
+/** Indexes the node's pods for decisions. */
+export function indexPods(
+  facts: readonly RankingFacts[],
+  others: OtherPods = NO_OTHERS,
+  cameAt: PodsOnNode['cameAt'] = NO_ARRIVALS,
+): PodsOnNode {
   const running = facts.filter(({ pod }) => !hasEnded(pod));
   return {
     running,
     aliveByUid: new Map(running.map(({ pod }) => [pod.uid, pod])),
     terminating: running.map(({ pod }) => pod).filter(isTerminating),
+    cameAt,
     ...others,
   };
 }

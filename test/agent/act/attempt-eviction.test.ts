@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dryRunEviction, readAgain } from '#agent/attempts.ts';
+import { dryRunEviction, readAgain, readFresh } from '#agent/attempts.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { because } from '#test/agent/node-scene.ts';
@@ -62,6 +62,53 @@ describe('readAgain', () => {
     expect(await readAgain(client, { pod, mode: 'Enforce' }, manualClock(), new AbortController().signal)).toEqual({
       kind,
     });
+  });
+});
+
+describe('readFresh', () => {
+  const FOUND: Outcome<unknown> = { kind: 'ok', object: { metadata: { uid: 'uid-hog', name: 'hog' } }, warnings: [] };
+  const signal = new AbortController().signal;
+
+  /** A server that leaves the first requests for each object without an answer. */
+  function deafFor(count: number) {
+    const asked = new Map<string, number>();
+    return scriptedClient(({ path, timeoutMs = Infinity, signal: ends }) => {
+      const before = asked.get(path) ?? 0;
+      asked.set(path, before + 1);
+      if (before >= count) return FOUND;
+      return manual.sleep(timeoutMs, ends).then(() => ({ kind: 'timeout', message: 'no answer' }));
+    });
+  }
+  let manual = manualClock();
+
+  test.each([
+    ['at once', 0, 0, 1],
+    ['on a second connection', 1, 2000, 2],
+    ['on a third one', 2, 5000, 3],
+  ])('has the answer %s', async (_, deaf, afterMs, times) => {
+    manual = manualClock();
+    const { client, requests } = deafFor(deaf);
+    let outcome: unknown;
+    void readFresh(client, manual)(pod, signal).then((fresh) => void (outcome = fresh));
+    if (afterMs > 0) await manual.advance(afterMs - 1);
+    if (afterMs > 0) expect(outcome).toBeUndefined();
+    await manual.advance(1);
+    expect(outcome).toMatchObject({ kind: 'found', pod: { name: 'hog' } });
+    expect(requests).toHaveLength(2 * times);
+    expect(manual.sleepers).toBe(0);
+  });
+
+  test('says that there is none after ten seconds', async () => {
+    manual = manualClock();
+    const fresh = readFresh(deafFor(Infinity).client, manual)(pod, signal);
+    await manual.advance(10_000);
+    expect(await fresh).toMatchObject({ kind: 'unknown', message: 'no answer within 10 s', isAnswered: false });
+  });
+
+  test('takes a refusal for an answer', async () => {
+    const { client, requests } = scriptedClient(() => ({ kind: 'forbidden', message: 'no', status: 403 }));
+    expect(await readFresh(client, manualClock())(pod, signal)).toMatchObject({ kind: 'unknown', isAnswered: true });
+    expect(requests).toHaveLength(2);
   });
 });
 

@@ -87,7 +87,7 @@ export class LawAgent {
       answered: ({ eviction: { pod }, outcome }) => {
         if (!isUnclear(outcome)) this.#node.pending.delete(pod.uid);
       },
-      readFresh: readFresh(client),
+      readFresh: readFresh(client, clock),
       attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
       readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
       clock,

@@ -1,7 +1,7 @@
 import type { PassResult } from '#agent/decide/decide.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { isAbove, isInside, isUntouchable, type LawNode, type LivePod } from './node.ts';
+import { isAbove, isInside, isReplacement, isUntouchable, type LawNode, type LivePod } from './node.ts';
 
 /** The longest that any message about the past may look back, besides the windows of the limits. */
 const RECENT_MS = 60_000;
@@ -46,6 +46,7 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
   Changed: (pod, node) => pod.deletion !== undefined || node.scenario.api.length > 0 || pod.bornMs > 0,
   OwnerLimit: ({ spec }, node) => ownerLosses(node, spec.name) >= node.scenario.policy.perOwnerPerHour,
   LessThanLimitedOwner: () => true,
+  ReturnedInVain: isReplacement,
   // A request without an answer counts, as it may take effect.
   NamespaceLimit: ({ spec }, node) =>
     node.pods.filter((each) => each.spec.namespace === spec.namespace && isCounted(each, node)).length >=

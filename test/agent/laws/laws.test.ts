@@ -20,6 +20,13 @@ describe('a node with the agent beside the kubelet and the kernel', () => {
     () => expectNoBreach(FIRST_SEED, EPISODES),
     TIMEOUT_MS,
   );
+
+  test.each([
+    ['comes back at once does not keep the kubelet from the pod that grows', 20_442_079],
+    ['grows is asked once the API server answers, although an earlier request hangs', 20_483_027],
+  ])('a pod that %s', async (_, seed) => {
+    expect((await hunt(seed, 1)).findings).toEqual(new Map());
+  });
 });
 
 /** An agent that does wrong, the law that must notice, and the episodes in which it matters; absent: any. */

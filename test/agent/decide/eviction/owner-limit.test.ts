@@ -163,6 +163,46 @@ describe('an owner whose pods are evicted again and again', () => {
   });
 });
 
+describe('a pod that came in place of an evicted one', () => {
+  const EVICTED = NOW - 60_000;
+  const past = lost(1, { at: EVICTED });
+  const returned: NodePod = { ...leaking, cameAt: EVICTED + 1000, usageMiB: 150 };
+  const hog: NodePod = { name: 'hog', namespace: 'kube-system', requests: { memory: '100Mi' }, usageMiB: 600 };
+  const exhausted: AgentState['trend'] = { at: NOW, available: 50 * MIB, fillRate: MIB, lastingRate: 0 };
+
+  test('is not evicted again while a larger one is held that the kubelet would evict, even in the last chance', () => {
+    expect(whoGoes({ past, pods: [hog, returned] })).toEqual([]);
+    expect(whoGoes({ past, pods: [hog, returned], trend: exhausted })).toEqual([]);
+    const held = result({ past, pods: [hog, returned] }).decision.assessment.closedGates[0];
+    expect(held?.facts).toEqual({ ProtectedNamespace: 1, ReturnedInVain: 1 });
+  });
+
+  test.each([
+    ['came before', {}, { cameAt: EVICTED - 60_000 }, {}],
+    ['was there when the agent started', {}, { cameAt: undefined as never }, {}],
+    ['exceeds its request by more than the held pod', {}, { usageMiB: 700 }, {}],
+    ['has an owner of which another resource took a pod', {}, {}, { resource: 'cpu' as const }],
+    ['ranks beside a pod that the kubelet spares too', { priority: 2_000_000_000 }, {}, {}],
+    ['ranks beside a held pod within its request', { requests: { memory: '700Mi' } }, {}, {}],
+  ])('is evicted if it %s', (_, hogChange, returnedChange, pastChange) => {
+    const pods = [
+      { ...hog, ...hogChange },
+      { ...returned, ...returnedChange },
+    ];
+    expect(whoGoes({ past: lost(1, { at: EVICTED, ...pastChange }), pods })).toEqual(['leaking-1']);
+  });
+
+  test('is evicted again while the kubelet would evict no other pod', () => {
+    expect(whoGoes({ past, pods: [returned] })).toEqual(['leaking-1']);
+  });
+
+  test('counts as such up to ten seconds before the answer to the eviction', () => {
+    const cameAt = EVICTED - 9999;
+    expect(whoGoes({ past, pods: [hog, { ...returned, cameAt }] })).toEqual([]);
+    expect(whoGoes({ past, pods: [hog, { ...returned, cameAt: cameAt - 1 }] })).toEqual(['leaking-1']);
+  });
+});
+
 describe('the Event of it', () => {
   function eventsOf(pictures: readonly PassResult[]): readonly EventRecord[] {
     const events: EventRecord[] = [];
