@@ -1,6 +1,5 @@
-import { isUntouchable, type LawNode, type LivePod } from './node.ts';
+import { isUntouchable, KUBELET_PERIOD_MS, type LawNode, type LivePod } from './node.ts';
 
-const PERIOD_MS = 10_000;
 /** After an eviction it waits for the pod's clean-up, at most this long, and looks once a second. */
 const CLEAN_UP_MS = 30_000;
 const TAINT_MS = 300_000;
@@ -29,7 +28,7 @@ export class LawKubelet {
       return;
     }
     this.#cleaning = undefined;
-    this.#nextMs = nowMs + PERIOD_MS;
+    this.#nextMs = nowMs + KUBELET_PERIOD_MS;
     this.#synchronize();
   }
 

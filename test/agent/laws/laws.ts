@@ -2,7 +2,16 @@ import type { PassResult } from '#agent/decide/decide.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
 import { gateCodes, gateFault } from './gates.ts';
-import { isAbove, isInside, isReplacement, isUntouchable, type LawNode, type LivePod, MOST_KILLS } from './node.ts';
+import {
+  isAbove,
+  isInside,
+  isReplacement,
+  isUntouchable,
+  KUBELET_PERIOD_MS,
+  type LawNode,
+  type LivePod,
+  MOST_KILLS,
+} from './node.ts';
 import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
@@ -38,8 +47,6 @@ const TIME_LEFT_MS = 2300;
 const CLEAN_UP_MS = 2000;
 /** So long after the last request, and after the hard threshold was met, a reason must be given. */
 const IDLE_MS = 1500;
-/** The kubelet looks this often: what the agent relieved just before, it sees one look later. */
-const KUBELET_PERIOD_MS = 10_000;
 
 /** Runs an episode without and with the agent, and holds it against the laws. */
 export async function judge(scenario: Scenario, tamper?: Tamper): Promise<Outcome> {

@@ -30,6 +30,8 @@ export interface NodeEvent {
 }
 
 export const TICK_MS = 100;
+/** The kubelet looks this often: what the agent relieved just before, it sees one look later. */
+export const KUBELET_PERIOD_MS = 10_000;
 const OBJECT_OUTLIVES_MS = 500;
 const REPLACED_AFTER_MS = 500;
 const STARTS_IN_MS = 1000;
@@ -52,6 +54,14 @@ export function isInside({ usedMiB, requestMiB }: LivePod): boolean {
   return usedMiB < requestMiB - MARGIN_MIB;
 }
 
+/**
+ * Whether it exceeds its request before the kubelet's next look: what the agent frees moves the kubelet's looks against
+ * the growth of such a pod, so neither is to blame.
+ */
+function isAboutToExceed({ usedMiB, requestMiB, spec: { growsMiB, mostMiB } }: LivePod): boolean {
+  return Math.min(mostMiB, usedMiB + (growsMiB * KUBELET_PERIOD_MS) / 1000) > requestMiB;
+}
+
 /** Whether it came during the episode, in place of another. */
 export function isReplacement({ uid, spec }: LivePod): boolean {
   return uid !== `${spec.name}-0`;
@@ -64,7 +74,7 @@ export class LawNode {
   pods: readonly LivePod[];
   readonly events: NodeEvent[] = [];
   oomKills = 0;
-  /** Pods inside their requests that the kubelet evicted or the kernel killed, however often, by name. */
+  /** Pods inside their requests, for longer than a look of the kubelet, that it evicted or the kernel killed, by name. */
   readonly #innocents = new Set<string>();
   shortMs = 0;
   /** Changes whenever an object in the API server does. */
@@ -101,7 +111,7 @@ export class LawNode {
 
   /** Counts a pod that the kubelet evicts or the kernel kills. */
   lose(pod: LivePod): void {
-    if (isInside(pod)) this.#innocents.add(pod.spec.name);
+    if (isInside(pod) && !isAboutToExceed(pod)) this.#innocents.add(pod.spec.name);
   }
 
   /** Pods whose objects the API server has. */
