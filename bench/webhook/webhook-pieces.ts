@@ -7,6 +7,7 @@ import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
+import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { median, rounded } from '#bench/shared/support/quantile.ts';
@@ -38,7 +39,11 @@ const world: ClusterState = {
   policies: [expectDecoded(decodePriorityPolicy(BENCH_POLICY))],
   priorityQuotas: [],
   namespaceNames: () => ['team-a'],
-  namespaceLabels: () => new Map([['kubernetes.io/metadata.name', 'team-a']]),
+  namespaceLabels: () =>
+    new Map([
+      ['kubernetes.io/metadata.name', 'team-a'],
+      [LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED],
+    ]),
   resourceQuotas: () => quotas,
   quotaNamespaces: QUOTA_NAMESPACES,
   quotaLabel: QUOTA_LABEL,
