@@ -20,7 +20,8 @@ const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // On two processors: much of the time tests wait.
+    maxWorkers: 3,
     reporters: testReporters(process.env),
     coverage: {
       provider: 'v8',

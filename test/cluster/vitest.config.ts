@@ -16,8 +16,10 @@ const ALL = 'test/cluster/**/*.test.ts';
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
 /** Real nodes and the image. */
 const NODES = 'test/cluster/{image,node}/**/*.test.ts';
+/** Each has a control plane of its own, with kube-scheduler. */
+const SCHEDULER = 'test/cluster/scheduler/**/*.test.ts';
 /** Each has a control plane of its own. */
-const PLANES = 'test/cluster/{cli,docs,installed,monitoring,playground,scheduler}/**/*.test.ts';
+const PLANES = 'test/cluster/{cli,docs,installed,monitoring,playground}/**/*.test.ts';
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -29,10 +31,11 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: ['**/node_modules/**', GUESTS, NODES, PLANES],
+          exclude: ['**/node_modules/**', GUESTS, NODES, SCHEDULER, PLANES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
+      { test: { ...shared, name: 'scheduler', include: [SCHEDULER] } },
       { test: { ...shared, name: 'planes', include: [PLANES] } },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
       { test: { ...shared, name: 'guests', include: [GUESTS] } },
