@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
-import { pod } from '#test/contract/harness.ts';
+import { at, pod } from '#test/contract/harness.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 
 /** Pods that are created all the while, twenty a second, as dry runs. */
@@ -14,19 +14,32 @@ export interface PodCreates {
 const PAUSE_MS = 50;
 const WITHIN_MS = 60_000;
 
-/** Creates pods in the namespace `default`, where no rule of Plimsoll may refuse one. */
-export function startPodCreates(connection: ClusterConnection): PodCreates {
+interface PodCreatesOptions {
+  readonly namespace?: string;
+  /** The class that each pod must have as it would be stored. */
+  readonly priorityClassName?: string;
+}
+
+/** Creates pods in a namespace, `default` unless said otherwise, where no rule of Plimsoll may refuse one. */
+export function startPodCreates(
+  connection: ClusterConnection,
+  { namespace = 'default', priorityClassName }: PodCreatesOptions = {},
+): PodCreates {
   const client = createClient(connection, { userAgent: 'plimsoll-test' });
-  const refused = new Set<string>();
+  const faults = new Set<string>();
   let created = 0;
   const end = new AbortController();
 
   async function create(): Promise<void> {
-    const path = '/api/v1/namespaces/default/pods';
+    const path = `/api/v1/namespaces/${namespace}/pods`;
     const answer = await client.request({ method: 'POST', path, query: { dryRun: 'All' }, body: pod('web') });
-    if (answer.kind === 'ok') created += 1;
+    if (answer.kind === 'ok') {
+      created += 1;
+      const given = at(answer.object, 'spec.priorityClassName');
+      if (given !== priorityClassName) faults.add(`stored with the class ${String(given)}`);
+    }
     // A new cluster has no account for pods yet.
-    else if (!answer.message.includes('serviceaccount "default" not found')) refused.add(answer.message);
+    else if (!answer.message.includes('serviceaccount "default" not found')) faults.add(answer.message);
   }
 
   const running = (async () => {
@@ -35,7 +48,7 @@ export function startPodCreates(connection: ClusterConnection): PodCreates {
   return {
     expectNoneRefused: async () => {
       await eventually(() => Promise.resolve().then(() => expect(created).toBeGreaterThan(10)), WITHIN_MS);
-      expect([...refused]).toEqual([]);
+      expect([...faults]).toEqual([]);
       created = 0;
     },
     stop: async () => {
