@@ -1,20 +1,20 @@
-import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
+import type { FoundQueue, QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
+import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import { splitLetIn } from '#shared/domain/queue/make-room.ts';
-import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from '#shared/domain/queue/shares.ts';
 import { addAmounts, AmountsByQueue, type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 /** For which queues room is made: those under their guarantee, or those under what they deserve. */
@@ -47,9 +47,20 @@ export interface QueuePlan {
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
-  readonly homeless: readonly { readonly pod: QueuedPod; readonly because: Because }[];
+  readonly homeless: readonly HomelessPod[];
+  /** Queues that are to be made from a template, by name. */
+  readonly wantedQueues: ReadonlyMap<string, ChildOf>;
+  /** Names of the queues in which pods stand, waiting or let in. */
+  readonly occupied: ReadonlySet<string>;
   /** What was let in and is on a node. */
   readonly used: QueueUsage;
+}
+
+export interface HomelessPod {
+  readonly pod: QueuedPod;
+  readonly because: Because;
+  /** Whether its queue is about to be made. */
+  readonly isExpected: boolean;
 }
 
 export interface PlanInput {
@@ -76,7 +87,7 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const { tree } = directory;
   const sorted = yield* sortPods(input);
   const outside = yield* sortUntracked(input, sorted);
-  const { waiting, released, homeless, unplaced, admitted, used, requested } = sorted;
+  const { waiting, released, homeless, unplaced, admitted, used, requested, wantedQueues } = sorted;
   const total = input.capacity ?? (yield* roomOfNodes(input, outside));
   const shares = yield* createShares({ tree, total, requested: requested.sums });
   const lent = yield* createShares({ tree, total, requested: requested.sums, idleGuarantees: 'Lent' });
@@ -88,7 +99,7 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const held = waiting.filter((pod) => !isLetIn.has(pod));
   const floors = input.reclaimBy === 'Shares' ? treeOfShares(shares) : tree;
   const found = { floors, shares, total, declared: input.capacity, question, decision, held };
-  const lists = { released, homeless, unplaced };
+  const lists = { released, homeless, unplaced, wantedQueues, occupied: new Set(requested.sums.keys()) };
   return { directory, ...found, ...splitOf(input, found), ...lists, used: sumUsage(tree, used.sums) };
 }
 
@@ -111,7 +122,8 @@ function splitOf(
 class SortedPods {
   readonly waiting: WaitingPod[] = [];
   readonly released: QueuedPod[] = [];
-  readonly homeless: { readonly pod: QueuedPod; readonly because: Because }[] = [];
+  readonly homeless: HomelessPod[] = [];
+  readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
   readonly admitted = new AmountsByQueue();
   readonly used = new AmountsByQueue();
@@ -122,7 +134,10 @@ class SortedPods {
 function* sortPods(input: PlanInput): Steps<SortedPods> {
   const sorted = new SortedPods();
   let count = 0;
-  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
+  const find = noteWanted(
+    queueFinder(input, () => void (count += PODS_PER_SEARCH)),
+    sorted.wantedQueues,
+  );
   const isTurn = input.replacements === 'First' ? input.pods.lost.turns(input.now) : () => false;
   for (const pod of input.pods.values()) {
     count += 1;
@@ -144,16 +159,6 @@ function charge({ admitted, used, requested, unplaced }: SortedPods, pod: Queued
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
 }
 
-/** The queue that a pod counts for: the one that it was let in to, else the one that it stands in. */
-export function chargedQueue(
-  { admitted, namespace, label }: Pick<QueuedPod, 'admitted' | 'namespace' | 'label'>,
-  find: FindQueue,
-): string {
-  if (admitted !== undefined) return admitted.queue;
-  const found = find({ namespace, label });
-  return found.kind === 'queue' ? found.name : ROOT_QUEUE;
-}
-
 function queue(
   { waiting, homeless, requested }: SortedPods,
   pod: QueuedPod,
@@ -161,7 +166,7 @@ function queue(
   goesFirst: boolean,
 ): void {
   if (found.kind === 'none') {
-    homeless.push({ pod, because: found.because });
+    homeless.push({ pod, because: found.because, isExpected: found.child !== undefined });
     return;
   }
   requested.add(found.name, pod.requests);
@@ -177,42 +182,6 @@ function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
     waitingSince: createdAt,
     mayPreempt: !neverPreempts,
     ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
-  };
-}
-
-/** The queue in which a pod stands. */
-export interface FindQueue {
-  (pod: Pick<QueuedPod, 'namespace' | 'label'>): FoundQueue;
-}
-
-/** Found for a namespace with these labels. */
-interface Found {
-  readonly labels: ReadonlyMap<string, string>;
-  readonly queue: FoundQueue;
-}
-
-/** Each namespace is compared with all selectors once, until its labels or the queues change. */
-const foundIn = new WeakMap<QueueDirectory, Map<string, Found>>();
-const MAX_FOUND = 50_000;
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
-
-/** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
-export function queueFinder(
-  { snapshot, directory }: Pick<PlanInput, 'snapshot' | 'directory'>,
-  onSearch: () => void,
-): FindQueue {
-  const known = foundIn.get(directory) ?? new Map<string, Found>();
-  foundIn.set(directory, known);
-  return ({ namespace, label }) => {
-    const key = `${namespace}/${label}`;
-    const labels = snapshot.namespaces.get(namespace) ?? NO_LABELS;
-    const before = known.get(key);
-    if (before?.labels === labels) return before.queue;
-    onSearch();
-    const namespaceQueue = labels.get(LABEL_QUEUE) ?? '';
-    const queue = findQueue({ label, namespace, namespaceQueue, namespaceLabels: labels }, directory);
-    putBounded(known, MAX_FOUND, [key, { labels, queue }]);
-    return queue;
   };
 }
 
@@ -245,7 +214,10 @@ function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmou
   const { snapshot, pods } = input;
   const outside = new Map<QueueAmounts, number>();
   let count = 0;
-  const find = queueFinder(input, () => void (count += PODS_PER_SEARCH));
+  const find = noteWanted(
+    queueFinder(input, () => void (count += PODS_PER_SEARCH)),
+    sorted.wantedQueues,
+  );
   for (const [uid, { pod }] of snapshot.placedPods) {
     count += 1;
     if (count >= PODS_PER_STEP) {
@@ -258,11 +230,6 @@ function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmou
     else chargeTo(sorted, chargedQueue(untracked(pod), find), requests);
   }
   return outside;
-}
-
-/** What a pod says of its queue that was on a node before its namespace was managed. */
-export function untracked({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>) {
-  return { admitted: undefined, namespace, label: labels.get(LABEL_QUEUE) ?? '' };
 }
 
 function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {

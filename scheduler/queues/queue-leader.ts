@@ -13,13 +13,15 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
+import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
 import { type PlanInput, planPass, type QueuePlan, type ReclaimBy } from './plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
-import { createStatusWriter, decodeStoredQueue, type StoredQueue } from './status-writer.ts';
+import { createStatusWriter } from './status-writer.ts';
+import { decodeStoredQueue, type StoredQueue } from './stored-queue.ts';
 import { createWaitEvents } from './wait-events.ts';
 
 /** `queueLease` of SchedulerConfiguration. */
@@ -108,6 +110,7 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
   const reclaim = createReclaim(leading, events, letInPorts, signal);
   const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
+  const keepChildren = createChildQueues({ client, clock, log, term, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
   let last: QueuePlan | undefined;
   return {
@@ -118,6 +121,7 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
     },
     report: async (passing: AbortSignal): Promise<void> => {
       if (last === undefined) return;
+      await keepChildren(last, passing);
       await writeStatus(last, passing);
       tellWaiting(last, clock.now());
     },

@@ -13,6 +13,7 @@ import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { addAmounts, type QueueUsage, subtractAmounts, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from './plan-pass.ts';
+import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
 /** The status of a Queue without the times of its conditions. */
 export interface QueueStatus {
@@ -54,18 +55,22 @@ const QUEUES_PER_STEP = 50;
 /** Makes the status of each queue from one plan. */
 export function* statusesOf(
   plan: QueuePlan,
-  objects: readonly QueueObject[],
+  queues: readonly Pick<StoredQueue, 'object' | 'isMade'>[],
   reclaim: ReclaimReport,
 ): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
   const statuses = new Map<string, QueueStatus>();
-  for (const [index, object] of objects.entries()) {
+  for (const [index, { object, isMade }] of queues.entries()) {
     if (index % QUEUES_PER_STEP === 0) yield;
     statuses.set(object.name, {
       ...amountsOf(object, plan, pending),
       evicted: reclaim.evictedFor(object.name),
-      conditions: [...conditionsOf(object, plan, uncovered), ...blockedCondition(reclaim.blockedFor(object.name))],
+      conditions: [
+        ...conditionsOf(object, plan, uncovered),
+        ...blockedCondition(reclaim.blockedFor(object.name)),
+        ...emptyCondition(isMade && !plan.occupied.has(object.name)),
+      ],
     });
   }
   return statuses;
@@ -138,6 +143,12 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
 function blockedCondition(because: Because | undefined): readonly Condition[] {
   if (because === undefined) return [];
   return [{ type: 'ReclaimBlocked', status: 'True', reason: 'BudgetSpent', message: because.text }];
+}
+
+/** Only while no pod stands in a queue that was made from a template. */
+function emptyCondition(isEmpty: boolean): readonly Condition[] {
+  if (!isEmpty) return [];
+  return [{ type: EMPTY_CONDITION, status: 'True', reason: 'NoPods', message: 'removed after one hour without pods' }];
 }
 
 /** On the queue root, and on each queue right below it, since there may be no such object. */

@@ -14,7 +14,8 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import { allocatableOf, chargedQueue, type FindQueue, queueFinder, type QueuePlan, untracked } from './plan-pass.ts';
+import { allocatableOf, type QueuePlan } from './plan-pass.ts';
+import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {

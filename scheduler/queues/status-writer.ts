@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type QueueObject, decodeQueue } from '#shared/api/queue.ts';
 import { present, timeText, unlessEmpty } from '#shared/api/encode-fields.ts';
 import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/evicted-pods.ts';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
@@ -7,26 +6,14 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
-import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from './plan-pass.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type QueueStatus, type ReclaimReport, statusesOf } from './queue-status.ts';
-
-/** A Queue with the status that is stored. */
-export interface StoredQueue {
-  readonly object: QueueObject;
-  readonly status: unknown;
-}
-
-/** Reads a Queue for the leader. */
-export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
-  const decoded = decodeQueue(raw);
-  return decoded.ok ? { ok: true, value: { object: decoded.value, status: (raw as KubeObject)['status'] } } : decoded;
-}
+import type { StoredQueue } from './stored-queue.ts';
 
 export interface StatusPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly queues: () => Iterable<StoredQueue>;
@@ -48,8 +35,7 @@ export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal
   let writtenAt = new Map<string, number>();
   return async (plan, signal) => {
     const stored = Array.from(ports.queues());
-    const objects = stored.map(({ object }) => object);
-    const wanted = await inSlices(statusesOf(plan, objects, ports.reclaim), ports.clock, signal);
+    const wanted = await inSlices(statusesOf(plan, stored, ports.reclaim), ports.clock, signal);
     const changed = stored.flatMap((queue) => changeOf(queue, wanted.get(queue.object.name), ports.clock.now()));
     writtenAt = new Map(changed.map(({ name }) => [name, writtenAt.get(name) ?? 0]));
     const longestAgo = changed.toSorted((a, b) => (writtenAt.get(a.name) ?? 0) - (writtenAt.get(b.name) ?? 0));

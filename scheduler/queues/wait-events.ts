@@ -12,6 +12,9 @@ const MAX_EVENTS = 20;
 /** A pod that is older when it is first seen got its Event from an earlier leader. */
 const NEW_FOR_MS = 30_000;
 
+/** Its queue is made within two seconds; otherwise the pod is told that it is not. */
+const EXPECTED_MS = 10_000;
+
 const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: other queues have to make it');
 
 /**
@@ -38,7 +41,10 @@ export function createWaitEvents(
     };
     for (const pod of plan.held) consider(toldPod(pod), () => whyWaiting(plan.question, plan.decision, pod));
     for (const pod of plan.seeking) consider(toldPod(pod), () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({}));
-    for (const { pod, because } of plan.homeless) consider({ ...pod, since: pod.createdAt }, () => because);
+    for (const { pod, because, isExpected } of plan.homeless) {
+      if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
+      consider({ ...pod, since: pod.createdAt }, () => because);
+    }
     told = next;
   };
 }

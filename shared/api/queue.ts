@@ -19,6 +19,7 @@ import {
   readBoolean,
   readChoice,
   readInteger,
+  readObject,
   readPart,
   readText,
   refuseField,
@@ -30,11 +31,8 @@ export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;
 const MAX_WEIGHT = 10_000;
 
-/** The spec of a Queue as it was written: what it does not say is absent or empty. */
-export interface QueueObject {
-  readonly name: string;
-  readonly generation: number;
-  readonly parent: string | undefined;
+/** What a queue gets and how it gives, as it was written: what it does not say is absent or empty. */
+export interface QueueShare {
   readonly weight: number;
   readonly guaranteed: Amounts;
   readonly max: Amounts;
@@ -43,6 +41,15 @@ export interface QueueObject {
   readonly delay: string | undefined;
   readonly preferNear: boolean;
   readonly ordering: (typeof QUEUE_ORDERINGS)[number] | undefined;
+}
+
+/** The spec of a Queue as it was written. */
+export interface QueueObject extends QueueShare {
+  readonly name: string;
+  readonly generation: number;
+  readonly parent: string | undefined;
+  /** Of the queues that are made below it, one for each namespace (S2-34). */
+  readonly childTemplate: QueueShare | undefined;
   /** Absent, it selects no namespace; empty, every one. */
   readonly namespaces: PreparedSelector;
   /** Of the root alone; `undefined` means what the nodes have. */
@@ -64,13 +71,20 @@ function readMetadata(metadata: WireObject): Pick<QueueObject, 'name' | 'generat
 function readSpec(spec: WireObject): Omit<QueueObject, 'name' | 'generation'> {
   return {
     parent: readText(spec, 'parent'),
+    ...readShare(spec),
+    childTemplate: readObject(spec, 'childTemplate', readShare),
+    namespaces: prepareSelector(readSelector(spec, 'namespaceSelector')),
+    capacity: readAmountsOf(spec, 'capacity'),
+  };
+}
+
+function readShare(spec: WireObject): QueueShare {
+  return {
     weight: readWeight(spec),
-    guaranteed: readShares(spec, 'guaranteed') ?? NO_AMOUNTS,
-    max: readShares(spec, 'max') ?? NO_AMOUNTS,
+    guaranteed: readAmountsOf(spec, 'guaranteed') ?? NO_AMOUNTS,
+    max: readAmountsOf(spec, 'max') ?? NO_AMOUNTS,
     ...readPart(spec, 'preemption', readPreemption),
     ordering: readChoice(spec, 'ordering', QUEUE_ORDERINGS),
-    namespaces: prepareSelector(readSelector(spec, 'namespaceSelector')),
-    capacity: readShares(spec, 'capacity'),
   };
 }
 
@@ -88,7 +102,7 @@ function readWeight(spec: WireObject): number {
   return refuseField('weight', `expected 0 to ${MAX_WEIGHT}, got ${weight}`);
 }
 
-function readShares(spec: WireObject, key: string): Amounts | undefined {
+function readAmountsOf(spec: WireObject, key: string): Amounts | undefined {
   const amounts = readAmounts(spec, key);
   for (const [name, amount] of amounts ?? NO_AMOUNTS) {
     if (quantitySign(amount) < 0) return refuseField(`${key}.${name}`, 'expected at least 0');
@@ -98,19 +112,28 @@ function readShares(spec: WireObject, key: string): Amounts | undefined {
 
 /** The object as the API server stores it, without its status; what is absent or empty is left out. */
 export function encodeQueue(queue: QueueObject): object {
-  const { name, generation, policy, delay, preferNear, namespaces, ...rest } = queue;
-  const preemption = present({ policy, delay, preferNear: preferNear ? true : undefined });
+  const { name, generation, parent, childTemplate, namespaces, capacity } = queue;
   const spec = present({
-    parent: rest.parent,
-    weight: rest.weight,
-    guaranteed: amountsUnlessEmpty(rest.guaranteed),
-    max: amountsUnlessEmpty(rest.max),
-    preemption: Object.keys(preemption).length === 0 ? undefined : preemption,
-    ordering: rest.ordering,
+    parent,
+    ...encodeShare(queue),
+    childTemplate: childTemplate && encodeShare(childTemplate),
     namespaceSelector: namespaces.written && encodeSelector(namespaces.written),
-    capacity: rest.capacity && encodeAmounts(rest.capacity),
+    capacity: capacity && encodeAmounts(capacity),
   });
   return encodeObject('Queue', { name, generation: generation === 0 ? undefined : generation }, { spec });
+}
+
+/** The fields of a spec, or of the template in it. */
+export function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
+  const { policy, delay, preferNear } = rest;
+  const preemption = present({ policy, delay, preferNear: preferNear ? true : undefined });
+  return present({
+    weight,
+    guaranteed: amountsUnlessEmpty(guaranteed),
+    max: amountsUnlessEmpty(max),
+    preemption: Object.keys(preemption).length === 0 ? undefined : preemption,
+    ordering,
+  });
 }
 
 function amountsUnlessEmpty(amounts: Amounts): object | undefined {
@@ -125,12 +148,14 @@ export function queueDirectory(objects: readonly QueueObject[]): QueueDirectory 
 
 function queueOf(object: QueueObject): Queue {
   const { name, parent, weight, guaranteed, max, policy = 'Default', delay, preferNear, ordering } = object;
+  const { childTemplate } = object;
   return {
     ...{ name, parent, weight },
     guaranteed: queueAmounts(guaranteed),
     max: queueAmounts(max),
     preemption: { policy, delayMs: delayOf(delay) ?? DEFAULT_DELAY_MS, preferNear },
     ordering: ordering ?? 'BestEffort',
+    ...(childTemplate && { childTemplate: { guaranteed: queueAmounts(childTemplate.guaranteed) } }),
   };
 }
 

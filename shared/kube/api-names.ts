@@ -99,6 +99,8 @@ export const QUEUE_GATE = 'plimsoll.dev/queue';
 export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
 /** The account of deploy/components/queues, which alone lets pods in. */
 export const QUEUE_LEADER = 'plimsoll-queues';
+/** On a Queue, with the name of that account: it was made from a template, and is removed when it is empty. */
+export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 /** The account of deploy/components/rescheduling. */
 export const RESCHEDULER = 'plimsoll-rescheduling';
 /** The verb on Queues that lets an account take scheduling gates off: `plimsoll queue release`. */

@@ -42,9 +42,10 @@ export function pathOf({ parents }: QueueTree, index: number): readonly number[]
   return path;
 }
 
-/** Whether pods may stand in the queue: it has no children and is not detached. */
+/** Whether pods may stand in the queue: it has no children, is not detached, and makes no queues from a template. */
 export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
-  return children[index]?.length === 0 && !detached.has((queues[index] as Queue).name);
+  const { name, childTemplate } = queues[index] as Queue;
+  return children[index]?.length === 0 && !detached.has(name) && childTemplate === undefined;
 }
 
 function findDetached(byName: ReadonlyMap<string, Queue>): ReadonlyMap<string, DetachedReason> {

@@ -32,7 +32,12 @@ export interface Queue {
   readonly max: QueueAmounts;
   readonly preemption: QueuePreemption;
   readonly ordering: QueueOrdering;
+  /** Queues are made below it, one for each namespace whose pods name it (S2-34); no pod stands in the queue itself. */
+  readonly childTemplate?: ChildTemplate;
 }
+
+/** What a queue that is made from a template is promised; the rest of the template concerns no decision. */
+export type ChildTemplate = Pick<Queue, 'guaranteed'>;
 
 export interface QueuePreemption {
   readonly policy: QueuePolicy;

@@ -1,5 +1,6 @@
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import { type Because, reason } from '#shared/domain/model/because.ts';
+import { childName, type ChildOf, MAX_CHILDREN } from '#shared/domain/queue/child-queues.ts';
 import { isLeaf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
 
 /** The queues that there are, and whose namespaces may use each. */
@@ -21,7 +22,12 @@ export interface QueueQuestion {
 
 export type FoundQueue =
   | { readonly kind: 'queue'; readonly name: string; readonly index: number }
-  | { readonly kind: 'none'; readonly because: Because };
+  | {
+      readonly kind: 'none';
+      readonly because: Because;
+      /** The queue that is to be made for the pod. */
+      readonly child?: ChildOf;
+    };
 
 const NOT_FOUND = reason<{ queue: string }>('QueueNotFound', ({ queue }) => `queue ${queue} does not exist`);
 const NOT_A_LEAF = reason<{ queue: string }>(
@@ -42,32 +48,66 @@ const NO_QUEUE = reason<{ namespace: string }>(
   ({ namespace }) => `no queue selects namespace ${namespace}, and neither pod nor namespace names one`,
 );
 
+const NOT_MADE = reason<{ queue: string; child: string }>(
+  'QueueNotMade',
+  ({ queue, child }) => `waits until queue ${child} is made from the template of queue ${queue}`,
+);
+const TOO_MANY = reason<{ queue: string }>(
+  'TooManyChildren',
+  ({ queue }) => `queue ${queue} has ${MAX_CHILDREN} queues below it, and no more are made from its template`,
+);
+const NAME_TAKEN = reason<{ queue: string; child: string }>(
+  'ChildNameTaken',
+  ({ queue, child }) => `queue ${child} is not part of queue ${queue}: give it another name or set its parent`,
+);
+
 const WHY_DETACHED = { UnknownParent: 'its parent does not exist', Cycle: 'its parents lead back to it' } as const;
 
 /**
  * The queue of a pod: the one that its label names, if that admits the namespace; else the one that the namespace names;
- * else the one that selects the namespace, of several the first by name.
+ * else the one that selects the namespace, of several the first by name. Where that queue has a template, it is the queue
+ * below it that is made for the namespace.
  */
 export function findQueue(question: QueueQuestion, directory: QueueDirectory): FoundQueue {
   const { label, namespace, namespaceQueue } = question;
   if (label !== '' && label !== namespaceQueue) {
-    const found = leafNamed(label, directory);
-    if (found.kind === 'none' || admits(label, question, directory)) return found;
-    return { kind: 'none', because: NOT_ADMITTED({ queue: label, namespace }, { queue: label, namespace }) };
+    const found = leafNamed(label, namespace, directory);
+    const isPlace = found.kind === 'queue' || found.child !== undefined;
+    return isPlace && !admits(label, question, directory) ? notAdmitted(label, namespace) : found;
   }
-  if (namespaceQueue !== '') return leafNamed(namespaceQueue, directory);
+  if (namespaceQueue !== '') return leafNamed(namespaceQueue, namespace, directory);
   return selectingQueue(question, directory) ?? { kind: 'none', because: NO_QUEUE({ namespace }, { namespace }) };
 }
 
-function leafNamed(queue: string, { tree }: QueueDirectory): FoundQueue {
+function notAdmitted(queue: string, namespace: string): FoundQueue {
+  return { kind: 'none', because: NOT_ADMITTED({ queue, namespace }, { queue, namespace }) };
+}
+
+function leafNamed(queue: string, namespace: string, directory: QueueDirectory): FoundQueue {
+  const { tree } = directory;
   const index = tree.indexes.get(queue);
   if (index === undefined) return { kind: 'none', because: NOT_FOUND({ queue }, { queue }) };
   const detached = tree.detached.get(queue);
   if (detached !== undefined) {
     return { kind: 'none', because: DETACHED({ queue, why: WHY_DETACHED[detached] }, { queue, detached }) };
   }
+  if (tree.queues[index]?.childTemplate !== undefined) return childFor({ parent: queue, namespace }, index, directory);
   if (!isLeaf(tree, index)) return { kind: 'none', because: NOT_A_LEAF({ queue }, { queue }) };
   return { kind: 'queue', name: queue, index };
+}
+
+function childFor(child: ChildOf, parentIndex: number, directory: QueueDirectory): FoundQueue {
+  const { tree } = directory;
+  const { parent: queue, namespace } = child;
+  const name = childName(child);
+  const index = tree.indexes.get(name);
+  if (index === undefined) {
+    const isFull = (tree.children[parentIndex] as readonly number[]).length >= MAX_CHILDREN;
+    if (isFull) return { kind: 'none', because: TOO_MANY({ queue }, { queue }) };
+    return { kind: 'none', because: NOT_MADE({ queue, child: name }, { queue, child: name }), child };
+  }
+  if (tree.parents[index] === parentIndex) return leafNamed(name, namespace, directory);
+  return { kind: 'none', because: NAME_TAKEN({ queue, child: name }, { queue, child: name }) };
 }
 
 function admits(queue: string, { namespaceLabels }: QueueQuestion, { selectors }: QueueDirectory): boolean {
@@ -77,6 +117,11 @@ function admits(queue: string, { namespaceLabels }: QueueQuestion, { selectors }
 function selectingQueue(question: QueueQuestion, directory: QueueDirectory): FoundQueue | undefined {
   const { tree, selectors } = directory;
   const names = Array.from(selectors.keys()).filter((name) => admits(name, question, directory));
-  const leaves = names.filter((name) => isLeaf(tree, tree.indexes.get(name) as number)).sort();
-  return leaves[0] === undefined ? undefined : leafNamed(leaves[0], directory);
+  const first = names.filter((name) => takesPods(tree, tree.indexes.get(name) as number)).sort()[0];
+  return first === undefined ? undefined : leafNamed(first, question.namespace, directory);
+}
+
+function takesPods(tree: QueueTree, index: number): boolean {
+  const queue = tree.queues[index];
+  return isLeaf(tree, index) || (queue?.childTemplate !== undefined && !tree.detached.has(queue.name));
 }

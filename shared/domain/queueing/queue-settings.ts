@@ -29,7 +29,8 @@ export interface WrittenSettings {
 
 /** Settings of a queue that can never take effect, as sentences; empty where all do (D-13). */
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
-  const hasChildren = (tree.children[index] as readonly number[]).length > 0;
+  const isTemplate = tree.queues[index]?.childTemplate !== undefined;
+  const hasChildren = isTemplate || (tree.children[index] as readonly number[]).length > 0;
   const { delay, policy, isSelecting, name } = written;
   const faults = [
     [
@@ -38,7 +39,7 @@ export function ineffectiveSettings(written: WrittenSettings, { tree, index }: Q
     ],
     [delay !== undefined && hasChildren, 'preemption.delay has no effect on a queue with children'],
     [policy !== undefined && name === ROOT_QUEUE, 'preemption.policy has no effect on the queue root'],
-    [isSelecting && hasChildren, 'namespaceSelector has no effect on a queue with children'],
+    [isSelecting && hasChildren && !isTemplate, 'namespaceSelector has no effect on a queue with children'],
   ] as const;
   return faults.filter(([applies]) => applies).map(([, sentence]) => sentence);
 }

@@ -4,21 +4,25 @@ import { decodeQueue, encodeQueue } from '#shared/api/queue.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { amounts, selector, word } from './generated-fields.ts';
 
+const share = {
+  weight: fc.integer({ min: 0, max: 10_000 }),
+  guaranteed: amounts,
+  max: amounts,
+  preemption: fc.oneof(
+    fc.record({
+      policy: fc.constantFrom('Default', 'Fence', 'Disabled'),
+      delay: word,
+      preferNear: fc.constant(true),
+    }),
+    fc.record({ delay: fc.constantFrom('30s', '-1s', 'soon') }),
+  ),
+  ordering: fc.constantFrom('BestEffort', 'Strict'),
+};
 const spec = fc.record(
   {
     parent: word,
-    weight: fc.integer({ min: 0, max: 10_000 }),
-    guaranteed: amounts,
-    max: amounts,
-    preemption: fc.oneof(
-      fc.record({
-        policy: fc.constantFrom('Default', 'Fence', 'Disabled'),
-        delay: word,
-        preferNear: fc.constant(true),
-      }),
-      fc.record({ delay: fc.constantFrom('30s', '-1s', 'soon') }),
-    ),
-    ordering: fc.constantFrom('BestEffort', 'Strict'),
+    ...share,
+    childTemplate: fc.record(share, { requiredKeys: ['weight'] }),
     namespaceSelector: selector,
     capacity: amounts,
   },
@@ -60,6 +64,9 @@ describe('decodeQueue and encodeQueue', () => {
     ['spec.preemption.preferNear', { preemption: { preferNear: 'yes' } }],
     ['spec.ordering', { ordering: 'Random' }],
     ['spec.parent', { parent: 7 }],
+    ['spec.childTemplate', { childTemplate: 'plain' }],
+    ['spec.childTemplate.max.cpu', { childTemplate: { max: { cpu: -1 } } }],
+    ['spec.childTemplate.preemption.policy', { childTemplate: { preemption: { policy: 'Never' } } }],
     ['spec.namespaceSelector.matchLabels', { namespaceSelector: { matchLabels: [] } }],
   ])('%s that cannot be read is refused by its name: %j', (field, bad) => {
     expect(decodeQueue({ metadata: { name: 'bad' }, spec: bad })).toMatchObject({ ok: false, field });

@@ -1,0 +1,35 @@
+import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+
+/** A Queue with the status that is stored. */
+export interface StoredQueue {
+  readonly object: QueueObject;
+  readonly uid: string;
+  readonly resourceVersion: string | undefined;
+  /** It was made from a template, and no person has taken it over by removing the label. */
+  readonly isMade: boolean;
+  readonly status: unknown;
+}
+
+/** Of a Queue that was made from a template: no pod stands in it. */
+export const EMPTY_CONDITION = 'Empty';
+
+/** Reads a Queue for the leader. */
+export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
+  const decoded = decodeQueue(raw);
+  if (!decoded.ok) return decoded;
+  const { metadata, status } = raw as KubeObject;
+  const { uid = '', resourceVersion, labels } = metadata;
+  const isMade = labels?.[LABEL_MANAGED_BY] === QUEUE_LEADER;
+  return { ok: true, value: { object: decoded.value, uid, resourceVersion, isMade, status } };
+}
+
+/** Since when the stored status says that no pod stands in the queue; leaders that follow each other go on counting. */
+export function emptySince({ status }: StoredQueue): Instant | undefined {
+  const condition = itemsOf(fieldOf(status, 'conditions')).find((each) => fieldOf(each, 'type') === EMPTY_CONDITION);
+  const at = Date.parse(String(fieldOf(condition, 'lastTransitionTime')));
+  return fieldOf(condition, 'status') !== 'True' || Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,135 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { isLeaf, type QueueTree } from './queue-tree.ts';
+
+/*
+ * Queues that are made from the template of another one (S2-34): one for each namespace whose pods name that queue, never
+ * for a value that a pod could choose freely, so that a tenant gets as many queues as it has namespaces.
+ */
+
+/** A queue that is made for the pods of one namespace. */
+export interface ChildOf {
+  readonly parent: string;
+  readonly namespace: string;
+}
+
+/** Below one queue, those included that a person has made. */
+export const MAX_CHILDREN = 500;
+/** So long a queue that was made from a template stays without pods. */
+export const EMPTY_MS = 3_600_000;
+
+/** A namespace has no dot in its name, so that no two queues get the same. */
+export function childName({ parent, namespace }: ChildOf): string {
+  return `${parent}.${namespace}`;
+}
+
+export interface ChildrenQuestion {
+  readonly tree: QueueTree;
+  /** For whose pods there is no queue yet. */
+  readonly wanted: Iterable<ChildOf>;
+  /** Queues that were created, and that the tree does not show yet. */
+  readonly created: Iterable<NewChild>;
+  /** Queues that were made from a template, and since when each has had no pod. */
+  readonly made: Iterable<{ readonly name: string; readonly emptySince: Instant | undefined }>;
+  /** Names of the queues in which pods stand, waiting or let in. */
+  readonly occupied: ReadonlySet<string>;
+  readonly now: Instant;
+}
+
+export interface NewChild extends ChildOf {
+  /** Whether it gets the guarantee of the template: what its parent is promised is enough for it, too. */
+  readonly isGuaranteed: boolean;
+}
+
+export interface ChildrenDecision {
+  /** In the order in which they are wanted. */
+  readonly create: readonly NewChild[];
+  /** Names of queues. */
+  readonly remove: readonly string[];
+}
+
+/**
+ * Which queues are made from templates now, and which of those that were made have been empty for an hour. No more than 500
+ * stand below one queue. The guarantees below a queue with a template never exceed its own: a queue beyond that is made
+ * without one and shares by weight, so that more namespaces mean a finer division and not a larger share.
+ */
+export function decideChildren(question: ChildrenQuestion): ChildrenDecision {
+  const { tree, wanted, created, made, occupied, now } = question;
+  const families = new Map<string, Family>();
+  const familyOf = (parent: string): Family | undefined => {
+    const known = families.get(parent) ?? createFamily(tree, parent);
+    if (known !== undefined) families.set(parent, known);
+    return known;
+  };
+  for (const child of created) {
+    if (!tree.indexes.has(childName(child))) familyOf(child.parent)?.add(child.isGuaranteed);
+  }
+  const pending = new Set(Array.from(created, childName));
+  const create = Array.from(wanted).flatMap((child): NewChild[] => {
+    const family = familyOf(child.parent);
+    if (family === undefined || family.isFull() || isThere(child, tree, pending)) return [];
+    return [{ ...child, isGuaranteed: family.add(family.coversOneMore()) }];
+  });
+  const remove = Array.from(made).filter(({ name, emptySince }) => {
+    return emptySince !== undefined && now - emptySince >= EMPTY_MS && !occupied.has(name) && isChildless(tree, name);
+  });
+  return { create, remove: remove.map(({ name }) => name) };
+}
+
+function isThere(child: ChildOf, { indexes }: QueueTree, pending: ReadonlySet<string>): boolean {
+  return indexes.has(childName(child)) || pending.has(childName(child));
+}
+
+/** A person may have put queues below it. */
+function isChildless(tree: QueueTree, name: string): boolean {
+  const index = tree.indexes.get(name);
+  return index !== undefined && (isLeaf(tree, index) || tree.detached.has(name));
+}
+
+/** The queues below one with a template, counted while more are made. */
+class Family {
+  readonly #own: ReadonlyMap<string, Whole>;
+  readonly #each: ReadonlyMap<string, Whole>;
+  readonly #others: ReadonlyMap<string, Whole>;
+  #count: number;
+  #guaranteed = 0;
+
+  constructor(own: ReadonlyMap<string, Whole>, each: ReadonlyMap<string, Whole>, others: readonly QueueGuarantee[]) {
+    this.#own = own;
+    this.#each = each;
+    this.#count = others.length;
+    const sum = (type: string): Whole =>
+      others.reduce<Whole>((total, { guaranteed }) => plus(total, guaranteed.get(type) ?? 0), 0);
+    this.#others = new Map(Array.from(each.keys(), (type) => [type, sum(type)]));
+  }
+
+  isFull(): boolean {
+    return this.#count >= MAX_CHILDREN;
+  }
+
+  /** Returns whether it is one with a guarantee. */
+  add(isGuaranteed: boolean): boolean {
+    this.#count += 1;
+    if (isGuaranteed) this.#guaranteed += 1;
+    return isGuaranteed;
+  }
+
+  coversOneMore(): boolean {
+    return Array.from(this.#each).every(([type, amount]) => {
+      const all = plus(this.#others.get(type) ?? 0, times(amount, this.#guaranteed + 1));
+      return all <= (this.#own.get(type) ?? 0);
+    });
+  }
+}
+
+interface QueueGuarantee {
+  readonly guaranteed: ReadonlyMap<string, Whole>;
+}
+
+function createFamily({ indexes, queues, children }: QueueTree, parent: string): Family | undefined {
+  const index = indexes.get(parent) ?? -1;
+  const queue = queues[index];
+  if (queue?.childTemplate === undefined) return undefined;
+  const others = (children[index] ?? []).flatMap((child) => queues[child] ?? []);
+  return new Family(queue.guaranteed, queue.childTemplate.guaranteed, others);
+}

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { at } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+
+const TIMEOUT_MS = 60_000;
+const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
+const GATE = 'plimsoll.dev/queue';
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
+
+describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, () => {
+  const server = runningApiServer();
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+  let client: KubeClient;
+  let leader: SchedulerProcess | undefined;
+
+  beforeAll(async () => {
+    const { url, token, caPem: ca } = server();
+    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    await installPlimsoll(client);
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
+    await send('POST', '/api/v1/nodes', { metadata: { name: 'node-0' }, status: { allocatable: { cpu: '8' } } });
+    await queue('teams', { namespaceSelector: { matchLabels: { kind: 'team' } }, ...TEMPLATES });
+    for (const name of ['team-a', 'team-b']) {
+      const labels = { kind: 'team', 'plimsoll.dev/queues': 'managed' };
+      await send('POST', '/api/v1/namespaces', { metadata: { name, labels } });
+    }
+    leader = await startSchedulerProcess(kubeconfig, 0, FLAGS);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await leader?.stop();
+    client.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    return at(outcome, 'object');
+  }
+
+  async function queue(name: string, spec: object): Promise<unknown> {
+    return send('POST', QUEUES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec });
+  }
+
+  async function createPod(namespace: string, name: string): Promise<void> {
+    const containers = [{ name: 'main', image: 'x', resources: { requests: { cpu: '1' } } }];
+    const spec = { containers, schedulingGates: [{ name: GATE }] };
+    await send('POST', `/api/v1/namespaces/${namespace}/pods`, { metadata: { name }, spec });
+  }
+
+  const isThere = async (name: string): Promise<boolean> =>
+    (await client.request({ path: `${QUEUES}/${name}` })).kind === 'ok';
+
+  test('a queue is made for each namespace, and its pods are let in to it', async () => {
+    for (const team of ['team-a', 'team-b']) {
+      await createPod(team, 'first');
+      await eventually(async () => {
+        const pod = await send('GET', `/api/v1/namespaces/${team}/pods/first`);
+        expect(at(pod, 'spec.schedulingGates') ?? []).toEqual([]);
+        const annotations = at(pod, 'metadata.annotations') as Readonly<Record<string, string>>;
+        expect(JSON.parse(annotations['plimsoll.dev/admitted'] ?? '{}')).toMatchObject({ queue: `teams.${team}` });
+      }, TIMEOUT_MS);
+      const made = await send('GET', `${QUEUES}/teams.${team}`);
+      expect(at(made, 'spec')).toEqual({
+        ...{ parent: 'teams', weight: 1, max: { cpu: '2' } },
+        preemption: { policy: 'Disabled', delay: '2m' },
+      });
+    }
+  });
+
+  test('the first hour without pods is counted in its status; after it, the queue is removed', async () => {
+    await send('DELETE', '/api/v1/namespaces/team-a/pods/first', { gracePeriodSeconds: 0 });
+    const conditions = await eventually(async () => {
+      const all = at(await send('GET', `${QUEUES}/teams.team-a`), 'status.conditions') as readonly object[];
+      expect(all).toContainEqual(expect.objectContaining({ type: 'Empty', status: 'True' }));
+      return all;
+    }, TIMEOUT_MS);
+    const lastTransitionTime = new Date(systemClock.now() - 3_600_000).toISOString();
+    const earlier = conditions.map((each) => (at(each, 'type') === 'Empty' ? { ...each, lastTransitionTime } : each));
+    await send('PATCH', `${QUEUES}/teams.team-a/status`, { status: { conditions: earlier } });
+    await eventually(async () => expect(await isThere('teams.team-a')).toBe(false), TIMEOUT_MS);
+    expect(await isThere('teams.team-b')).toBe(true);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'more for each than the queue has',
+      { guaranteed: { cpu: 2 }, childTemplate: { guaranteed: { cpu: '2500m' } } },
+      'childTemplate.guaranteed must not be greater than guaranteed',
+    ],
+    ['more than each may have', { childTemplate: { max: { cpu: 1 }, guaranteed: { cpu: 2 } } }, 'greater than'],
+    ['what the queue has no guarantee of', { childTemplate: { guaranteed: { cpu: 1 } } }, 'greater than guaranteed'],
+  ])('a template that guarantees %s is refused', async (_, spec, text) => {
+    const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name: 'bad' }, spec };
+    const outcome = await client.request({ method: 'POST', path: QUEUES, body });
+    expect(outcome).toMatchObject({ kind: 'invalid', message: expect.stringContaining(text) as unknown });
+  });
+});
+
+const TEMPLATES = { childTemplate: { max: { cpu: '2' }, preemption: { policy: 'Disabled', delay: '2m' } } };
