@@ -20,6 +20,7 @@ import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from './queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
+import { followKubeScheduler } from './scheduler-lease.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { decodeStoredQueue, type StoredQueue } from './stored-queue.ts';
 import { createWaitEvents } from './wait-events.ts';
@@ -84,6 +85,8 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
   try {
     await Promise.race([queues.synced, untilAborted(signal)]);
     const passes = createPasses(leading, queues, signal);
+    const following =
+      leading.reclaim === 'Enforce' ? followKubeScheduler(leading, passes.onTakeover, signal) : undefined;
     const onError = (err: unknown): void => log.error({ err }, 'Queue pass failed');
     const timing = { deadlineMs: DEADLINE_MS, onError, clock, random };
     await Promise.all([
@@ -92,7 +95,7 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
       repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
     ]);
     await passes.settled();
-    await running;
+    await Promise.all([running, following]);
   } finally {
     queueMetrics.leader.set(0);
   }
@@ -127,6 +130,10 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
       if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);
+    },
+    onTakeover: (): void => {
+      log.info('Another kube-scheduler has taken over; nominations are written again');
+      reclaim?.onSchedulerTakeover();
     },
     settled: async (): Promise<void> => reclaim?.settled(),
   };

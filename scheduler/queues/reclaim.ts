@@ -76,6 +76,11 @@ export class Reclaim {
     return blocked !== undefined && this.#ports.clock.monotonic() < blocked.until ? blocked.because : undefined;
   }
 
+  /** Another kube-scheduler has taken over, which knows of no node that is set aside. */
+  onSchedulerTakeover(): void {
+    this.#maker.forgetNominations();
+  }
+
   /** Resolves when nothing is on its way to the API server any more. */
   async settled(): Promise<void> {
     await Promise.all([this.#maker.settled(), this.#overuse.settled()]);

@@ -17,7 +17,7 @@ export type StepOnNode = Extract<RoomStep, { readonly node: string }>;
 
 /** A nomination that the watch does not show by then has not happened. */
 const UNSEEN_MS = 30_000;
-/** kube-scheduler forgets nominations when it is restarted, until the pod changes. */
+/** kube-scheduler forgets nominations when it is restarted, until the pod changes, and its Lease may not be readable. */
 const NOMINATE_AGAIN_MS = 10_000;
 /** What keeps a node from being set aside hardly goes away faster. */
 const FAILED_MS = 10_000;
@@ -71,6 +71,11 @@ export class RoomMaker {
    */
   isForgotten({ pod, isGated, nominatedTo }: Seeker, node: string): boolean {
     return (isGated && nominatedTo !== node) || !isAhead(this.#nominated, pod.uid, this.#now);
+  }
+
+  /** Another kube-scheduler has taken over, which knows of none of the nominations: the next round writes them again. */
+  forgetNominations(): void {
+    this.#nominated.clear();
   }
 
   /** Resolves when nothing is on its way to the API server any more. */

@@ -109,6 +109,14 @@ describe('a leader that leads no longer', () => {
 describe('a nomination', () => {
   const nominated = { ...GATED, nominatedTo: 'node-0' };
 
+  test('is written again after ten seconds, and at once when another kube-scheduler takes over', async () => {
+    const stage = fullStage(nominated, { deletionAt: HOUR + 60 });
+    const again = ['clear taker', 'set taker node-0'];
+    expect([await stage.round(), await stage.round(9_999), await stage.round(1)]).toEqual([again, [], again]);
+    stage.reclaim.onSchedulerTakeover();
+    expect([await stage.round(1), await stage.round(1)]).toEqual([again, []]);
+  });
+
   test.each<[string, WatchedPod]>([
     ['has to wait for its queue', { ...nominated, cpu: 6 }],
     ['has not waited long enough', { ...nominated, createdAt: HOUR }],

@@ -119,6 +119,7 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
           return none.map((each) => textAt(each, 'note'));
         }, PATIENCE_MS);
         expect(note).toEqual([`queue batch is over its guarantee but outside the fence of queue teams.${team}`]);
+        await eventually(async () => expect(await letIn(team)).toEqual(['fenced']), PATIENCE_MS);
         const pod = await get(pods(team, 'fenced'));
         const annotations = at(pod, 'metadata.annotations') as Readonly<Record<string, string>>;
         const admitted = JSON.parse(annotations['plimsoll.dev/admitted'] ?? '') as { at: string };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '#shared/runtime/clock.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -93,6 +94,32 @@ describe.skipIf(why !== undefined)(
         expect(at(body, 'status.conditions')).toContainEqual(expect.objectContaining(blocked));
       }, PATIENCE_MS);
       expect(await onNodes()).toEqual(['a', 'b', 'c', 'd']);
+    });
+
+    test('another kube-scheduler learns which nodes are set aside as soon as it has the Lease', TEST, async () => {
+      const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+      const heldBy = (holderIdentity: string) => ({ metadata: { name: 'kube-scheduler' }, spec: { holderIdentity } });
+      // This kube-scheduler elects no leader, so that the Lease is the test's to write.
+      await scene.create(leases, heldBy('before'));
+      await begin(GUARANTEED, fill('test', ['a', 'b', 'c', 'd'], { graceSeconds: 20 }));
+      await createPod(TAKER);
+      const nominated = await eventually(async () => {
+        const pod = await get('taker');
+        expect(at(pod, 'status.nominatedNodeName')).toBeDefined();
+        return pod;
+      }, PATIENCE_MS);
+      const since = systemClock.monotonic();
+      await own().cluster.stop('kube-scheduler');
+      await own().cluster.start('kube-scheduler');
+      expect((await scene.user()('PATCH', `${leases}/kube-scheduler`, heldBy('after'))).status).toBe(200);
+      await eventually(async () => {
+        const pod = await get('taker');
+        expect(at(pod, 'metadata.resourceVersion')).not.toBe(at(nominated, 'metadata.resourceVersion'));
+        expect(at(pod, 'status.nominatedNodeName')).toBe(at(nominated, 'status.nominatedNodeName'));
+      }, PATIENCE_MS);
+      // Without the Lease it is written again after ten seconds.
+      expect(systemClock.monotonic() - since).toBeLessThan(9_000);
+      expect(await untilPlaced('taker')).toHaveLength(4);
     });
 
     test('a leader that takes over goes on with what is set aside, and no second pod goes', TEST, async () => {

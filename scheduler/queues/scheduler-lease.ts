@@ -1,0 +1,37 @@
+import { fieldOf } from '#shared/kube/kube-object.ts';
+import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
+import { createReflector } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { LEASES } from '#shared/kube/resource.ts';
+
+/** Where the replicas of kube-scheduler elect their leader. */
+const LEASE = { namespace: 'kube-system', name: 'kube-scheduler' } as const;
+
+/**
+ * Calls back when another kube-scheduler takes over, until `signal` aborts: it knows nothing of the nominations of pods
+ * that have not changed since it was started. Never rejects; where the Lease cannot be read, it never calls back.
+ */
+export async function followKubeScheduler(
+  options: Omit<ListWatchOptions, 'resource'>,
+  onTakeover: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let known: string | undefined;
+  const leases = createReflector({
+    ...options,
+    resource: LEASES,
+    namespace: LEASE.namespace,
+    fieldSelector: `metadata.name=${LEASE.name}`,
+    slim: (raw) => String(fieldOf(raw['spec'], 'holderIdentity') ?? ''),
+    backoff: REFLECTOR_BACKOFF,
+  });
+  leases.onChange(() => {
+    const holder = leases.get(`${LEASE.namespace}/${LEASE.name}`) ?? '';
+    // A scheduler that ends gives the Lease back before the next one takes it.
+    if (holder === '' || holder === known) return;
+    const isTakeover = known !== undefined;
+    known = holder;
+    if (isTakeover) onTakeover();
+  });
+  await leases.run(signal);
+}
