@@ -5,11 +5,13 @@ import {
   MUTATING_POLICIES,
   MUTATING_POLICY_BINDINGS,
   MUTATING_WEBHOOKS,
+  NAMESPACES,
   NODE_PRESSURES,
   NODES,
   PDBS,
   PODS,
   PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
   type Resource,
   RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
@@ -30,6 +32,7 @@ import {
 } from './component-findings.ts';
 import { budgetFindings } from './budget-findings.ts';
 import type { Finding } from './finding.ts';
+import { queueFindings } from './queue-findings.ts';
 import { quotaFindings } from './quota-findings.ts';
 import { definitionFindings, registrationFindings, webhookConflicts } from './installation-findings.ts';
 import {
@@ -107,6 +110,7 @@ const SURROUNDINGS: readonly Check[] = [
   { needs: WEBHOOKS, find: ({ read }) => webhookConflicts(read.manifests) },
   { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
   { needs: [PDBS], find: ({ read }) => budgetFindings(read.manifests) },
+  { needs: [NAMESPACES, PRIORITY_POLICIES], find: ({ model, read }) => queueFindings(read.manifests, model) },
   { needs: [PODS], find: ({ model }) => daemonSetFindings(model.pods) },
   { needs: [PODS, PRIORITY_CLASSES], find: ({ model }) => classFindings(model) },
   {

@@ -133,6 +133,14 @@ export function quotasWithinNodes(quotas: number): Finding {
   return ok('quotas', `the nodes have what the quotas by priority (${quotas}) allow in sum`);
 }
 
+export function preemptsPastQueues(namespaces: readonly string[]): Finding {
+  const text =
+    'kube-scheduler itself preempts by priority alone, past the guarantees and fences of queues, for pods of the managed namespaces';
+  const next =
+    'give all pods of managed namespaces one priority, or forbid preemption with a PriorityPolicy (preemption: Never), by which they reclaim no room either; the extender does not know queues';
+  return warning('queues', `${text} ${listed(namespaces, 'namespaces')}`, next);
+}
+
 export function noStalls(nodes: readonly string[]): Finding {
   const next =
     'add psi=1 to the kernel command line, and use cgroup v2; until then rules for stalls have no effect there';

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { checkCluster } from '#cli/check/check-cluster.ts';
+import { TAKEN_AT } from '#test/cli/node-pressures.ts';
+import { manifestsOf } from '#test/cli/vector-cluster.ts';
+
+const TEXT =
+  'Warning: kube-scheduler itself preempts by priority alone, past the guarantees and fences of queues, for pods of the managed namespaces ';
+
+describe("kube-scheduler's own preemption, where pods wait in queues", () => {
+  const namespace = (name: string, labels: object = { 'plimsoll.dev/queues': 'managed' }) => ({
+    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { team: name, ...labels } } },
+  });
+  const policy = (spec: object, team = 'a') => ({
+    ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name: 'p' } },
+    spec: { namespaceSelector: { matchLabels: { team } }, preemption: 'Never', ...spec },
+  });
+
+  function aboutQueues(unread: readonly string[], ...objects: readonly object[]) {
+    const read = { manifests: manifestsOf(objects), now: Date.parse(TAKEN_AT), namespace: 'default' };
+    const findings = checkCluster(read, '1.0.0', new Set(unread)).filter(({ subject }) => subject === 'queues');
+    return findings.map(({ level, text }) => `${level}: ${text}`);
+  }
+
+  const [A, B] = [namespace('a'), namespace('b')];
+  test.each<[string, readonly object[], readonly string[]]>([
+    ['no namespace is managed', [namespace('a', {})], []],
+    ['no policy forbids it', [B, A], [`${TEXT}a, b`]],
+    ['a policy forbids it in one of them', [A, B, policy({})], [`${TEXT}b`]],
+    ['a policy only warns', [A, policy({ onViolation: 'Warn' })], [`${TEXT}a`]],
+    ['a policy allows it', [A, policy({ preemption: 'Allow' })], [`${TEXT}a`]],
+    ['a policy is for some people', [A, policy({ subjects: [{ kind: 'User', name: 'x' }] })], [`${TEXT}a`]],
+  ])('%s', (_, objects, expected) => {
+    expect(aboutQueues([], ...objects)).toEqual(expected);
+  });
+
+  test('policies that could not be read are not mistaken for none', () => {
+    expect(aboutQueues(['PriorityPolicy'], A)).toEqual([]);
+  });
+});
