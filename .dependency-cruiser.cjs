@@ -46,6 +46,7 @@ module.exports = {
       'explain',
     ]),
     only('api', '^shared/api/', '^shared/(api|domain|kube)/'),
+    only('queues', '^shared/queues/', '^shared/(queues|api|domain|kube|runtime)/'),
     only('kube', '^shared/kube/', '^shared/(kube|domain|runtime)/'),
     only('http', '^shared/http/', '^shared/(http|runtime)/'),
     only('runtime', '^shared/runtime/', '^shared/runtime/'),

@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** Import prefixes of this house; a folder may import only those in its own line below. */
 const FOLDERS = ['webhook', 'agent', 'scheduler', 'dashboard', 'cli', 'sandbox', 'test', 'bench', 'tools'];
-const SHARED = ['domain', 'api', 'kube', 'http', 'runtime'];
+const SHARED = ['domain', 'api', 'queues', 'kube', 'http', 'runtime'];
 
 const relative = { group: ['../*', '../**'], message: 'use the import map (#shared/…) across folders, ./ inside one' };
 
@@ -145,6 +145,7 @@ export default tseslint.config(
     },
   },
   folder('shared/api', ['#shared/api', '#shared/domain', '#shared/kube']),
+  folder('shared/queues', ['#shared/queues', '#shared/api', '#shared/domain', '#shared/kube', '#shared/runtime']),
   folder('shared/kube', ['#shared/kube', '#shared/domain', '#shared/runtime']),
   folder('shared/http', ['#shared/http', '#shared/runtime']),
   folder('shared/runtime', ['#shared/runtime']),

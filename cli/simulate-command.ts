@@ -56,8 +56,9 @@ function queueHelp(program: string): string {
 Answers as the leader of the queues would decide, by the same code: what each
 queue deserves and uses, which waiting pods would be let in, and for every
 other pod why it waits, and which pods would make room for it or why none
-would. Nothing is changed. Only pods of namespaces with the label
-plimsoll.dev/queues=managed stand in queues.
+would, as with --reclaim=Enforce. Nothing is changed. Only pods of namespaces
+with the label plimsoll.dev/queues=managed stand in queues; pods that were on
+nodes before that make no room.
 
 Exit codes: 0, no pod goes on waiting; 1, at least one does; 2, the command or
 its input cannot be used.
@@ -67,8 +68,8 @@ Examples:
   ${program} simulate queue
 
   # What would they decide with other queues?
-  kubectl get nodes,ns,pc,pdb,pods -A -o yaml >cluster.yaml
-  ${program} simulate queue -f cluster.yaml -f queues.yaml
+  ${program} snapshot -o cluster.json
+  ${program} simulate queue -f cluster.json -f queues.yaml
 `;
 }
 
@@ -142,6 +143,12 @@ function budgetsOption(): Option {
     .default('BestEffort');
 }
 
+function reclaimByOption(): Option {
+  return new Option('--reclaim-by <floor>', 'the setting of the leader')
+    .choices(['Guarantees', 'Shares'])
+    .default('Guarantees');
+}
+
 function findMistake({ pod, podFile, filename }: PreemptOptions): string | undefined {
   if (pod === undefined && podFile === undefined) return "one of '--pod' and '--pod-file' is needed";
   if (pod !== undefined && podFile !== undefined) return "'--pod' and '--pod-file' exclude each other";
@@ -171,6 +178,7 @@ function queueCommand(io: ProcessIo): Command {
   const command = new Command('queue')
     .summary('show what queues deserve, who is let in, and who makes room')
     .description('Show what queues deserve, which pods are let in, and which pods make room for others.')
+    .addOption(reclaimByOption())
     .addOption(outputOption());
   return addClusterOptions(command)
     .addHelpText('after', () => queueHelp(rootName(command)))

@@ -197,3 +197,8 @@ export class TemplatePool {
 function bareKeyOf(key: TemplateKey): TemplateKey {
   return { ...key, key: `${key.key} bare`, length: 0 };
 }
+
+/** What a pod has in common with others, if it is kept compactly. */
+export function templateOf(pod: Pod): PodTemplate | undefined {
+  return pod instanceof CompactPod ? pod.template : undefined;
+}

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import { createClusterView } from './cluster-view.ts';
+import { templateOf } from './compact-pod.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 import type { DashboardPortOptions } from './dashboard-port.ts';
 import { recordDisruptions } from './disruptions/record-disruptions.ts';
@@ -24,7 +25,7 @@ import { recordLoops } from './preemptions/record-loops.ts';
 import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 import { runQueueLeader } from './queues/queue-leader.ts';
-import { QueuedPods } from './queues/queued-pods.ts';
+import { QueuedPods } from '#shared/queues/queued-pods.ts';
 
 /** Where a started scheduler process listens. */
 export interface Scheduler {
@@ -115,7 +116,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const removals = new Removals();
   const removalWatch =
     configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
-  const queued = configuration.queues === 'On' ? new QueuedPods(clock) : undefined;
+  const queued = configuration.queues === 'On' ? new QueuedPods(clock, templateOf) : undefined;
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });

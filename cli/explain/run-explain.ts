@@ -89,10 +89,10 @@ async function queueOfPod(
   const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
   if (admitted !== undefined) return admittedTo(admitted.queue, new Date(admitted.at).toISOString());
   const queues = options.filename === undefined ? (await readManifests(options, [QUEUES], io)).manifests : [];
-  const view = queueView(queueScene({ ...read, manifests: [...read.manifests, ...queues] }), read.now);
+  const view = queueView(queueScene({ ...read, manifests: [...read.manifests, ...queues] }));
   const key = `${pod.namespace}/${pod.name}`;
   const row = [...view.letIn, ...view.waiting].find((each) => each.pod === key);
-  return row === undefined ? IN_NO_QUEUE : inQueue(row.queue, row.because.text);
+  return row === undefined ? IN_NO_QUEUE : inQueue(row.queue === '' ? 'none' : row.queue, row.because.text);
 }
 
 async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: ProcessIo): Promise<void> {

@@ -239,6 +239,11 @@ export const QUEUES = {
     if (letIn + waiting === 0) return 'no pod waits in a queue';
     return `${podCount(letIn)} would be let in, ${podCount(waiting)} would go on waiting`;
   },
+  released: {
+    code: 'Released',
+    text: 'its namespace is not managed, so that no queue holds it back',
+    facts: {},
+  } satisfies Because,
   lookedAt: (count: number): string => `room is looked for only for the first ${count} pods of each list`,
 };
 

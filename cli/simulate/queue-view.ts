@@ -1,15 +1,17 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { finish } from '#shared/domain/model/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
-import { compareWaiting, decideLetIn, type LetInQuestion, whyWaiting } from '#shared/domain/queue/let-in.ts';
+import { compareWaiting, whyWaiting } from '#shared/domain/queue/let-in.ts';
+import { makeRoomInSteps, type RoomStep, type Seeker } from '#shared/domain/queue/make-room.ts';
 import { type QueueAmounts, queueQuantity } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
-import { decideReclaim, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
-import { fitCheck } from '#shared/domain/queue/seen-to-fit.ts';
-import { deservedShares } from '#shared/domain/queue/shares.ts';
-import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { deservedOf } from '#shared/domain/queue/shares.ts';
+import { usedBy } from '#shared/domain/queue/usage.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import type { QueuedPod } from '#shared/queues/queued-pods.ts';
+import { readRoomState, seekerOf, seekersOf } from '#shared/queues/room-state.ts';
 import { formatSection, formatTable, joinParts, printLine } from '#cli/output/table.ts';
 import { NOT_SIMULATED, QUEUES } from './messages.ts';
 import type { QueueScene } from './queue-scene.ts';
@@ -49,79 +51,79 @@ interface PodRow {
 /** For so many pods of each list room is looked for: on 5,000 nodes that takes 50 ms a pod. */
 const MAX_LOOKED_AT = 50;
 
-/** Decides on a scene as the leader of the queues does. */
-export function queueView(scene: QueueScene, now: Instant): QueueView {
-  const { tree, total } = scene;
-  const running = scene.running.map(({ pod }) => pod);
-  const waiting = scene.waiting.map(({ pod }) => pod);
-  const requested = amountsByQueue([...running, ...waiting]);
-  const usage = sumUsage(tree, amountsByQueue(running));
-  const allowed = deservedShares({ tree, total, requested, idleGuarantees: 'Lent' });
-  const question: LetInQuestion = { tree, usage, allowed, waiting };
-  const decision = decideLetIn(question);
-  const reasons = new Map(decision.letIn.map(({ pod, because }) => [pod, because]));
-  const rowsFor = (pods: readonly WaitingPod[], becauseOf: (pod: WaitingPod) => Because): readonly PodRow[] =>
-    pods.map((pod, index) => {
-      const room = index < MAX_LOOKED_AT ? roomFor(scene, { usage, pod, now }) : undefined;
-      // That nodes have room does not say why a pod waits for its queue.
-      return podRow(pod, becauseOf(pod), room?.kind === 'fits' && !reasons.has(pod) ? undefined : room);
-    });
-  const held = waiting.filter((pod) => !reasons.has(pod)).sort(compareWaiting);
-  const why = (pod: WaitingPod): Because => reasons.get(pod) ?? whyWaiting(question, decision, pod);
+/** What the leader of the queues decides on a scene, for people. */
+export function queueView(scene: QueueScene): QueueView {
+  const { plan } = scene;
+  const { decision, homeless, released } = plan;
+  const held = plan.held.toSorted(compareWaiting);
+  const rooms = roomsFor(scene);
+  const letIn = [
+    ...released.map((pod) => outsideRow(pod, QUEUES.released)),
+    ...decision.letIn.map(({ pod, because }) => podRow(pod, because, rooms.get(pod.uid))),
+  ];
+  const waiting = [
+    ...held.map((pod) => podRow(pod, whyWaiting(plan.question, decision, pod), rooms.get(pod.uid))),
+    ...homeless.map(({ pod, because }) => outsideRow(pod, because)),
+  ];
   return {
-    message: QUEUES.headline(reasons.size, held.length),
-    queues: queueRows(scene, usage, deservedShares({ tree, total, requested })),
-    letIn: rowsFor([...reasons.keys()], why),
-    waiting: rowsFor(held, why),
+    message: QUEUES.headline(letIn.length, waiting.length),
+    queues: queueRows(plan),
+    letIn,
+    waiting,
     notes: [
-      ...(Math.max(reasons.size, held.length) > MAX_LOOKED_AT ? [QUEUES.lookedAt(MAX_LOOKED_AT)] : []),
+      ...(Math.max(decision.letIn.length, held.length) > MAX_LOOKED_AT ? [QUEUES.lookedAt(MAX_LOOKED_AT)] : []),
       NOT_SIMULATED,
     ],
   };
 }
 
-interface RoomQuestion {
-  readonly usage: QueueUsage;
-  readonly pod: WaitingPod;
-  readonly now: Instant;
-}
-
-function roomFor(scene: QueueScene, asked: RoomQuestion): ReclaimDecision | undefined {
-  const object = scene.waiting.find(({ pod }) => pod === asked.pod)?.object;
-  return object && decideReclaim({ ...scene, ...asked, fits: fitCheck(scene.snapshot, object) });
+/**
+ * Where there is room for pods, or who makes it, by UID: for those that go in, one after the other together with those that
+ * were let in before, and for each that waits by itself, if no other queue gives it any.
+ */
+function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
+  const state = finish(readRoomState(room));
+  const decide = (seekers: readonly Seeker[]) => finish(makeRoomInSteps(state, seekers, room.now));
+  const asSeeker = (pod: WaitingPod): readonly Seeker[] => {
+    const queued = room.pods.get(pod.uid);
+    return queued === undefined ? [] : [seekerOf(pod, queued, room.snapshot)];
+  };
+  const entering = [...seekersOf(room), ...plan.letIn.flatMap(asSeeker)];
+  const inOrder = entering.sort((a, b) => compareWaiting(a.pod, b.pod)).slice(0, MAX_LOOKED_AT);
+  // That there is room, or would be, does not say why a pod waits for its queue.
+  const denied = plan.held
+    .toSorted(compareWaiting)
+    .slice(0, MAX_LOOKED_AT)
+    .flatMap((pod) => decide(asSeeker(pod)));
+  const steps = [...decide(inOrder), ...denied.filter(({ step }) => step.kind === 'None')];
+  return new Map(steps.map(({ seeker, step }) => [seeker.pod.uid, step]));
 }
 
 /** Why the pod goes in or waits, then where there is room for it, who makes it, or why no pod does. */
-function podRow({ name, queue }: WaitingPod, because: Because, room: ReclaimDecision | undefined): PodRow {
+function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | undefined): PodRow {
   const text = room === undefined ? because.text : `${because.text}; ${room.because.text}`;
-  const victims = room?.kind === 'reclaim' ? room.victims.map((victim) => victim.name) : [];
+  const victims = room?.kind === 'Evict' ? room.victims.map((victim) => victim.name) : [];
   const row = { pod: name, queue, because: { ...because, text }, victims };
-  return room === undefined || room.kind === 'none' ? row : { ...row, node: room.node };
+  return room === undefined || room.kind === 'None' ? row : { ...row, node: room.node };
 }
 
-function amountsByQueue(pods: readonly { readonly queue: string; readonly requests: QueueAmounts }[]) {
-  const own = new AmountsByQueue();
-  for (const { queue, requests } of pods) own.add(queue, requests);
-  return own.sums;
+/** A pod that stands in no queue. */
+function outsideRow({ namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>, because: Because): PodRow {
+  return { pod: `${namespace}/${name}`, queue: '', because, victims: [] };
 }
 
 /** Parents before their children, siblings by name. */
-function queueRows(
-  { tree, waiting }: QueueScene,
-  usage: QueueUsage,
-  deserved: ReadonlyMap<string, QueueAmounts>,
-): readonly QueueRow[] {
+function queueRows({ directory: { tree }, shares, used, question }: QueuePlan): readonly QueueRow[] {
   const rows: QueueRow[] = [];
   const visit = (index: number): void => {
     const { name = '', weight = 0, guaranteed = new Map<string, Whole>() } = tree.queues[index] ?? {};
-    const share = deserved.get(name) ?? new Map<string, Whole>();
-    const used = new Map(Array.from(share.keys(), (type) => [type, usedBy(usage, index, type)]));
-    const path = pathOf(tree, index);
+    const share = deservedOf(shares, index);
+    const usage = new Map(Array.from(share.keys(), (type) => [type, usedBy(used, index, type)]));
     const isBelow = (queue: string): boolean => pathOf(tree, tree.indexes.get(queue) ?? 0).includes(index);
     rows.push({
-      ...{ name, weight, depth: path.length - 1 },
-      ...{ guaranteed: texts(guaranteed), deserved: texts(share), used: texts(used) },
-      waitingPods: waiting.filter(({ pod }) => isBelow(pod.queue)).length,
+      ...{ name, weight, depth: pathOf(tree, index).length - 1 },
+      ...{ guaranteed: texts(guaranteed), deserved: texts(share), used: texts(usage) },
+      waitingPods: question.waiting.filter(({ queue }) => isBelow(queue)).length,
     });
     for (const child of tree.children[index] ?? []) visit(child);
   };

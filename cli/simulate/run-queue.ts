@@ -5,11 +5,13 @@ import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
+import type { ReclaimBy } from '#shared/queues/plan-pass.ts';
 import { queueScene } from './queue-scene.ts';
 import { printQueues, queueView } from './queue-view.ts';
 
 export interface QueueOptions extends ClusterOptions {
   readonly output: OutputFormat;
+  readonly reclaimBy: ReclaimBy;
 }
 
 const EXIT_SOME_WAIT = 1;
@@ -17,7 +19,7 @@ const EXIT_SOME_WAIT = 1;
 /** Carries out `plimsoll simulate queue`: exit code 0 where no pod goes on waiting, 1 where one does. */
 export async function runQueue(options: QueueOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, [...CLUSTER_RESOURCES, QUEUES], io);
-  const view = queueView(queueScene(read), read.now);
+  const view = queueView(queueScene(read, options.reclaimBy));
   const { output } = options;
   const answer = { document: objectDocument('QueueSimulation', view), table: () => printQueues(view) };
   io.print(await formatAnswer(answer, output));

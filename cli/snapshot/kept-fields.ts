@@ -8,9 +8,11 @@ import {
   PDBS,
   PODS,
   PRIORITY_CLASSES,
+  QUEUES,
   RESCHEDULING_POLICIES,
 } from '#shared/kube/resource.ts';
 import {
+  ANNOTATION_ADMITTED,
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_CONFIRMED_GENERATION,
   ANNOTATION_EVICT,
@@ -26,6 +28,7 @@ const EMPTY = 'empty';
 const OTHERS = '*';
 
 const ANNOTATIONS: Shape = {
+  [ANNOTATION_ADMITTED]: true,
   [ANNOTATION_EVICT]: true,
   [ANNOTATION_ALLOW_PREEMPTION]: true,
   [ANNOTATION_CONFIRMED_GENERATION]: true,
@@ -95,6 +98,16 @@ const POD: Shape = {
   },
 };
 
+/** Without what it says of single pods. */
+const QUEUE_STATUS: Shape = {
+  deserved: true,
+  allocated: true,
+  used: true,
+  pending: true,
+  waitingPods: true,
+  oldestWaiting: true,
+};
+
 /** What decisions and explanations read, by kind. */
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [PODS.kind, POD],
@@ -119,6 +132,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],
   [NODE_PRESSURES.kind, { metadata: IDENTITY, spec: true, status: true }],
   [DISRUPTIONS.kind, { metadata: IDENTITY, spec: true, status: true }],
+  [QUEUES.kind, { metadata: IDENTITY, spec: true, status: QUEUE_STATUS }],
   [RESCHEDULING_POLICIES.kind, { metadata: IDENTITY, spec: true }],
 ]);
 

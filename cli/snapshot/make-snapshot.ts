@@ -1,10 +1,20 @@
 import { createHmac } from 'node:crypto';
-import { ANNOTATION_SNAPSHOT_TIME, API_GROUP, COMPONENT_NAMES, EXEMPT_NAMESPACES } from '#shared/kube/api-names.ts';
+import {
+  ANNOTATION_ADMITTED,
+  ANNOTATION_SNAPSHOT_TIME,
+  API_GROUP,
+  COMPONENT_NAMES,
+  EXEMPT_NAMESPACES,
+  LABEL_APPLICATION,
+  LABEL_QUEUE,
+} from '#shared/kube/api-names.ts';
+import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
+import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import { DISRUPTIONS, NAMESPACES, NODES, PDBS, PODS } from '#shared/kube/resource.ts';
+import { DISRUPTIONS, NAMESPACES, NODES, PDBS, PODS, QUEUES } from '#shared/kube/resource.ts';
 import { keepFields } from './kept-fields.ts';
 
 /** A `v1` List of objects, reduced to what decisions read. */
@@ -62,6 +72,7 @@ const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
   [NAMESPACES.kind]: nameFor('ns'),
   [PDBS.kind]: nameFor('pdb'),
   [DISRUPTIONS.kind]: recordName,
+  [QUEUES.kind]: queueName,
 };
 
 function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
@@ -93,6 +104,7 @@ const keptFacts: ReadonlySet<string> = new Set(['signal', 'usage', 'request', 'd
 
 /** By the name of a field, at any depth. */
 const RULES: Readonly<Record<string, Rule>> = {
+  annotations,
   labels: labelValues,
   matchLabels: labelValues,
   nodeSelector: (value, context) => (isSelector(value) ? redactValue(value, context) : labelValues(value, context)),
@@ -111,6 +123,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   preemptor: party,
   victim: party,
   disruptedPods: (value, context) => renameKeys(value, (name) => context.pseudonym('pod', name)),
+  parent: queueName,
   pod: podName,
   message: leftOut,
   text: leftOut,
@@ -174,6 +187,29 @@ function podName(value: unknown, context: Context): unknown {
   return `${String(nameFor('ns')(first, context))}/${context.pseudonym('pod', name)}`;
 }
 
+/** A queue that was made from a template has the name of its parent and that of a namespace. */
+function queueName(value: unknown, context: Context): unknown {
+  if (typeof value !== 'string' || value === ROOT_QUEUE) return value;
+  const dot = value.lastIndexOf('.');
+  if (dot < 0) return context.pseudonym('queue', value);
+  return `${String(queueName(value.slice(0, dot), context))}.${String(nameFor('ns')(value.slice(dot + 1), context))}`;
+}
+
+/** The application of a pod that was let in is that of its label, or the UID of its owner. */
+function annotations(value: unknown, context: Context): unknown {
+  const text = fieldOf(value, ANNOTATION_ADMITTED);
+  if (!isRecord(value) || typeof text !== 'string') return value;
+  const admitted = decodeAdmitted(text);
+  if (admitted === undefined) return { ...value, [ANNOTATION_ADMITTED]: '' };
+  const [namespace = '', label] = admitted.application.split('/', 2);
+  const application =
+    label === undefined
+      ? admitted.application
+      : `${String(nameFor('ns')(namespace, context))}/${context.pseudonym('value', label)}`;
+  const queue = String(queueName(admitted.queue, context));
+  return { ...value, [ANNOTATION_ADMITTED]: encodeAdmitted({ ...admitted, queue, application }) };
+}
+
 function labelValues(labels: unknown, context: Context): unknown {
   if (!isRecord(labels)) return labels;
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, labelValue(key, value, context)]));
@@ -182,13 +218,15 @@ function labelValues(labels: unknown, context: Context): unknown {
 function labelValue(key: string, value: unknown, context: Context): unknown {
   if (typeof value !== 'string' || isKeptLabel(key, value, context)) return value;
   if (key === NAMESPACE_NAME_LABEL) return nameFor('ns')(value, context);
+  if (key === LABEL_QUEUE) return queueName(value, context);
   const replaced = context.pseudonym('value', value);
   // A text that is not a valid label value matches no label; its pseudonym must not match one either.
   return isLabelValue(value) ? replaced : `!${replaced}`;
 }
 
 function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Context): boolean {
-  return key.startsWith(`${API_GROUP}/`) || comparedKeys.has(key) || nodeNames.has(value);
+  const isName = key === LABEL_QUEUE || key === LABEL_APPLICATION;
+  return (key.startsWith(`${API_GROUP}/`) && !isName) || comparedKeys.has(key) || nodeNames.has(value);
 }
 
 function expression(value: unknown, context: Context): unknown {
@@ -223,7 +261,7 @@ function comparedKeysIn(value: unknown): readonly string[] {
 }
 
 /** What a name stands for; names of one sort never meet those of another. */
-type Sort = 'ns' | 'pod' | 'container' | 'owner' | 'pdb' | 'user' | 'value' | 'volume';
+type Sort = 'ns' | 'queue' | 'pod' | 'container' | 'owner' | 'pdb' | 'user' | 'value' | 'volume';
 
 /** Replaces names: the same name of the same sort always by the same text. */
 type Pseudonym = (sort: Sort, name: string) => string;

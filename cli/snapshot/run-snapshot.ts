@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { DISRUPTIONS, RESCHEDULING_POLICIES, type Resource } from '#shared/kube/resource.ts';
+import { DISRUPTIONS, QUEUES, RESCHEDULING_POLICIES, type Resource } from '#shared/kube/resource.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -40,7 +40,7 @@ export async function runSnapshot(options: SnapshotOptions, io: ProcessIo): Prom
 }
 
 /** What decisions read, and the records of removed pods. */
-const SNAPSHOT_RESOURCES: readonly Resource[] = [...CLUSTER_RESOURCES, DISRUPTIONS, RESCHEDULING_POLICIES];
+const SNAPSHOT_RESOURCES: readonly Resource[] = [...CLUSTER_RESOURCES, DISRUPTIONS, QUEUES, RESCHEDULING_POLICIES];
 
 async function readAll(options: SnapshotOptions): Promise<readonly Manifest[]> {
   return withCluster(options, async ({ client }) => {

@@ -1,6 +1,5 @@
-import { encodeShare, type QueueShare } from '#shared/api/queue.ts';
+import { encodeQueue, queueFromTemplate, type QueueShare } from '#shared/api/queue.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { childName, type ChildrenQuestion, decideChildren, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { API_VERSION, COMPONENT_NAMES, LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
@@ -9,7 +8,7 @@ import { createObject, deleteObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
-import type { QueuePlan } from './plan-pass.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { emptySince, type StoredQueue } from './stored-queue.ts';
 
 export interface ChildQueuePorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -84,15 +83,14 @@ async function createQueue(
 }
 
 /** Goes with its parent, by the garbage collector; no `blockOwnerDeletion`, which takes a right of its own. */
-function childQueue(child: NewChild, { uid, object: { name: parent } }: StoredQueue, template: QueueShare): object {
-  const owner = { apiVersion: API_VERSION, kind: QUEUES.kind, name: parent, uid };
-  const share = child.isGuaranteed ? template : { ...template, guaranteed: NO_AMOUNTS };
-  return {
-    apiVersion: API_VERSION,
-    kind: QUEUES.kind,
-    metadata: { name: childName(child), labels: { [LABEL_MANAGED_BY]: QUEUE_LEADER }, ownerReferences: [owner] },
-    spec: { parent, ...encodeShare(share) },
+function childQueue(child: NewChild, { uid, object: { name } }: StoredQueue, template: QueueShare): object {
+  const owner = { apiVersion: API_VERSION, kind: QUEUES.kind, name, uid };
+  const metadata = {
+    name: childName(child),
+    labels: { [LABEL_MANAGED_BY]: QUEUE_LEADER },
+    ownerReferences: [owner],
   };
+  return { ...encodeQueue(queueFromTemplate(child, template)), metadata };
 }
 
 /** Not if it has changed since it was read. */

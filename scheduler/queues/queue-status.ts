@@ -12,7 +12,7 @@ import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { addAmounts, type QueueUsage, subtractAmounts, usedBy } from '#shared/domain/queue/usage.ts';
-import type { QueuePlan } from './plan-pass.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
 /** The status of a Queue without the times of its conditions. */

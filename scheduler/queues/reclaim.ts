@@ -8,13 +8,13 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
-import type { QueuePlan } from './plan-pass.ts';
-import { isWaiting, type QueuedPods } from './queued-pods.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import { isWaiting, type QueuedPods } from '#shared/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
 import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
-import { readRoomState, type RoomInput, seekersOf } from './room-state.ts';
+import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-state.ts';
 
 export interface ReclaimPorts extends RoomMakerPorts {
   readonly mode: 'DryRun' | 'Enforce';

@@ -22,13 +22,13 @@ export async function followKubeScheduler(
     resource: LEASES,
     namespace: LEASE.namespace,
     fieldSelector: `metadata.name=${LEASE.name}`,
-    slim: (raw) => String(fieldOf(raw['spec'], 'holderIdentity') ?? ''),
+    slim: (raw) => fieldOf(raw['spec'], 'holderIdentity'),
     backoff: REFLECTOR_BACKOFF,
   });
   leases.onChange(() => {
-    const holder = leases.get(`${LEASE.namespace}/${LEASE.name}`) ?? '';
+    const holder = leases.get(`${LEASE.namespace}/${LEASE.name}`);
     // A scheduler that ends gives the Lease back before the next one takes it.
-    if (holder === '' || holder === known) return;
+    if (typeof holder !== 'string' || holder === '' || holder === known) return;
     const isTakeover = known !== undefined;
     known = holder;
     if (isTakeover) onTakeover();

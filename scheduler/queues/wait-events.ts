@@ -5,7 +5,7 @@ import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
-import type { QueuePlan } from './plan-pass.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 
 /** In one round, so in a second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it was let in. */
 const MAX_EVENTS = 20;

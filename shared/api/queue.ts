@@ -8,6 +8,7 @@ import {
   queueAmounts,
   ROOT_QUEUE,
 } from '#shared/domain/queue/queue.ts';
+import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
@@ -124,7 +125,7 @@ export function encodeQueue(queue: QueueObject): object {
 }
 
 /** The fields of a spec, or of the template in it. */
-export function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
+function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
   const { policy, delay, preferNear } = rest;
   const preemption = present({ policy, delay, preferNear: preferNear ? true : undefined });
   return present({
@@ -138,6 +139,16 @@ export function encodeShare({ weight, guaranteed, max, ordering, ...rest }: Queu
 
 function amountsUnlessEmpty(amounts: Amounts): object | undefined {
   return amounts.size === 0 ? undefined : encodeAmounts(amounts);
+}
+
+/** The Queue that is made from the template of its parent. */
+export function queueFromTemplate(child: NewChild, template: QueueShare): QueueObject {
+  return {
+    ...template,
+    ...(!child.isGuaranteed && { guaranteed: NO_AMOUNTS }),
+    ...{ name: childName(child), parent: child.parent, generation: 0, childTemplate: undefined, capacity: undefined },
+    namespaces: prepareSelector(undefined),
+  };
 }
 
 /** The queues in their tree; what an object leaves out has its default. */

@@ -1,3 +1,5 @@
+import { encodeAdmitted } from '#shared/api/admitted.ts';
+
 /** A small cluster with two queues that tests and docs/guides/queues.md show: batch has borrowed, research asks back. */
 const QUEUE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue' };
 
@@ -35,7 +37,7 @@ export function queuedPod(
     kind: 'Pod',
     metadata: {
       ...{ name, namespace: team, uid: `uid-${name}`, creationTimestamp: at, labels: { app: 'train' } },
-      ...(annotations !== undefined && { annotations }),
+      annotations: annotations ?? (nodeName === undefined ? {} : admittedTo(team, name, at)),
       ...(owners !== undefined && { ownerReferences: owners }),
     },
     spec: {
@@ -44,6 +46,12 @@ export function queuedPod(
     },
     status: nodeName === undefined ? { phase: 'Pending' } : { phase: 'Running', startTime: at },
   };
+}
+
+/** As the leader of the queues has let it in. */
+function admittedTo(queue: string, name: string, at: string): object {
+  const facts = { queue, application: `uid-${name}`, mayPreempt: true, mayBePreempted: true, decision: 'd' };
+  return { 'plimsoll.dev/admitted': encodeAdmitted({ ...facts, at: Date.parse(at) }) };
 }
 
 const TRAINING = Array.from({ length: 6 }, (_, index) =>

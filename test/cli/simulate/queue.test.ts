@@ -15,7 +15,54 @@ const BUDGET = {
 const SPARED = { 'plimsoll.dev/admitted': JSON.stringify({ queue: 'batch', mayBePreempted: false }) };
 const waiting = queuedPod('research', { name: 'notebook-1', cpu: 2, minute: 7 });
 
+const SHARED_NODES = [
+  ...QUEUE_CLUSTER.slice(2, 6),
+  ...[0, 1, 2, 3].map((index) =>
+    queuedPod('batch', { name: `big-${index}`, cpu: 2, minute: 1, node: `node-${1 + (index % 2)}` }),
+  ),
+  waiting,
+];
+
+/** Two nodes full of pods of queue `batch`, each of which would do, but for one property. */
+function fullOf(
+  spec: (node: string) => object,
+  more: { readonly annotations?: object; readonly owners?: readonly object[] } = {},
+) {
+  const all = [0, 1, 2, 3].map((index) => {
+    const node = `node-${1 + (index % 2)}`;
+    const pod = queuedPod('batch', { name: `big-${index}`, cpu: 2, minute: 1, node, ...more });
+    return { ...pod, spec: { ...(pod as { spec: object }).spec, ...spec(node) } };
+  });
+  return takenList([...QUEUE_CLUSTER.slice(0, 6), ...all, waiting]);
+}
+
+/** As the DaemonSet controller ties its pods. */
+function tiedTo(node: string): object {
+  const nodeSelectorTerms = [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }];
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
+}
+
+const DAEMON_SET = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'u', controller: true };
+const plain = (name: string, spec: object = {}): object => ({
+  ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name } },
+  spec: { namespaceSelector: { matchLabels: { team: name } }, ...spec },
+});
+
 const folder = folderWith({
+  'critical.json': fullOf(() => ({ priority: 2_000_000_000 })),
+  'slow.json': fullOf(() => ({ terminationGracePeriodSeconds: 601 })),
+  'early.json': fullOf(() => ({}), { annotations: {} }),
+  'daemon.json': fullOf(tiedTo, { owners: [DAEMON_SET] }),
+  'shares.json': takenList([...['research', 'batch'].map((name) => plain(name)), ...SHARED_NODES]),
+  'template.json': takenList([
+    plain('teams', { namespaceSelector: {}, childTemplate: {} }),
+    ...QUEUE_CLUSTER.slice(2, 6),
+    waiting,
+  ]),
+  'released.json': takenList([
+    ...[{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'research' } }, ...QUEUE_CLUSTER.slice(4, 6)],
+    { ...waiting, spec: { schedulingGates: [{ name: 'plimsoll.dev/queue' }] } },
+  ]),
   'queues.json': takenList(EXAMPLE_QUEUES),
   'quiet.json': takenList(QUEUE_CLUSTER),
   'young.json': takenList([
@@ -59,8 +106,14 @@ interface Row {
   readonly node?: string;
 }
 
-async function rowsOf(file: string): Promise<{ readonly letIn: readonly Row[]; readonly waiting: readonly Row[] }> {
-  return JSON.parse((await simulate(file, '-o', 'json')).stdout) as never;
+interface Rows {
+  readonly queues: readonly { readonly name: string }[];
+  readonly letIn: readonly Row[];
+  readonly waiting: readonly Row[];
+}
+
+async function rowsOf(file: string, ...args: readonly string[]): Promise<Rows> {
+  return JSON.parse((await simulate(file, '-o', 'json', ...args)).stdout) as never;
 }
 
 describe('plimsoll simulate queue', () => {
@@ -106,9 +159,41 @@ describe('plimsoll simulate queue', () => {
     expect(letIn[0]?.because.text).toContain('of the 30 s after which others go for it');
   });
 
-  test('a queue in a circle lets nothing in', async () => {
+  test('a queue in a circle lets nothing in, and a pod without a queue waits, with the reason', async () => {
     const { letIn, waiting: held } = await rowsOf('circle.json');
-    expect([letIn, held]).toEqual([[], []]);
+    const text = 'no queue selects namespace research, and neither pod nor namespace names one';
+    expect([letIn, held]).toMatchObject([
+      [],
+      [{ pod: 'research/notebook-1', queue: '', because: { code: 'NoQueue', text } }],
+    ]);
+  });
+
+  test.each(['critical', 'slow', 'early', 'daemon'])(
+    'pods that the leader would not evict make no room: %s',
+    async (file) => {
+      const { letIn } = await rowsOf(`${file}.json`);
+      expect(letIn[0]?.victims).toEqual([]);
+      expect(letIn[0]?.because.text).toContain('no node has enough pods that may be evicted');
+    },
+  );
+
+  test('by shares, a queue without a guarantee gets room, too', async () => {
+    expect((await rowsOf('shares.json')).letIn[0]).toMatchObject({ victims: [] });
+    const { letIn } = await rowsOf('shares.json', '--reclaim-by=Shares');
+    expect(letIn[0]?.victims).toHaveLength(1);
+    expect(letIn[0]?.because.text).toContain('queue research is under its share');
+  });
+
+  test('pods of a namespace whose queue is made from a template are let in to it', async () => {
+    const { letIn, queues } = await rowsOf('template.json');
+    expect(queues.map(({ name }) => name)).toEqual(['root', 'teams', 'teams.research']);
+    expect(letIn).toMatchObject([{ pod: 'research/notebook-1', queue: 'teams.research' }]);
+  });
+
+  test('a gated pod of a namespace that is not managed any longer is let in', async () => {
+    expect((await rowsOf('released.json')).letIn).toMatchObject([
+      { pod: 'research/notebook-1', queue: '', because: { code: 'Released' } },
+    ]);
   });
 
   test('pods that ask to be spared go only as a last resort, which is said (S2-9)', async () => {

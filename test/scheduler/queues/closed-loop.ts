@@ -2,13 +2,13 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
-import type { QueuePlan, ReclaimBy } from '#scheduler/queues/plan-pass.ts';
+import type { QueuePlan, ReclaimBy } from '#shared/queues/plan-pass.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { GATE, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
+import { GATE, queueFor, queueWorld, type WatchedPod } from '#test/shared/queues/queue-world.ts';
 
 const START_MS = 3_600_000;
 const STEP_MS = 1_000;

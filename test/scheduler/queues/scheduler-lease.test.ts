@@ -41,8 +41,11 @@ describe('following the Lease of kube-scheduler', () => {
     expect(await client.request({ ...request, body })).toMatchObject({ kind: 'ok' });
   }
 
-  const untilCounted = (expected: number) =>
-    eventually(() => Promise.resolve(expect(takeovers).toBe(expected)), 10_000);
+  async function untilCounted(expected: number): Promise<void> {
+    await eventually(() => {
+      expect(takeovers).toBe(expected);
+    }, 10_000);
+  }
 
   test('only another holder counts: not the first, no renewal, no other Lease, and not that it is given back', async () => {
     await hold('kube-scheduler', 'first');

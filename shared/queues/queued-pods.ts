@@ -9,9 +9,7 @@ import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { applicationOf, isManaged, isMarkedOriginator, otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { CompactPod, type PodTemplate } from '#scheduler/compact-pod.ts';
 import { LostPods } from './lost-pods.ts';
-import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
 export interface QueuedPod {
@@ -41,6 +39,17 @@ export interface QueuedPod {
   readonly unplaced: Pod | undefined;
 }
 
+/** A pod as it was decoded and as it was read. */
+interface WatchedPod {
+  readonly pod: Pod;
+  readonly raw: KubeObject;
+}
+
+/** What a pod has in common with others, which request the same. */
+interface TemplateOf {
+  (pod: Pod): object | undefined;
+}
+
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
  * in counts as let in from the answer of the API server on, before the watch shows it.
@@ -49,13 +58,15 @@ export class QueuedPods {
   readonly #pods = new Map<string, QueuedPod>();
   readonly #letIn = new Map<string, Admitted>();
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #templateOf: TemplateOf;
   /** What owners have lost, for the order in which their pods go in. */
   readonly lost = new LostPods();
-  readonly #amounts = new WeakMap<PodTemplate, QueueAmounts>();
+  readonly #amounts = new WeakMap<object, QueueAmounts>();
   #changes = 0;
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
     this.#clock = clock;
+    this.#templateOf = templateOf;
   }
 
   /** Rises with every change. */
@@ -72,7 +83,7 @@ export class QueuedPods {
   }
 
   /** Takes a pod in as the watch shows it. */
-  observe({ pod, raw }: Pick<SeenPod, 'pod' | 'raw'>, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
+  observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
     const owner = controllerOf(pod)?.uid;
     const lostAt = owner === undefined ? undefined : this.#lostAt(pod);
     if (owner !== undefined && lostAt !== undefined) this.lost.lose(owner, pod.uid, lostAt);
@@ -107,12 +118,11 @@ export class QueuedPods {
 
   /** What a pod requests; pods of one template share it. */
   amountsOf(pod: Pod): QueueAmounts {
-    if (!(pod instanceof CompactPod)) return requestsOf(pod);
-    const known = this.#amounts.get(pod.template);
-    if (known !== undefined) return known;
-    const amounts = requestsOf(pod);
-    this.#amounts.set(pod.template, amounts);
-    return amounts;
+    const template = this.#templateOf(pod);
+    if (template === undefined) return requestsOf(pod);
+    const known = this.#amounts.get(template) ?? requestsOf(pod);
+    this.#amounts.set(template, known);
+    return known;
   }
 
   /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */

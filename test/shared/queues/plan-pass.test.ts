@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
-import type { QueuePlan } from '#scheduler/queues/plan-pass.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { GATE, queueFor, queueWorld } from './queue-world.ts';
 
 const letIn = (plan: QueuePlan) => plan.decision.letIn.map(({ pod }) => pod.name);

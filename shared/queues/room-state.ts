@@ -78,7 +78,8 @@ function isUnplaced(pod: QueuedPod): pod is UnplacedPod {
   return pod.admitted !== undefined && !pod.isBound && !isWaiting(pod);
 }
 
-function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSnapshot): Seeker {
+/** The pod as one for which room is sought. */
+export function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSnapshot): Seeker {
   const { unplaced } = queued;
   const nominatedTo = unplaced?.status.nominatedNodeName;
   const fits = unplaced === undefined ? () => false : lazyFit(snapshot, unplaced);

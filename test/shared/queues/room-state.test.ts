@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/model/steps.ts';
 import { makeRoomInSteps } from '#shared/domain/queue/make-room.ts';
 import { putBudget, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
-import { readRoomState, type RoomInput, seekersOf } from '#scheduler/queues/room-state.ts';
+import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-state.ts';
 import { buildBudget, buildNode } from '#test/build/cluster.ts';
 import { GATE, type NodeSizes, queueWorld, type WatchedPod } from './queue-world.ts';
-import { fill, GATED, HOUR, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
+import { fill, GATED, HOUR, RUNNING, twoQueues, UNGATED } from '#test/scheduler/queues/reclaim-stage.ts';
 
 type World = ReturnType<typeof queueWorld>;
 
