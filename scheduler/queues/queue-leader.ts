@@ -131,8 +131,8 @@ function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: 
     reclaim: async (passing: AbortSignal): Promise<void> => {
       if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);
     },
-    onTakeover: (): void => {
-      log.info('Another kube-scheduler has taken over; nominations are written again');
+    onTakeover: (holder: string): void => {
+      log.info({ holder }, 'Another kube-scheduler has taken over; nominations are written again');
       reclaim?.onSchedulerTakeover();
     },
     settled: async (): Promise<void> => reclaim?.settled(),

@@ -8,12 +8,13 @@ import { LEASES } from '#shared/kube/resource.ts';
 const LEASE = { namespace: 'kube-system', name: 'kube-scheduler' } as const;
 
 /**
- * Calls back when another kube-scheduler takes over, until `signal` aborts: it knows nothing of the nominations of pods
- * that have not changed since it was started. Never rejects; where the Lease cannot be read, it never calls back.
+ * Calls back with the identity of each other kube-scheduler that takes over, until `signal` aborts: it knows nothing of the
+ * nominations of pods that have not changed since it was started. Never rejects; where the Lease cannot be read, it never
+ * calls back.
  */
 export async function followKubeScheduler(
   options: Omit<ListWatchOptions, 'resource'>,
-  onTakeover: () => void,
+  onTakeover: (holder: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let known: string | undefined;
@@ -31,7 +32,7 @@ export async function followKubeScheduler(
     if (typeof holder !== 'string' || holder === '' || holder === known) return;
     const isTakeover = known !== undefined;
     known = holder;
-    if (isTakeover) onTakeover();
+    if (isTakeover) onTakeover(holder);
   });
   await leases.run(signal);
 }
