@@ -10,13 +10,6 @@ export function addAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void
   for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
 }
 
-/** The sum of amounts, type by type. */
-export function sumAmounts(all: readonly QueueAmounts[]): QueueAmounts {
-  const sums = new Map<string, Whole>();
-  for (const amounts of all) addAmounts(sums, amounts);
-  return sums;
-}
-
 /** Takes amounts off a sum, type by type, in place. */
 export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void {
   for (const [type, amount] of amounts) sum.set(type, minus(sum.get(type) ?? 0, amount));
