@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
+import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+
+test('a pod whose queue is about to be made is told nothing, unless it is still missing after ten seconds', () => {
+  const world = queueWorld([queueFor('shop', { childTemplate: {} }, 'teams')]);
+  world.see({ name: 'a', gates: [GATE] });
+  const events: EventRecord[] = [];
+  const tell = createWaitEvents({ record: (event) => void events.push(event) }, () => undefined);
+  const told = (now: number): readonly string[] => {
+    tell(world.plan(), now);
+    return events.splice(0).map(({ note }) => note);
+  };
+  const missing = 'waits until queue teams.shop is made from the template of queue teams';
+  expect([told(0), told(9_999), told(10_000), told(11_000)]).toEqual([[], [], [missing], []]);
+});
