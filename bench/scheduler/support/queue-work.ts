@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises';
+import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
+import { systemClock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
+import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { planPass, type QueuePlan } from '#scheduler/queues/plan-pass.ts';
+import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
+import { Reclaim } from '#scheduler/queues/reclaim.ts';
+import { createStatusWriter } from '#scheduler/queues/status-writer.ts';
+import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
+import { scriptedClient } from '#test/fakes/scripted-client.ts';
+import { createQueueCluster, type QueueClusterSize } from './queue-cluster.ts';
+
+/** What the leader does on a cluster; writes are answered at once and change nothing. */
+export interface QueueWork {
+  readonly pass: () => Promise<QueuePlan>;
+  readonly report: (plan: QueuePlan) => Promise<void>;
+  /** Seeks room for twenty pods, each time from the beginning. */
+  readonly reclaim: (plan: QueuePlan) => Promise<void>;
+}
+
+/** Reads a cluster of this size, and makes what the leader has. */
+export function openQueueWork(size: QueueClusterSize): QueueWork {
+  const { snapshot, pods, objects } = createQueueCluster(size, systemClock);
+  const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
+  const { signal } = new AbortController();
+  const { client } = scriptedClient(() => ({ kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] }));
+  const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
+  const metrics = createQueueMetrics(createMetrics('scheduler'));
+  const events = { record: () => undefined };
+  const ports = { client, clock: systemClock, log, metrics, events, pods, term: { isHeld: () => true } };
+  const stored = objects.map((object) => ({ object, status: undefined }));
+  const noReclaim = { evictedFor: () => [], blockedFor: () => undefined };
+  const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored });
+  const tellWaiting = createWaitEvents(events, () => undefined);
+  const how = { isReclaiming: true, reclaimBy: 'Guarantees', replacements: 'First' } as const;
+  return {
+    pass: () => inSlices(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
+    report: async (plan) => {
+      await writeStatus(plan, signal);
+      tellWaiting(plan, systemClock.now());
+    },
+    reclaim: async (plan) => {
+      const mode = { mode: 'DryRun', overuse: 'Off' } as const;
+      const reclaim = new Reclaim({ ...ports, ...mode, snapshot, leading: signal, letIn: () => Promise.resolve() });
+      await reclaim.round(plan, signal);
+    },
+  };
+}
+
+/** How long some work takes, and the longest that it holds the event loop. */
+export async function timeTurns(
+  work: () => Promise<unknown>,
+): Promise<{ readonly totalMs: number; readonly longestMs: number }> {
+  let isOver = false;
+  let longestMs = 0;
+  const watch = async (): Promise<void> => {
+    for (let last = performance.now(); !isOver; ) {
+      await setImmediate();
+      const now = performance.now();
+      longestMs = Math.max(longestMs, now - last);
+      last = now;
+    }
+  };
+  const watching = watch();
+  await setImmediate();
+  const startedAt = performance.now();
+  await work();
+  const totalMs = performance.now() - startedAt;
+  isOver = true;
+  await watching;
+  return { totalMs, longestMs };
+}
