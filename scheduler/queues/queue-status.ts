@@ -51,6 +51,7 @@ interface Pending {
 }
 
 const QUEUES_PER_STEP = 50;
+const PODS_PER_STEP = 1_000;
 
 /** Makes the status of each queue from one plan. */
 export function* statusesOf(
@@ -58,7 +59,7 @@ export function* statusesOf(
   queues: readonly Pick<StoredQueue, 'object' | 'isMade'>[],
   reclaim: ReclaimReport,
 ): Steps<ReadonlyMap<string, QueueStatus>> {
-  const pending = pendingBelow(plan);
+  const pending = yield* pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
   const statuses = new Map<string, QueueStatus>();
   for (const [index, { object, isMade }] of queues.entries()) {
@@ -99,10 +100,15 @@ function amountsOf(
   };
 }
 
-function pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): readonly Pending[] {
+function* pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): Steps<readonly Pending[]> {
   const all = tree.queues.map((): Pending => ({ amounts: new Map(), pods: 0, oldest: undefined }));
-  for (const pod of [...held, ...seeking]) {
-    for (const index of pathOf(tree, tree.indexes.get(pod.queue) ?? 0)) addPending(all[index], pod);
+  let count = 0;
+  for (const pods of [held, seeking]) {
+    for (const pod of pods) {
+      for (const index of pathOf(tree, tree.indexes.get(pod.queue) ?? 0)) addPending(all[index], pod);
+      count += 1;
+      if (count % PODS_PER_STEP === 0) yield;
+    }
   }
   return all;
 }

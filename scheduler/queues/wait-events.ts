@@ -30,20 +30,23 @@ export function createWaitEvents(
   return (plan, now) => {
     const next = new Map<string, number>();
     let left = MAX_EVENTS;
-    const consider = (pod: Told, because: () => Because): void => {
-      const due = announcementsDue(pod.since, now);
-      const known = told.get(pod.uid) ?? (now - pod.since <= NEW_FOR_MS ? 0 : due);
+    const isDue = (uid: string, since: Instant): boolean => {
+      const due = announcementsDue(since, now);
+      const known = told.get(uid) ?? (now - since <= NEW_FOR_MS ? 0 : due);
       const isTold = due > known && left > 0;
-      next.set(pod.uid, isTold ? due : known);
-      if (!isTold) return;
-      left -= 1;
-      record(events, pod, because());
+      next.set(uid, isTold ? due : known);
+      left -= Number(isTold);
+      return isTold;
     };
-    for (const pod of plan.held) consider(toldPod(pod), () => whyWaiting(plan.question, plan.decision, pod));
-    for (const pod of plan.seeking) consider(toldPod(pod), () => whyNoRoom(pod.uid) ?? SEEKS_ROOM({}));
+    for (const pod of plan.held) {
+      if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyWaiting(plan.question, plan.decision, pod));
+    }
+    for (const pod of plan.seeking) {
+      if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyNoRoom(pod.uid) ?? SEEKS_ROOM({}));
+    }
     for (const { pod, because, isExpected } of plan.homeless) {
       if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
-      consider({ ...pod, since: pod.createdAt }, () => because);
+      if (isDue(pod.uid, pod.createdAt)) record(events, pod, because);
     }
     told = next;
   };
@@ -53,11 +56,10 @@ interface Told {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
-  readonly since: Instant;
 }
 
 function toldPod(pod: WaitingPod): Told {
-  return { ...podAddress(pod), uid: pod.uid, since: pod.waitingSince };
+  return { ...podAddress(pod), uid: pod.uid };
 }
 
 function record(events: Pick<EventRecorder, 'record'>, pod: Told, because: Because): void {

@@ -5,8 +5,8 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
-import { splitLetIn } from '#shared/domain/queue/make-room.ts';
-import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
+import { splitLetInSteps } from '#shared/domain/queue/make-room.ts';
+import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from '#shared/domain/queue/shares.ts';
@@ -95,20 +95,19 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   const question = { tree, usage: sumUsage(tree, admitted.sums), allowed, waiting };
   yield;
   const decision = yield* letInInSteps(question);
-  const isLetIn = new Set(decision.letIn.map(({ pod }) => pod));
-  const held = waiting.filter((pod) => !isLetIn.has(pod));
   const floors = input.reclaimBy === 'Shares' ? treeOfShares(shares) : tree;
-  const found = { floors, shares, total, declared: input.capacity, question, decision, held };
+  const found = { floors, shares, total, declared: input.capacity, question, decision, held: decision.held };
   const lists = { released, homeless, unplaced, wantedQueues, occupied: new Set(requested.sums.keys()) };
-  return { directory, ...found, ...splitOf(input, found), ...lists, used: sumUsage(tree, used.sums) };
+  return { directory, ...found, ...(yield* splitOf(input, found)), ...lists, used: sumUsage(tree, used.sums) };
 }
 
-function splitOf(
+function* splitOf(
   { isReclaiming, pods }: PlanInput,
   { question, decision, total, floors }: Pick<QueuePlan, 'question' | 'decision' | 'total' | 'floors'>,
-): Pick<QueuePlan, 'letIn' | 'seeking' | 'sought' | 'preempting'> {
-  const all = { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [] };
-  const { atOnce, seeking } = isReclaiming ? splitLetIn({ ...question, tree: floors }, decision, total) : all;
+): Steps<Pick<QueuePlan, 'letIn' | 'seeking' | 'sought' | 'preempting'>> {
+  const { atOnce, seeking } = isReclaiming
+    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
+    : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [] };
   const sought = new AmountsByQueue();
   const onTheWay = new AmountsByQueue();
   for (const { uid, queue: name, requests } of seeking) {

@@ -1,4 +1,5 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -50,6 +51,9 @@ interface TemplateOf {
   (pod: Pod): object | undefined;
 }
 
+/** Different requests in a cluster are fewer. */
+const MAX_KEPT = 2_000;
+
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
  * in counts as let in from the answer of the API server on, before the watch shows it.
@@ -62,6 +66,7 @@ export class QueuedPods {
   /** What owners have lost, for the order in which their pods go in. */
   readonly lost = new LostPods();
   readonly #amounts = new WeakMap<object, QueueAmounts>();
+  readonly #kept = new Map<string, QueueAmounts>();
   #changes = 0;
 
   constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
@@ -120,9 +125,19 @@ export class QueuedPods {
   amountsOf(pod: Pod): QueueAmounts {
     const template = this.#templateOf(pod);
     if (template === undefined) return requestsOf(pod);
-    const known = this.#amounts.get(template) ?? requestsOf(pod);
-    this.#amounts.set(template, known);
-    return known;
+    const known = this.#amounts.get(template);
+    if (known !== undefined) return known;
+    const amounts = this.#keptOnce(requestsOf(pod));
+    this.#amounts.set(template, amounts);
+    return amounts;
+  }
+
+  /** Pods of different owners often request the same, and what is one object is counted and judged once. */
+  #keptOnce(amounts: QueueAmounts): QueueAmounts {
+    const key = Array.from(amounts, ([type, amount]) => `${type}=${amount}`).join();
+    const known = this.#kept.get(key);
+    if (known === undefined) putBounded(this.#kept, MAX_KEPT, [key, amounts]);
+    return known ?? amounts;
   }
 
   /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */

@@ -47,8 +47,17 @@ export interface Taker {
 
 export function createTaker(tree: QueueTree, usage: QueueUsage, pod: WaitingPod, now: Instant): Taker {
   const queue = tree.indexes.get(pod.queue) ?? 0;
-  const types = [...pod.requests].filter(([, amount]) => amount > 0).map(([type]) => type);
-  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types };
+  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types: typesOf(pod) };
+}
+
+/** The same for another pod of the same queue. */
+export function takerLike(taker: Taker | undefined, pod: WaitingPod): Taker | undefined {
+  if (taker === undefined) return undefined;
+  return { ...taker, pod, types: taker.pod.requests === pod.requests ? taker.types : typesOf(pod) };
+}
+
+function typesOf({ requests }: WaitingPod): readonly string[] {
+  return [...requests].filter(([, amount]) => amount > 0).map(([type]) => type);
 }
 
 /** What keeps the pod from taking anything at all. */

@@ -22,6 +22,8 @@ export interface LetInQuestion {
 export interface LetInDecision {
   /** In the order in which they go in. */
   readonly letIn: readonly LetIn[];
+  /** The pods that stay, in the order in which they would go in. */
+  readonly held: readonly WaitingPod[];
   /** With those pods, for `whyWaiting`. */
   readonly usage: QueueUsage;
   /** By queue with `Strict` ordering: the pod behind which all others wait. */
@@ -73,7 +75,7 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
     }
     waiting = stay;
   }
-  return { letIn, usage: pass.usage, blocking: pass.blocking };
+  return { letIn, held: waiting, usage: pass.usage, blocking: pass.blocking };
 }
 
 /** By priority, then replacements that go first, then who has waited longest. */

@@ -1,9 +1,9 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { LetInDecision, LetInQuestion } from './let-in.ts';
-import { createTaker, findObjection, TAKER_LAWS } from './laws.ts';
+import { createTaker, findObjection, TAKER_LAWS, type Taker, takerLike } from './laws.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -176,17 +176,34 @@ export interface SplitLetIn {
 
 /** The number of the queue root. */
 const ROOT = 0;
+const PODS_PER_STEP = 500;
 const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
+
+/** `splitLetInSteps`, all at once. */
+export function splitLetIn(
+  question: LetInQuestion,
+  decision: Pick<LetInDecision, 'letIn'>,
+  total: QueueAmounts,
+): SplitLetIn {
+  return finish(splitLetInSteps(question, decision, total));
+}
 
 /**
  * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
  * shares let pods in that have no room; a gate cannot be put back, and behind it no other pod can take the room that is made.
  */
-export function splitLetIn({ tree, usage }: LetInQuestion, { letIn }: LetInDecision, total: QueueAmounts): SplitLetIn {
+export function* splitLetInSteps(
+  { tree, usage }: LetInQuestion,
+  { letIn }: Pick<LetInDecision, 'letIn'>,
+  total: QueueAmounts,
+): Steps<SplitLetIn> {
   const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
   const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
-  for (const { pod } of letIn) {
-    const taker = createTaker(tree, sums, pod, 0);
+  const takers = new Map<string, Taker>();
+  for (const [index, { pod }] of letIn.entries()) {
+    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+    const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
+    takers.set(pod.queue, taker);
     const mayTake = findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
     for (const [type, amount] of pod.requests) {
       const ofType = sums.get(type) ?? tree.queues.map((): Whole => 0);

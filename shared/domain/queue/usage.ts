@@ -1,4 +1,4 @@
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 
@@ -17,12 +17,29 @@ export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts):
 
 /** Amounts by queue name, of each queue's own pods. */
 export class AmountsByQueue {
-  readonly sums = new Map<string, Map<string, Whole>>();
+  readonly #sums = new Map<string, Map<string, Whole>>();
+  /** How often amounts were added: many pods ask for the same, and the same object says so. */
+  readonly #counts = new Map<string, Map<QueueAmounts, number>>();
 
+  /** The amounts must not change any more. */
   add(queue: string, amounts: QueueAmounts): void {
-    const sum = this.sums.get(queue) ?? new Map<string, Whole>();
-    this.sums.set(queue, sum);
-    addAmounts(sum, amounts);
+    let counts = this.#counts.get(queue);
+    if (counts === undefined) this.#counts.set(queue, (counts = new Map<QueueAmounts, number>()));
+    counts.set(amounts, (counts.get(amounts) ?? 0) + 1);
+  }
+
+  get sums(): ReadonlyMap<string, QueueAmounts> {
+    for (const [queue, counts] of this.#counts) this.#fold(queue, counts);
+    this.#counts.clear();
+    return this.#sums;
+  }
+
+  #fold(queue: string, counts: ReadonlyMap<QueueAmounts, number>): void {
+    const sum = this.#sums.get(queue) ?? new Map<string, Whole>();
+    this.#sums.set(queue, sum);
+    for (const [amounts, count] of counts) {
+      for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, times(amount, count)));
+    }
   }
 }
 

@@ -77,7 +77,7 @@ describe('what is let in before', () => {
     const before = structuredClone(usage);
     const letIn = pods.map((pod) => ({ pod, because: { code: '', text: '', facts: {} } }));
     const question = { tree, usage, allowed: new Map(), waiting: pods };
-    splitLetIn(question, { letIn, usage, blocking: new Map() }, cpu(8));
+    splitLetIn(question, { letIn }, cpu(8));
     expect(usage).toEqual(before);
   });
 });
