@@ -6,7 +6,7 @@ import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import { splitLetInSteps } from '#shared/domain/queue/make-room.ts';
-import { type QueueAmounts, queueAmounts, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from '#shared/domain/queue/shares.ts';

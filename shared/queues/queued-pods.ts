@@ -48,7 +48,7 @@ interface WatchedPod {
 
 /** What a pod has in common with others, which request the same. */
 interface TemplateOf {
-  (pod: Pod): object | undefined;
+  (pod: Pod): Pick<Pod, 'spec'> | undefined;
 }
 
 /** Different requests in a cluster are fewer. */
@@ -119,6 +119,11 @@ export class QueuedPods {
     if (pod === undefined) return;
     this.#letIn.set(uid, admitted);
     this.#pods.set(uid, this.#asLetIn(pod));
+  }
+
+  /** The spec, without the node: a pod of a template makes one of its own each time that it is asked. */
+  specOf(pod: Pod): Pod['spec'] {
+    return this.#templateOf(pod)?.spec ?? pod.spec;
   }
 
   /** What a pod requests; pods of one template share it. */

@@ -20,7 +20,7 @@ import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {
   readonly plan: QueuePlan;
-  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf'>;
+  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'specOf'>;
   readonly snapshot: ClusterSnapshot;
   readonly now: Instant;
   /** Whether this process has asked for the pod's eviction, which the watch does not show yet. */
@@ -69,13 +69,17 @@ export function seekersOf(input: RoomInput): readonly Seeker[] {
   return seekers.sort((a, b) => compareWaiting(a.pod, b.pod));
 }
 
-/** Let in, and without a node. */
-interface UnplacedPod extends QueuedPod {
+/** Let in. */
+interface AdmittedPod extends QueuedPod {
   readonly admitted: Admitted;
 }
 
-function isUnplaced(pod: QueuedPod): pod is UnplacedPod {
-  return pod.admitted !== undefined && !pod.isBound && !isWaiting(pod);
+function isAdmitted(pod: QueuedPod | undefined): pod is AdmittedPod {
+  return pod?.admitted !== undefined;
+}
+
+function isUnplaced(pod: QueuedPod): pod is AdmittedPod {
+  return isAdmitted(pod) && !pod.isBound && !isWaiting(pod);
 }
 
 /** The pod as one for which room is sought. */
@@ -93,7 +97,7 @@ function lazyFit(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Seeker['fits'
 }
 
 /** As it was when it was let in (S2-35). */
-function admittedPod({ uid, namespace, name, priority, requests, admitted }: UnplacedPod): WaitingPod {
+function admittedPod({ uid, namespace, name, priority, requests, admitted }: AdmittedPod): WaitingPod {
   const { queue, application, mayPreempt, at: waitingSince } = admitted;
   return {
     ...{ uid, priority, requests, queue, application, mayPreempt, waitingSince, name: `${namespace}/${name}` },
@@ -197,13 +201,16 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
   const running: RunningPod[] = [];
   for (const placed of occupancy.pods) {
     const { pod } = placed;
+    const queued = pods.get(pod.uid);
+    const requests = queued?.requests ?? pods.amountsOf(pod);
     if (isGoneInTime(pod, input)) {
-      addAmounts(leaving, pods.amountsOf(pod));
+      addAmounts(leaving, requests);
       leavingPods.push(pod);
       continue;
     }
-    subtractAmounts(free, pods.amountsOf(pod));
-    if (pod.deletion === undefined) running.push(...runningPod(placed, input, originators));
+    subtractAmounts(free, requests);
+    if (pod.deletion !== undefined || !isAdmitted(queued)) continue;
+    if (!input.isRefused(pod.uid) && mayGo(pod, input)) running.push(runningPod(placed, queued, input, originators));
   }
   return {
     name: node.name,
@@ -228,32 +235,38 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
   return deletion.at - now <= MAX_GRACE_MS && now - deletion.at <= STUCK_MS;
 }
 
-/** A pod that may have to go: one that was let in, and is not protected. */
+
+/** A pod that may have to go. */
 function runningPod(
-  { pod, budgets }: PlacedPod,
-  { pods, snapshot, isRefused }: RoomInput,
+  { pod, budgets, startedAt }: PlacedPod,
+  { uid, namespace, name, priority, requests, admitted }: AdmittedPod,
+  { snapshot }: RoomInput,
   originators: Originators,
-): readonly RunningPod[] {
-  const queued = pods.get(pod.uid);
-  if (queued?.admitted === undefined || isRefused(pod.uid) || !mayGo(pod)) return [];
-  const { queue, application, mayBePreempted } = queued.admitted;
-  const { uid, namespace, name, priority, requests } = queued;
-  return [
-    {
-      ...{ uid, priority, requests, queue, application, mayBePreempted, name: `${namespace}/${name}` },
-      isOriginator: originators.has(application, uid),
-      isDaemonSet: isDaemonSetPod(pod, snapshot.daemonSets),
-      startedAt: pod.status.startTime,
-      hasController: controllerOf(pod) !== undefined,
-      ownerDisruptedAt: undefined,
-      budgets: budgets.map(({ budget }) => `${budget.namespace}/${budget.name}`),
-    },
-  ];
+): RunningPod {
+  const { queue, application, mayBePreempted } = admitted;
+  return {
+    uid,
+    priority,
+    requests,
+    queue,
+    application,
+    mayBePreempted,
+    name: `${namespace}/${name}`,
+    isOriginator: originators.has(application, uid),
+    isDaemonSet: isDaemonSetPod(pod, snapshot.daemonSets),
+    startedAt: startedAt === undefined ? undefined : startedAt * 1_000,
+    hasController: controllerOf(pod) !== undefined,
+    ownerDisruptedAt: undefined,
+    budgets: budgets.length === 0 ? NO_BUDGETS : budgets.map(({ budget }) => `${budget.namespace}/${budget.name}`),
+  };
 }
 
-function mayGo(pod: Pod): boolean {
-  const graceMs = (pod.spec.terminationGracePeriodSeconds ?? 0) * 1_000;
-  const isProtected = hasCriticalPriority(pod) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
+const NO_BUDGETS: readonly string[] = [];
+
+function mayGo(pod: Pod, { pods }: Pick<RoomInput, 'pods'>): boolean {
+  const spec = pods.specOf(pod);
+  const graceMs = (spec.terminationGracePeriodSeconds ?? 0) * 1_000;
+  const isProtected = hasCriticalPriority({ spec }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
   return !isProtected && graceMs <= MAX_GRACE_MS;
 }
 

@@ -41,7 +41,7 @@ function isControllingNode({ apiVersion, kind, name, isController }: Owner, node
 }
 
 /** Whether the pod's priority is the system's. The class name and the old `critical-pod` annotation mean nothing. */
-export function hasCriticalPriority(pod: Pod): boolean {
+export function hasCriticalPriority(pod: { readonly spec: Pick<Pod['spec'], 'priority'> }): boolean {
   return (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
 

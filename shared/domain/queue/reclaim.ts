@@ -1,6 +1,7 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, needsOn } from './givers.ts';
 import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_LAWS, type Taker } from './laws.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
@@ -46,6 +47,8 @@ export type ReclaimDecision =
   | { readonly kind: 'none'; readonly because: Because };
 
 const NODES_PER_STEP = 50;
+/** More than the rounding errors of a division. */
+const PRECISION = 1e-9;
 /** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
 const WORK_PER_STEP = 5_000;
 const WORK_OF_DECISION = 500_000;
@@ -130,10 +133,15 @@ function searchNode(
 ): readonly RunningPod[] | undefined {
   const needs = needsOn(givers, node.free);
   const maxSize = best?.victims.length ?? Infinity;
-  const all = candidatesAmong(givers, node.pods, withLastResort);
+  const bound = leastPods(node.pods, givers, needs);
+  if (bound > maxSize) return undefined;
+  // Most pods are ruled out by this alone, before it is asked whether they may go.
+  const pods = best !== undefined && bound === maxSize ? notWorse(node.pods, best, order) : node.pods;
+  if (pods.length < bound) return undefined;
+  const all = candidatesAmong(givers, pods, withLastResort);
   const least = leastSize(all, needs);
   if (least === Infinity || least > maxSize) return undefined;
-  const candidates = least === best?.victims.length ? notWorse(all, best, order) : all;
+  const candidates = best !== undefined && least === maxSize ? notWorseOf(all, best, order) : all;
   if (candidates.length < least || !mayFit(fits, node, candidates)) return undefined;
   return smallestSet({
     candidates: candidates.toSorted((a, b) => order(a.pod, b.pod)),
@@ -154,8 +162,37 @@ function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates:
 }
 
 /** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
-function notWorse(all: readonly Candidate[], best: FoundSet, order: GoingOrder): readonly Candidate[] {
-  return all.filter(({ pod }) => order(pod, lastOf(best)) <= 0);
+function notWorse(pods: readonly RunningPod[], best: FoundSet, order: GoingOrder): readonly RunningPod[] {
+  const last = lastOf(best);
+  return pods.filter((pod) => order(pod, last) <= 0);
+}
+
+function notWorseOf(all: readonly Candidate[], best: FoundSet, order: GoingOrder): readonly Candidate[] {
+  const last = lastOf(best);
+  return all.filter(({ pod }) => order(pod, last) <= 0);
+}
+
+const requestsOn = new WeakMap<readonly RunningPod[], readonly QueueAmounts[]>();
+
+/** What pods of a node request, each amount once. */
+function differentRequests(pods: readonly RunningPod[]): readonly QueueAmounts[] {
+  const known = requestsOn.get(pods) ?? [...new Set(pods.map(({ requests }) => requests))];
+  requestsOn.set(pods, known);
+  return known;
+}
+
+/** Fewer pods than this are not enough, whether or not they may go. */
+function leastPods(pods: readonly RunningPod[], { taker }: Givers, needs: readonly Whole[]): number {
+  const gives = differentRequests(pods);
+  let least = 1;
+  for (const [index, type] of taker.types.entries()) {
+    const need = Number(needs[index]);
+    if (need <= 0) continue;
+    let most = 0;
+    for (const amounts of gives) most = Math.max(most, Number(amounts.get(type) ?? 0));
+    least = Math.max(least, Math.ceil((need / most) * (1 - PRECISION)));
+  }
+  return least;
 }
 
 /** Fewer victims first, then those whose last victim goes earlier: two pods are never equal, and no node shares one. */
