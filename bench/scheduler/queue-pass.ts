@@ -20,7 +20,11 @@ async function measure(work: () => Promise<unknown>) {
     p50: rounded(quantile(times, 0.5), 1),
     p99: rounded(quantile(times, 0.99), 1),
   });
-  return { totalMs: of(all.map(({ totalMs }) => totalMs)), longestTurnMs: of(all.map(({ longestMs }) => longestMs)) };
+  return {
+    totalMs: of(all.map(({ totalMs }) => totalMs)),
+    cpuMs: of(all.map(({ cpuMs }) => cpuMs)),
+    longestTurnMs: of(all.map(({ longestMs }) => longestMs)),
+  };
 }
 
 const size = sizeOf(NODES);

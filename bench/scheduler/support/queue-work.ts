@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
@@ -49,10 +50,17 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   };
 }
 
-/** How long some work takes, and the longest that it holds the event loop. */
-export async function timeTurns(
-  work: () => Promise<unknown>,
-): Promise<{ readonly totalMs: number; readonly longestMs: number }> {
+/** In milliseconds. */
+export interface Timed {
+  readonly totalMs: number;
+  /** Processor time, which other programs on the machine change less. */
+  readonly cpuMs: number;
+  /** The longest that the event loop is held. */
+  readonly longestMs: number;
+}
+
+/** How long some work takes. */
+export async function timeTurns(work: () => Promise<unknown>): Promise<Timed> {
   let isOver = false;
   let longestMs = 0;
   const watch = async (): Promise<void> => {
@@ -65,10 +73,12 @@ export async function timeTurns(
   };
   const watching = watch();
   await setImmediate();
+  const cpuBefore = cpuSeconds();
   const startedAt = performance.now();
   await work();
   const totalMs = performance.now() - startedAt;
+  const cpuMs = (cpuSeconds() - cpuBefore) * 1_000;
   isOver = true;
   await watching;
-  return { totalMs, longestMs };
+  return { totalMs, cpuMs, longestMs };
 }
