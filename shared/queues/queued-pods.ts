@@ -51,15 +51,15 @@ interface TemplateOf {
   (pod: Pod): Pick<Pod, 'spec'> | undefined;
 }
 
-/** Different requests in a cluster are fewer. */
-const MAX_KEPT = 2_000;
+/** Of each kind that pods share; what is beyond is kept more than once. */
+const MAX_KEPT = 10_000;
 
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
  * in counts as let in from the answer of the API server on, before the watch shows it.
  */
 export class QueuedPods {
-  readonly #pods = new Map<string, QueuedPod>();
+  readonly #pods = new Map<string, KeptPod>();
   readonly #letIn = new Map<string, Admitted>();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #templateOf: TemplateOf;
@@ -67,6 +67,7 @@ export class QueuedPods {
   readonly lost = new LostPods();
   readonly #amounts = new WeakMap<object, QueueAmounts>();
   readonly #kept = new Map<string, QueueAmounts>();
+  readonly #admitted = new Map<string, Admitted>();
   #changes = 0;
 
   constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
@@ -96,7 +97,7 @@ export class QueuedPods {
       this.gone(pod.uid);
       return;
     }
-    const read = this.#read(pod, raw, owner);
+    const read = this.#read(pod, raw);
     // Elsewhere any tenant may write the annotation.
     if (!isWaiting(read) && !isManaged(namespaces.get(pod.namespace))) {
       this.#forget(pod.uid);
@@ -121,11 +122,6 @@ export class QueuedPods {
     this.#pods.set(uid, this.#asLetIn(pod));
   }
 
-  /** The spec, without the node: a pod of a template makes one of its own each time that it is asked. */
-  specOf(pod: Pod): Pod['spec'] {
-    return this.#templateOf(pod)?.spec ?? pod.spec;
-  }
-
   /** What a pod requests; pods of one template share it. */
   amountsOf(pod: Pod): QueueAmounts {
     const template = this.#templateOf(pod);
@@ -135,6 +131,12 @@ export class QueuedPods {
     const amounts = this.#keptOnce(requestsOf(pod));
     this.#amounts.set(template, amounts);
     return amounts;
+  }
+
+  /** How many seconds a pod may take to end; to make the spec of a pod only for this takes longer than all the rest. */
+  graceSecondsOf(pod: Pod): number {
+    const { spec } = this.#templateOf(pod) ?? pod;
+    return spec.terminationGracePeriodSeconds ?? 0;
   }
 
   /** Pods of different owners often request the same, and what is one object is counted and judged once. */
@@ -159,29 +161,123 @@ export class QueuedPods {
     if (this.#pods.delete(uid)) this.#changes += 1;
   }
 
-  #asLetIn(pod: QueuedPod): QueuedPod {
+  #asLetIn(pod: KeptPod): KeptPod {
     const admitted = this.#letIn.get(pod.uid);
-    return admitted === undefined ? pod : { ...pod, admitted, otherGates: undefined };
+    return admitted === undefined ? pod : pod.asLetIn(admitted);
   }
 
-  #read(pod: Pod, raw: KubeObject, owner: string | undefined): QueuedPod {
-    const { namespace, name, uid } = pod;
+  #read(pod: Pod, raw: KubeObject): KeptPod {
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
     const isBound = (pod.spec.nodeName ?? '') !== '';
-    return {
-      ...{ uid, namespace, name, resourceVersion, owner },
-      label: pod.labels.get(LABEL_QUEUE) ?? '',
-      application: applicationOf(pod),
-      className: pod.spec.priorityClassName,
-      neverPreempts: pod.spec.preemptionPolicy === 'Never',
-      wishes: pod.annotations,
-      priority: priorityOf(pod),
+    const admitted = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
+    const gates = otherGates(raw);
+    return new KeptPod(pod, {
       createdAt: creationOf(creationTimestamp),
       requests: this.amountsOf(pod),
-      otherGates: otherGates(raw),
-      admitted: decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]),
-      ...{ isBound, isMarkedOriginator: isMarkedOriginator(pod), unplaced: isBound ? undefined : pod },
-    };
+      priority: priorityOf(pod),
+      isBound,
+      otherGates: gates?.length === 0 ? NO_GATES : gates,
+      admitted: isBound && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
+      resourceVersion: gates === undefined ? undefined : resourceVersion,
+    });
+  }
+
+  /** Pods of one owner that one decision has let in differ in some seconds at most, which count until a pod has a node. */
+  #sharedAdmitted(admitted: Admitted): Admitted {
+    const { queue, application, mayPreempt, mayBePreempted, decision } = admitted;
+    const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision]);
+    const known = this.#admitted.get(key);
+    if (known === undefined) putBounded(this.#admitted, MAX_KEPT, [key, admitted]);
+    return known ?? admitted;
+  }
+}
+
+const NO_GATES: readonly string[] = [];
+
+type OwnFacts = Pick<
+  QueuedPod,
+  'createdAt' | 'requests' | 'priority' | 'isBound' | 'otherGates' | 'admitted' | 'resourceVersion'
+>;
+
+/**
+ * A pod that keeps only what the pod of the snapshot does not say already, or says slowly: with a field for everything,
+ * 200,000 of them take more than twice the memory.
+ */
+class KeptPod implements QueuedPod {
+  readonly requests: QueueAmounts;
+  readonly priority: number;
+  readonly isBound: boolean;
+  readonly otherGates: QueuedPod['otherGates'];
+  readonly admitted: Admitted | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly #pod: Pod;
+  /** Whole seconds, which V8 keeps in the object itself. */
+  readonly #createdSeconds: number;
+
+  constructor(pod: Pod, own: OwnFacts) {
+    this.#pod = pod;
+    this.#createdSeconds = own.createdAt / 1_000;
+    this.requests = own.requests;
+    this.priority = own.priority;
+    this.isBound = own.isBound;
+    this.otherGates = own.otherGates;
+    this.admitted = own.admitted;
+    this.resourceVersion = own.resourceVersion;
+  }
+
+  /** The pod, let in. */
+  asLetIn(admitted: Admitted): KeptPod {
+    const { createdAt, requests, priority, isBound, resourceVersion } = this;
+    const own = { createdAt, requests, priority, isBound, resourceVersion };
+    return new KeptPod(this.#pod, { ...own, admitted, otherGates: undefined });
+  }
+
+  get uid(): string {
+    return this.#pod.uid;
+  }
+
+  get namespace(): string {
+    return this.#pod.namespace;
+  }
+
+  get name(): string {
+    return this.#pod.name;
+  }
+
+  get createdAt(): Instant {
+    return Math.round(this.#createdSeconds * 1_000);
+  }
+
+  get label(): string {
+    return this.#pod.labels.get(LABEL_QUEUE) ?? '';
+  }
+
+  get application(): string {
+    return applicationOf(this.#pod);
+  }
+
+  get className(): string | undefined {
+    return this.#pod.spec.priorityClassName;
+  }
+
+  get neverPreempts(): boolean {
+    return this.#pod.spec.preemptionPolicy === 'Never';
+  }
+
+  get wishes(): ReadonlyMap<string, string> {
+    return this.#pod.annotations;
+  }
+
+  get owner(): string | undefined {
+    return controllerOf(this.#pod)?.uid;
+  }
+
+  get isMarkedOriginator(): boolean {
+    return isMarkedOriginator(this.#pod);
+  }
+
+  get unplaced(): Pod | undefined {
+    return this.isBound ? undefined : this.#pod;
   }
 }
 

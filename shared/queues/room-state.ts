@@ -20,7 +20,7 @@ import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {
   readonly plan: QueuePlan;
-  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'specOf'>;
+  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'graceSecondsOf'>;
   readonly snapshot: ClusterSnapshot;
   readonly now: Instant;
   /** Whether this process has asked for the pod's eviction, which the watch does not show yet. */
@@ -210,7 +210,7 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
     }
     subtractAmounts(free, requests);
     if (pod.deletion !== undefined || !isAdmitted(queued)) continue;
-    if (!input.isRefused(pod.uid) && mayGo(pod, input)) running.push(runningPod(placed, queued, input, originators));
+    if (!input.isRefused(pod.uid) && mayGo(pod, queued, input)) running.push(runningPod(placed, queued, input, originators));
   }
   return {
     name: node.name,
@@ -263,11 +263,10 @@ function runningPod(
 
 const NO_BUDGETS: readonly string[] = [];
 
-function mayGo(pod: Pod, { pods }: Pick<RoomInput, 'pods'>): boolean {
-  const spec = pods.specOf(pod);
-  const graceMs = (spec.terminationGracePeriodSeconds ?? 0) * 1_000;
-  const isProtected = hasCriticalPriority({ spec }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
-  return !isProtected && graceMs <= MAX_GRACE_MS;
+function mayGo(pod: Pod, { priority, namespace }: QueuedPod, { pods }: RoomInput): boolean {
+  const isProtected =
+    hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === namespace);
+  return !isProtected && pods.graceSecondsOf(pod) * 1_000 <= MAX_GRACE_MS;
 }
 
 function budgetsOf({ budgets }: ClusterSnapshot): ReadonlyMap<string, number> {
