@@ -210,7 +210,8 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
     }
     subtractAmounts(free, requests);
     if (pod.deletion !== undefined || !isAdmitted(queued)) continue;
-    if (!input.isRefused(pod.uid) && mayGo(pod, queued, input)) running.push(runningPod(placed, queued, input, originators));
+    if (!input.isRefused(pod.uid) && mayGo(pod, queued, input))
+      running.push(runningPod(placed, queued, input, originators));
   }
   return {
     name: node.name,
@@ -234,7 +235,6 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
   if (deletion === undefined) return isLeaving(uid);
   return deletion.at - now <= MAX_GRACE_MS && now - deletion.at <= STUCK_MS;
 }
-
 
 /** A pod that may have to go. */
 function runningPod(

@@ -49,7 +49,9 @@ export async function installQueues(client: KubeClient, cluster: Pick<Cluster, '
 
 /** A namespace whose pods wait in queues; its label `team` has its name. */
 export async function manage(client: KubeClient, name: string): Promise<void> {
-  await send(client, '/api/v1/namespaces', { metadata: { name, labels: { 'plimsoll.dev/queues': 'managed', team: name } } });
+  await send(client, '/api/v1/namespaces', {
+    metadata: { name, labels: { 'plimsoll.dev/queues': 'managed', team: name } },
+  });
 }
 
 /** Creates so many pods, which the policy of the cluster gives the gate; no scheduler takes them. */

@@ -37,7 +37,8 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   const tellWaiting = createWaitEvents(events, () => undefined);
   const how = { isReclaiming: true, reclaimBy: 'Guarantees', replacements: 'First' } as const;
   return {
-    pass: () => inSlices(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
+    pass: () =>
+      inSlices(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
     report: async (plan) => {
       await writeStatus(plan, signal);
       tellWaiting(plan, systemClock.now());
@@ -64,7 +65,7 @@ export async function timeTurns(work: () => Promise<unknown>): Promise<Timed> {
   let isOver = false;
   let longestMs = 0;
   const watch = async (): Promise<void> => {
-    for (let last = performance.now(); !isOver; ) {
+    for (let last = performance.now(); !isOver;) {
       await setImmediate();
       const now = performance.now();
       longestMs = Math.max(longestMs, now - last);

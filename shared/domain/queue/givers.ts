@@ -34,6 +34,9 @@ interface Crowded {
   readonly above: Whole;
 }
 
+/** More than the rounding errors of a division. */
+const PRECISION = 1e-9;
+
 export function createGivers(taker: Taker): Givers {
   const crowded = [...taker.above].flatMap((queue) =>
     typesAboveMaximum(taker, queue).map(([type, above]) => ({ queue, type, above })),
@@ -48,6 +51,29 @@ export function needsOn({ crowded, taker }: Givers, free: QueueAmounts): readonl
     ...types.map((type) => minus(pod.requests.get(type) as Whole, free.get(type) ?? 0)),
     ...crowded.map(({ above }) => above),
   ];
+}
+
+const requestsOn = new WeakMap<readonly RunningPod[], readonly QueueAmounts[]>();
+
+/** What pods of a node request, each amount once. */
+function differentRequests(pods: readonly RunningPod[]): readonly QueueAmounts[] {
+  const known = requestsOn.get(pods) ?? [...new Set(pods.map(({ requests }) => requests))];
+  requestsOn.set(pods, known);
+  return known;
+}
+
+/** Fewer pods than this are not enough, whether or not they may go. */
+export function leastOn({ taker }: Givers, pods: readonly RunningPod[], needs: readonly Whole[]): number {
+  const gives = differentRequests(pods);
+  let least = 1;
+  for (const [index, type] of taker.types.entries()) {
+    const need = Number(needs[index]);
+    if (need <= 0) continue;
+    let most = 0;
+    for (const amounts of gives) most = Math.max(most, Number(amounts.get(type) ?? 0));
+    least = Math.max(least, Math.ceil((need / most) * (1 - PRECISION)));
+  }
+  return least;
 }
 
 /** The pods that may go, in the order in which they would; those that ask to be spared only with the last resort. */

@@ -123,27 +123,33 @@ function hasRoom({ pod, fits }: Seeker, node: RoomNode, held: QueueAmounts, gone
 function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker, now: Instant): ReclaimQuestion {
   const { tree, budgets, own, sought } = state;
   const { pod, isGated, fits } = seeker;
-  const before = isGated ? own : charged(own, pod.queue, pod.requests, -1);
+  const before = isGated ? own : charged(own, [pod], -1);
   const leaving = new Map(nodes.map(({ name, leavingPods }) => [name, leavingPods]));
-  const usage = sumUsage(tree, charged(before, pod.queue, sought.get(pod.queue) ?? NOTHING, 1));
+  const usage = sumUsage(tree, charged(before, [{ queue: pod.queue, requests: sought.get(pod.queue) ?? NOTHING }], 1));
   const question = { tree, budgets, usage, pod, now, nodes };
   if (fits === undefined) return question;
   return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
 }
 
-function charged(own: RoomState['own'], queue: string, requests: QueueAmounts, times: 1 | -1): RoomState['own'] {
-  const sum = new Map<string, Whole>(own.get(queue));
-  (times === 1 ? addAmounts : subtractAmounts)(sum, requests);
-  return new Map([...own, [queue, sum]]);
+type Charge = Pick<QueuePod, 'queue' | 'requests'>;
+
+function charged(own: RoomState['own'], charges: readonly Charge[], times: 1 | -1): RoomState['own'] {
+  if (charges.length === 0) return own;
+  const changed = new Map(own);
+  for (const { queue, requests } of charges) {
+    const sum = new Map<string, Whole>(changed.get(queue));
+    (times === 1 ? addAmounts : subtractAmounts)(sum, requests);
+    changed.set(queue, sum);
+  }
+  return changed;
 }
 
 /** The cluster as the next pod has to take it. */
 function after(state: RoomState, { pod, isGated }: Seeker, step: RoomStep): RoomState {
   if (step.kind === 'None') return state;
   const victims = step.kind === 'Evict' ? step.victims : [];
-  const sought = isGated ? charged(state.sought, pod.queue, pod.requests, 1) : state.sought;
-  let { own } = state;
-  for (const { queue, requests } of victims) own = charged(own, queue, requests, -1);
+  const sought = isGated ? charged(state.sought, [pod], 1) : state.sought;
+  const own = charged(state.own, victims, -1);
   const nodes = state.nodes.map((node) => (node.name === step.node ? withPromise(node, pod, victims) : node));
   return { ...state, own, sought, nodes, budgets: spent(state.budgets, victims) };
 }

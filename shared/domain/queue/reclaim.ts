@@ -2,7 +2,7 @@ import { type Because, reason } from '#shared/domain/model/because.ts';
 import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
-import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, needsOn } from './givers.ts';
+import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, leastOn, needsOn } from './givers.ts';
 import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_LAWS, type Taker } from './laws.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
@@ -47,8 +47,6 @@ export type ReclaimDecision =
   | { readonly kind: 'none'; readonly because: Because };
 
 const NODES_PER_STEP = 50;
-/** More than the rounding errors of a division. */
-const PRECISION = 1e-9;
 /** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
 const WORK_PER_STEP = 5_000;
 const WORK_OF_DECISION = 500_000;
@@ -129,30 +127,45 @@ interface NodeSearch {
 function searchNode(
   { budgets, fits }: ReclaimQuestion,
   givers: Givers,
-  { node, withLastResort, best, order, work }: NodeSearch,
+  search: NodeSearch,
 ): readonly RunningPod[] | undefined {
+  const { node, best, order, work } = search;
   const needs = needsOn(givers, node.free);
-  const maxSize = best?.victims.length ?? Infinity;
-  const bound = leastPods(node.pods, givers, needs);
-  if (bound > maxSize) return undefined;
-  // Most pods are ruled out by this alone, before it is asked whether they may go.
-  const pods = best !== undefined && bound === maxSize ? notWorse(node.pods, best, order) : node.pods;
-  if (pods.length < bound) return undefined;
-  const all = candidatesAmong(givers, pods, withLastResort);
-  const least = leastSize(all, needs);
-  if (least === Infinity || least > maxSize) return undefined;
-  const candidates = best !== undefined && least === maxSize ? notWorseOf(all, best, order) : all;
-  if (candidates.length < least || !mayFit(fits, node, candidates)) return undefined;
+  const candidates = candidatesOn(givers, search, needs);
+  if (candidates === undefined || !mayFit(fits, node, candidates)) return undefined;
   return smallestSet({
     candidates: candidates.toSorted((a, b) => order(a.pod, b.pod)),
     needs,
     reserves: givers.reserves,
     budgets,
-    maxSize,
+    maxSize: sizeOf(best),
     accepts: (victims) => fits?.(node.name, victims) !== false,
     areProfilesEqual: fits === undefined,
     work,
   });
+}
+
+function sizeOf(best: FoundSet | undefined): number {
+  return best?.victims.length ?? Infinity;
+}
+
+/** The pods of which a set may be better than the best one; nothing where too few are left. */
+function candidatesOn(
+  givers: Givers,
+  { node, withLastResort, best, order }: NodeSearch,
+  needs: readonly Whole[],
+): readonly Candidate[] | undefined {
+  // Most pods are ruled out by the numbers alone, before it is asked whether they may go.
+  const bound = leastOn(givers, node.pods, needs);
+  if (bound > sizeOf(best)) return undefined;
+  const pods = bound === best?.victims.length ? node.pods.filter(notWorse(best, order)) : node.pods;
+  if (pods.length < bound) return undefined;
+  const all = candidatesAmong(givers, pods, withLastResort);
+  const least = leastSize(all, needs);
+  if (least === Infinity || least > sizeOf(best)) return undefined;
+  const isBetter = notWorse(best, order);
+  const candidates = least === best?.victims.length ? all.filter(({ pod }) => isBetter(pod)) : all;
+  return candidates.length < least ? undefined : candidates;
 }
 
 /** Where the pod does not fit without all of them, no set is tried: taints and affinity to nodes end here. */
@@ -162,37 +175,10 @@ function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates:
 }
 
 /** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
-function notWorse(pods: readonly RunningPod[], best: FoundSet, order: GoingOrder): readonly RunningPod[] {
+function notWorse(best: FoundSet | undefined, order: GoingOrder): (pod: RunningPod) => boolean {
+  if (best === undefined) return () => true;
   const last = lastOf(best);
-  return pods.filter((pod) => order(pod, last) <= 0);
-}
-
-function notWorseOf(all: readonly Candidate[], best: FoundSet, order: GoingOrder): readonly Candidate[] {
-  const last = lastOf(best);
-  return all.filter(({ pod }) => order(pod, last) <= 0);
-}
-
-const requestsOn = new WeakMap<readonly RunningPod[], readonly QueueAmounts[]>();
-
-/** What pods of a node request, each amount once. */
-function differentRequests(pods: readonly RunningPod[]): readonly QueueAmounts[] {
-  const known = requestsOn.get(pods) ?? [...new Set(pods.map(({ requests }) => requests))];
-  requestsOn.set(pods, known);
-  return known;
-}
-
-/** Fewer pods than this are not enough, whether or not they may go. */
-function leastPods(pods: readonly RunningPod[], { taker }: Givers, needs: readonly Whole[]): number {
-  const gives = differentRequests(pods);
-  let least = 1;
-  for (const [index, type] of taker.types.entries()) {
-    const need = Number(needs[index]);
-    if (need <= 0) continue;
-    let most = 0;
-    for (const amounts of gives) most = Math.max(most, Number(amounts.get(type) ?? 0));
-    least = Math.max(least, Math.ceil((need / most) * (1 - PRECISION)));
-  }
-  return least;
+  return (pod) => order(pod, last) <= 0;
 }
 
 /** Fewer victims first, then those whose last victim goes earlier: two pods are never equal, and no node shares one. */

@@ -11,6 +11,8 @@ const BUSY_STEPS = 300;
 /** Longer than attempts are remembered, so that what was given up comes to its end. */
 const QUIET_STEPS = 900;
 const REST_STEPS = 100;
+/** Nominations are written again every ten seconds; after a write that failed it takes ten more. */
+const MAX_FORGOTTEN_SECONDS = 21;
 const SEEDS = volume(240);
 const TIMEOUT_MS = 600_000;
 
@@ -39,6 +41,10 @@ async function breachesOf(loop: ReturnType<typeof closedLoop>): Promise<readonly
     [
       loop.pods().some(({ gates = [], nominatedTo }) => gates.length > 0 && nominatedTo !== undefined),
       'a node stays set aside',
+    ],
+    [
+      loop.longestForgotten() > MAX_FORGOTTEN_SECONDS,
+      `a node is set aside ${loop.longestForgotten()} s without kube-scheduler's knowledge`,
     ],
     [QUEUES.some(isHungry), 'a pod within the guarantee of its queue gets no room'],
   ];

@@ -8,7 +8,8 @@ import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
-import { GATE, queueFor, queueWorld, type WatchedPod } from '#test/shared/queues/queue-world.ts';
+import { createDemand, type LoopQueue, type ModelPod } from './closed-loop-demand.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
 
 const START_MS = 3_600_000;
 const STEP_MS = 1_000;
@@ -16,26 +17,15 @@ const NODES = { 'node-0': 8, 'node-1': 8, 'node-2': 8 };
 const SEND_LOST = 0.02;
 const KILLED = 0.02;
 const REFUSED = 0.1;
-const MAX_PODS = 40;
-/** So long one queue asks for more, while the others ask for less. */
-const PHASE_SECONDS = 40;
-
-/** A queue of the loop. */
-export interface LoopQueue {
-  readonly name: string;
-  readonly guaranteed: number;
-}
-
-/** A pod as the model has it; `queue` is where its label puts it. */
-interface ModelPod extends WatchedPod {
-  readonly queue: string;
-  readonly cpu: number;
-  readonly createdAt: number;
-}
+/** Of kube-scheduler, in each second. */
+const RESTARTED = 0.03;
+/** Of the evicted pods, which take up to one and a half minutes. */
+const SLOW = 0.2;
 
 /**
  * A cluster that answers: pods come, end and are made again by their owners, evicted pods take their time, kube-scheduler
- * places what has no gate and respects nominations, requests are refused or lost, and the leader is killed at any write.
+ * places what has no gate and respects the nominations that it knows, requests are refused or lost, the leader is killed at
+ * any write, and kube-scheduler is restarted: then it has forgotten the nominations of pods that are not written again.
  */
 export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy: ReclaimBy) {
   const random = randomSource(seed);
@@ -47,26 +37,36 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     NODES,
   );
   const pods = new Map<string, ModelPod>();
+  /** Pods whose nomination kube-scheduler knows. */
+  const nominated = new Set<string>();
+  /** Since when kube-scheduler does not know the nomination of a pod behind its gate. */
+  let forgotten = new Map<string, number>();
+  let longestForgotten = 0;
   const evictions: { readonly pod: string; readonly queue: string; readonly left: number }[] = [];
   let made = 0;
   let isQuiet = false;
   let leader = newLeader();
 
   const seconds = (): number => clock.now() / 1_000;
+  const changeDemand = createDemand({ random, queues, seconds, create, remove, pods: () => [...pods.values()] });
 
   function put(pod: ModelPod): void {
     pods.set(pod.name, pod);
+    if (pod.nominatedTo === undefined) nominated.delete(pod.name);
+    else nominated.add(pod.name);
     world.see(pod);
   }
 
-  function create(queue: string, cpu: number, priority: number): void {
+  function create(queue: string, cpu: number, priority: number): string {
     const name = `pod-${(made += 1)}`;
     const owners = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: queue, uid: `rs-${queue}`, controller: true }];
     put({ name, queue, cpu, priority, owners, gates: [GATE], labels: { [GATE]: queue }, createdAt: seconds() });
+    return name;
   }
 
   function remove(pod: ModelPod): void {
     pods.delete(pod.name);
+    nominated.delete(pod.name);
     world.gone(pod.name);
   }
 
@@ -111,7 +111,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
   function evict(pod: ModelPod): Outcome<unknown> {
     if (random.chance(REFUSED)) return { kind: 'tooManyRequests', message: 'no', status: 429 };
     evictions.push({ pod: pod.name, queue: pod.queue, left: usedBy(pod.queue) - pod.cpu });
-    put({ ...pod, deletionAt: seconds() + 1 + random.below(5) });
+    put({ ...pod, deletionAt: seconds() + 1 + random.below(random.chance(SLOW) ? 90 : 5) });
     return { kind: 'ok', object: {}, warnings: [] };
   }
 
@@ -147,10 +147,14 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     }
   }
 
+  function isNominated({ name, nominatedTo }: ModelPod, node: string): boolean {
+    return nominatedTo === node && nominated.has(name);
+  }
+
   function freeOn(node: string, { name, priority = 0 }: ModelPod): number {
     const counts = (each: ModelPod): boolean =>
       each.node === node ||
-      (each.node === undefined && each.nominatedTo === node && (each.priority ?? 0) >= priority && each.name !== name);
+      (each.node === undefined && isNominated(each, node) && (each.priority ?? 0) >= priority && each.name !== name);
     const taken = [...pods.values()].filter(counts).reduce((sum, { cpu }) => sum + cpu, 0);
     return NODES[node as keyof typeof NODES] - taken;
   }
@@ -161,14 +165,16 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
       remove(pod);
       create(pod.queue, pod.cpu, pod.priority ?? 0);
     }
+    if (random.chance(RESTARTED)) nominated.clear();
     if (!isQuiet) changeDemand();
   }
 
-  function changeDemand(): void {
-    const favoured = queues[Math.floor(seconds() / PHASE_SECONDS) % queues.length]?.name ?? '';
-    if (random.chance(0.7) && pods.size < MAX_PODS) create(favoured, 1 + random.below(4), random.below(2));
-    const others = [...pods.values()].filter(({ queue, deletionAt }) => queue !== favoured && deletionAt === undefined);
-    if (others.length > 0 && random.chance(0.4)) remove(random.pick(others));
+  function noteForgotten(): void {
+    const unknown = [...pods.values()].filter(({ name, gates = [], nominatedTo }) => {
+      return gates.length > 0 && nominatedTo !== undefined && !nominated.has(name);
+    });
+    forgotten = new Map(unknown.map(({ name }) => [name, forgotten.get(name) ?? seconds()]));
+    for (const since of forgotten.values()) longestForgotten = Math.max(longestForgotten, seconds() - since);
   }
 
   async function step(): Promise<QueuePlan> {
@@ -183,6 +189,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     await leader.reclaim.round(plan, leader.leading.signal);
     await leader.reclaim.settled();
     schedule();
+    noteForgotten();
     return plan;
   }
 
@@ -192,6 +199,8 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     usedBy,
     /** No pod comes or ends by itself any more. */
     quieten: () => void (isQuiet = true),
+    /** For how many seconds kube-scheduler did not know that a node was set aside, at most. */
+    longestForgotten: () => longestForgotten,
     pods: (): readonly ModelPod[] => [...pods.values()],
   };
 }
