@@ -37,7 +37,7 @@ export async function installQueues(client: KubeClient, cluster: Pick<Cluster, '
   await manage(client, 'probe');
   const isGated = async (): Promise<boolean> => {
     const body = gatedPod('probe');
-    const outcome = await client.request({ method: 'POST', path: `${podsOf('probe')}?dryRun=All`, body });
+    const outcome = await client.request({ method: 'POST', path: podsOf('probe'), query: { dryRun: 'All' }, body });
     return outcome.kind === 'ok' && !gateIsOff(outcome.object);
   };
   await waitUntil(isGated, { what: 'the gate policy to take effect', components: [] });
