@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { splitLetIn } from '#shared/domain/queue/make-room.ts';
+import { splitLetIn, splitLetInSteps } from '#shared/domain/queue/make-room.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -79,5 +79,13 @@ describe('what is let in before', () => {
     const question = { tree, usage, allowed: new Map(), waiting: pods };
     splitLetIn(question, { letIn }, cpu(8));
     expect(usage).toEqual(before);
+  });
+
+  test('takes many pods piece by piece', () => {
+    const tree = createQueueTree([TAKER, GIVER]);
+    const many = Array.from({ length: 2_000 }, (_, index) => waiting(`p-${index}`, 'taker'));
+    const letIn = many.map((pod) => ({ pod, because: { code: '', text: '', facts: {} } }));
+    const question = { tree, usage: sumUsage(tree, new Map()), allowed: new Map(), waiting: many };
+    expect([...splitLetInSteps(question, { letIn }, cpu(8))]).toHaveLength(4);
   });
 });
