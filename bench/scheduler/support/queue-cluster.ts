@@ -6,8 +6,9 @@ import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { QueuedPods } from '#scheduler/queues/queued-pods.ts';
+import { QueuedPods } from '#shared/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
+import { templateOf } from '#scheduler/compact-pod.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { valueOf } from '#test/build/value-of.ts';
 
@@ -139,7 +140,7 @@ export function createQueueCluster(
   { withQueues = true } = {},
 ): QueueCluster {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods(clock);
+  const pods = new QueuedPods(clock, templateOf);
   const read = createPodReader();
   for (const { name, labels } of rawNamespaces(size.queues).map(namespaceOf)) {
     putNamespace(snapshot, { name, labels: new Map(Object.entries(labels)) });

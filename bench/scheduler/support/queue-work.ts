@@ -5,7 +5,7 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
-import { planPass, type QueuePlan } from '#scheduler/queues/plan-pass.ts';
+import { planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { createStatusWriter } from '#scheduler/queues/status-writer.ts';
@@ -31,7 +31,8 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   const metrics = createQueueMetrics(createMetrics('scheduler'));
   const events = { record: () => undefined };
   const ports = { client, clock: systemClock, log, metrics, events, pods, term: { isHeld: () => true } };
-  const stored = objects.map((object) => ({ object, status: undefined }));
+  const unwritten = { resourceVersion: undefined, isMade: false, status: undefined };
+  const stored = objects.map((object) => ({ ...unwritten, object, uid: object.name }));
   const noReclaim = { evictedFor: () => [], blockedFor: () => undefined };
   const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored });
   const tellWaiting = createWaitEvents(events, () => undefined);

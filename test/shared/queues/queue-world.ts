@@ -8,6 +8,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type PlanInput, planPass, type QueuePlan, type ReclaimBy } from '#shared/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
+import { templateOf } from '#scheduler/compact-pod.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { valueOf } from '#test/build/value-of.ts';
 
@@ -108,7 +109,7 @@ const SEEN_AT_MS = 100_000;
 /** A cluster of one node with 8 CPUs, and the managed namespace `shop` with the label team=shop. */
 export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node-0': 8 }) {
   const snapshot = emptySnapshot();
-  const pods = new QueuedPods({ now: () => SEEN_AT_MS });
+  const pods = new QueuedPods({ now: () => SEEN_AT_MS }, templateOf);
   const read = createPodReader();
   const objects = queues.map((queue) => valueOf(decodeQueue(queue)));
   for (const [name, cpu] of Object.entries(nodes)) {
