@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { CheckOptions } from './check/run-check.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { outputOption } from './output/output-option.ts';
+import { addSortOptions, outputOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 
 const HELP = `
@@ -33,7 +33,7 @@ export function checkCommand(io: ProcessIo): Command {
     .option('--pre-install', 'check whether Plimsoll can be installed in the cluster')
     .option('--wait <seconds>', 'check again every second until there are no errors, for so long', seconds)
     .addOption(outputOption());
-  return addClusterOptions(command)
+  return addClusterOptions(addSortOptions(command))
     .addHelpText('after', HELP)
     .action(async (options: CheckOptions) => {
       if (options.preInstall === true && options.filename !== undefined)

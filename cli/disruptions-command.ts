@@ -2,14 +2,15 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Cause, CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import type { DisruptionsOptions } from './disruptions/run-disruptions.ts';
-import { listOutputOption } from './output/output-option.ts';
+import { addListOptions, addWatchOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 
 function help(program: string): string {
   return `
 Shows which pods were removed, when, by what and why, as plimsoll-scheduler
 recorded it in Disruptions; the newest first. Disruptions are kept for seven
-days unless the SchedulerConfiguration says otherwise.
+days unless the SchedulerConfiguration says otherwise. -w goes on with each
+removal as it happens.
 
 Examples:
   # What was removed from this namespace?
@@ -32,9 +33,8 @@ export function disruptionsCommand(io: ProcessIo): Command {
     .description('List pods that were removed: when, by what and why.')
     .option('-n, --namespace <namespace>', 'removed pods of this namespace')
     .option('-A, --all-namespaces', 'removed pods of all namespaces', false)
-    .addOption(causeOption())
-    .addOption(listOutputOption());
-  return addClusterOptions(command)
+    .addOption(causeOption());
+  return addClusterOptions(addWatchOption(addListOptions(command)))
     .addHelpText('after', () => help(rootName(command)))
     .action(async (options: DisruptionsOptions) => {
       const { runDisruptions } = await import('./disruptions/run-disruptions.ts');

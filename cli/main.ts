@@ -25,7 +25,7 @@ void run();
 async function run(): Promise<void> {
   try {
     const program = createProgram(isPlugin ? 'kubectl plimsoll' : 'plimsoll', io);
-    await program.parseAsync(flagsBehind(process.argv.slice(2)), { from: 'user' });
+    await program.parseAsync(flagsBehind(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }

@@ -72,26 +72,28 @@ function inherit(command: Command, parent: Command): Command {
   return command;
 }
 
-/** Flags with a value that kubectl takes in front of the command, too. */
-const FLAGS_WITH_VALUE: ReadonlySet<string> = new Set([
-  ...['--context', '--kubeconfig', '--namespace', '--output', '--request-timeout'],
-  ...['-n', '-o'],
-]);
-const FLAGS_WITHOUT_VALUE: ReadonlySet<string> = new Set(['--all-namespaces', '-A']);
-
-/** The same arguments with flags that stand in front of the command behind it, where the command takes them. */
-export function flagsBehind(args: readonly string[]): readonly string[] {
+/** The same arguments with flags of commands that stand in front of the command behind it, as kubectl takes them. */
+export function flagsBehind(program: Command, args: readonly string[]): readonly string[] {
+  const flags = new Map(program.commands.flatMap(flagsOf));
   let at = 0;
-  for (let length = flagLength(args, at); length > 0; length = flagLength(args, at)) at += length;
+  for (let length = flagLength(args, at, flags); length > 0; length = flagLength(args, at, flags)) at += length;
   const end = args.indexOf('--');
   const rest = args.slice(at, end < 0 ? undefined : end);
   return [...rest, ...args.slice(0, at), ...(end < 0 ? [] : args.slice(end))];
 }
 
+/** Each flag of a command and its subcommands, and whether a value follows. */
+function flagsOf(command: Command): readonly (readonly [string, boolean])[] {
+  const own = command.options.flatMap(({ short, long, required }) =>
+    [short, long].flatMap((flag) => (flag === undefined ? [] : [[flag, required] as const])),
+  );
+  return [...own, ...command.commands.flatMap(flagsOf)];
+}
+
 /** How many arguments the flag there takes; 0 where none is there. */
-function flagLength(args: readonly string[], at: number): number {
+function flagLength(args: readonly string[], at: number, flags: ReadonlyMap<string, boolean>): number {
   const [name = '', value] = (args[at] ?? '').split('=', 2);
-  if (FLAGS_WITHOUT_VALUE.has(name)) return 1;
-  if (!FLAGS_WITH_VALUE.has(name)) return 0;
-  return value === undefined && at + 1 < args.length ? 2 : 1;
+  const takesValue = flags.get(name);
+  if (takesValue === undefined) return 0;
+  return takesValue && value === undefined && at + 1 < args.length ? 2 : 1;
 }

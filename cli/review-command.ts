@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listOutputOption } from './output/output-option.ts';
+import { addListOptions } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import type { ReviewOptions } from './review/run-review.ts';
 
@@ -38,15 +38,15 @@ Examples:
 
 /** `plimsoll review`: what the webhook would say to the objects in files. */
 export function reviewCommand(io: ProcessIo): Command {
-  return new Command('review')
+  const command = new Command('review')
     .summary('show what the webhook would answer to the objects in files')
     .description('Show what the webhook would answer to each pod and pod template in files.')
     .option('-f, --filename <manifests...>', 'files or directories of YAML or JSON, or - for standard input')
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
-    .option('--fail-on-warnings', 'exit with 1 for warnings, too')
-    .addOption(listOutputOption())
+    .option('--fail-on-warnings', 'exit with 1 for warnings, too');
+  return addListOptions(command)
     .option('--kubeconfig <file>', 'judge by what is in this cluster')
     .option('--context <name>', 'judge by what is in the cluster of this context')
     .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))

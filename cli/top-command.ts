@@ -1,21 +1,29 @@
 import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { listOutputOption } from './output/output-option.ts';
+import { addSelectorOption } from './cluster/label-selector.ts';
+import { addListOptions, addWatchOption } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import type { TopOptions, TopQueuesOptions } from './top/run-top.ts';
 
 const HELP = `
-AGE is the time since the agent of the node reported.
+AGE is the time since the agent of the node reported. -w prints a row again when
+anything but its age changes.
+`;
+
+const QUOTAS_HELP = `
+FREE is what pods may still request. plimsoll explain quota NAME names the five
+largest namespaces.
 `;
 
 /** `plimsoll top`: what the agents report, and the order of priorities. */
 export function topCommand(io: ProcessIo): Command {
   return new Command('top')
-    .summary('show pressure of nodes, pods that would be evicted next, priorities and queues')
-    .description('Show the pressure of nodes, pods that would be evicted next, the order of priorities, and queues.')
+    .summary('show pressure of nodes, pods that would be evicted next, priorities, quotas and queues')
+    .description('Show the pressure of nodes, pods that would be evicted next, priorities, their quotas, and queues.')
     .addCommand(nodesCommand(io))
     .addCommand(podsCommand(io))
     .addCommand(prioritiesCommand(io))
+    .addCommand(quotasCommand(io))
     .addCommand(queuesCommand(io));
 }
 
@@ -23,9 +31,8 @@ function nodesCommand(io: ProcessIo): Command {
   const command = new Command('nodes')
     .aliases(['node', 'no'])
     .description('Show each node with the signal in the worst state, most urgent nodes first.')
-    .argument('[node]', 'NAME or node/NAME; without it all nodes')
-    .addOption(listOutputOption());
-  return addClusterOptions(command)
+    .argument('[node]', 'NAME or node/NAME; without it all nodes');
+  return addFlags(addSelectorOption(command, 'nodes'), { isWatchable: true })
     .addHelpText('after', HELP)
     .action(async (node: string | undefined, options: TopOptions) => {
       const { runTopNodes } = await import('./top/run-top.ts');
@@ -37,9 +44,8 @@ function podsCommand(io: ProcessIo): Command {
   const command = new Command('pods')
     .aliases(['pod', 'po'])
     .description('Show the pods that would be evicted next on each node, ten at most, and why.')
-    .option('-n, --namespace <namespace>', 'pods of this namespace only')
-    .addOption(listOutputOption());
-  return addClusterOptions(command)
+    .option('-n, --namespace <namespace>', 'only pods of this namespace; default: all');
+  return addFlags(addSelectorOption(command, 'pods'), { isWatchable: true })
     .addHelpText('after', HELP)
     .action(async (options: TopOptions) => {
       const { runTopPods } = await import('./top/run-top.ts');
@@ -50,22 +56,38 @@ function podsCommand(io: ProcessIo): Command {
 function prioritiesCommand(io: ProcessIo): Command {
   const command = new Command('priorities')
     .aliases(['priority'])
-    .description('Show all priorities, the highest first, with the pods of each and what they request.')
-    .addOption(listOutputOption());
-  return addClusterOptions(command).action(async (options: TopOptions) => {
+    .description('Show all priorities, the highest first, with the pods of each and what they request.');
+  return addFlags(command, { isWatchable: false }).action(async (options: TopOptions) => {
     const { runTopPriorities } = await import('./top/run-top.ts');
     await runTopPriorities(options, io);
   });
+}
+
+function quotasCommand(io: ProcessIo): Command {
+  const command = new Command('quotas')
+    .aliases(['quota', 'prquota'])
+    .description('Show what is used and free of each PriorityQuota, and which namespace uses most.');
+  return addFlags(command, { isWatchable: true })
+    .addHelpText('after', QUOTAS_HELP)
+    .action(async (options: TopOptions) => {
+      const { runTopQuotas } = await import('./top/run-top.ts');
+      await runTopQuotas(options, io);
+    });
 }
 
 function queuesCommand(io: ProcessIo): Command {
   const command = new Command('queues')
     .aliases(['queue', 'que'])
     .description('Show the queues as a tree: what each deserves, uses and waits for, as the leader reports it.')
-    .option('--resource <name>', 'of which the amounts are, such as memory or nvidia.com/gpu', 'cpu')
-    .addOption(listOutputOption());
-  return addClusterOptions(command).action(async (options: TopQueuesOptions) => {
+    .option('--resource <name>', 'of which the amounts are, such as memory or nvidia.com/gpu', 'cpu');
+  return addFlags(command, { isWatchable: true }).action(async (options: TopQueuesOptions) => {
     const { runTopQueues } = await import('./top/run-top.ts');
     await runTopQueues(options, io);
   });
+}
+
+/** Pods are too many to watch. */
+function addFlags(command: Command, { isWatchable }: { readonly isWatchable: boolean }): Command {
+  addListOptions(command);
+  return addClusterOptions(isWatchable ? addWatchOption(command) : command);
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addClusterOptions } from './cluster/cluster-options.ts';
-import { listOutputOption } from './output/output-option.ts';
+import { addSelectorOption } from './cluster/label-selector.ts';
+import { addListOptions } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 import type { WhyNotOptions } from './why-not/run-why-not.ts';
 
@@ -28,9 +29,8 @@ export function whyNotCommand(io: ProcessIo): Command {
     .argument('[pod]', 'NAMESPACE/NAME, NAME or pod/NAME; without it all pending pods')
     .option('-n, --namespace <namespace>', 'namespace of the pod')
     .option('-A, --all-namespaces', 'pending pods of all namespaces', false)
-    .option('--no-extender', "as kube-scheduler without Plimsoll's extender")
-    .addOption(listOutputOption());
-  return addClusterOptions(command)
+    .option('--no-extender', "as kube-scheduler without Plimsoll's extender");
+  return addClusterOptions(addListOptions(addSelectorOption(command, 'pending pods')))
     .addHelpText('after', () => help(rootName(command)))
     .action(async (pod: string | undefined, options: WhyNotOptions) => {
       const { runWhyNot } = await import('./why-not/run-why-not.ts');

@@ -17,18 +17,15 @@ import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { formatAnswer, listDocument } from '#cli/output/answer.ts';
-import type { OutputFormat } from '#cli/output/output-option.ts';
+import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { formatTable } from '#cli/output/table.ts';
 import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
 import { checkCluster, checkSurroundings } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
 
-export interface CheckOptions extends ClusterOptions {
-  readonly output: OutputFormat;
+export interface CheckOptions extends ClusterOptions, ListingOptions {
   /** Whether Plimsoll can be installed, rather than whether it works; only on a cluster. */
   readonly preInstall?: boolean;
   /** Seconds to wait until there are no errors. */
@@ -53,8 +50,7 @@ const WAIT_MS = 1_000;
 /** Carries out `plimsoll check`: exit code 1 if there are errors; warnings do not count. */
 export async function runCheck(options: CheckOptions, io: ProcessIo, clock: Clock = systemClock): Promise<void> {
   const findings = await checkUntil(options, io, clock);
-  const answer = { document: listDocument('Finding', findings), table: () => printFindings(findings) };
-  io.print(await formatAnswer(answer, options.output));
+  io.print(await formatListing({ ...LISTING, rows: findings }, options));
   io.exit(hasErrors(findings) ? EXIT_FOUND : 0);
 }
 
@@ -112,11 +108,12 @@ function hasErrors(findings: readonly Finding[]): boolean {
   return findings.some(({ level }) => level === 'Error');
 }
 
-function printFindings(findings: readonly Finding[]): string {
-  const rows = findings.map(({ level, subject, text, next }) => [
-    level,
-    subject,
-    next === '' ? text : `${text}; ${next}`,
-  ]);
-  return formatTable(['LEVEL', 'SUBJECT', 'FINDING'], rows);
-}
+const LISTING: Omit<Listing<Finding>, 'rows'> = {
+  kind: 'Finding',
+  itemOf: (finding) => finding,
+  columns: [
+    { header: 'LEVEL', cell: ({ level }) => level },
+    { header: 'SUBJECT', cell: ({ subject }) => subject },
+    { header: 'FINDING', cell: ({ text, next }) => (next === '' ? text : `${text}; ${next}`) },
+  ],
+};

@@ -6,6 +6,9 @@ export interface ClusterOptions {
   readonly filename?: readonly string[] | undefined;
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
+  /** User and groups to act as. */
+  readonly as?: string | undefined;
+  readonly asGroup?: readonly string[] | undefined;
   /** Milliseconds for one request to the API server. */
   readonly requestTimeout?: number | undefined;
 }
@@ -14,7 +17,7 @@ const FILE_HELP = 'read a snapshot or manifests, - for standard input, not the c
 
 /** Adds the flags that say where the cluster is read from: snapshot files, else a kubeconfig as kubectl finds it. */
 export function addClusterOptions(command: Command): Command {
-  return addKubeconfigOptions(command.option('-f, --filename <file>', FILE_HELP, addFile));
+  return addKubeconfigOptions(command.option('-f, --filename <file>', FILE_HELP, append));
 }
 
 /** Adds the flags of a command that only a cluster can answer. */
@@ -22,6 +25,8 @@ export function addKubeconfigOptions(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster; default as for kubectl')
     .option('--context <name>', 'context of the kubeconfig; default its current one')
+    .option('--as <user>', 'act as this user, by impersonation')
+    .option('--as-group <group>', 'and as member of this group; repeatable', append)
     .option('--request-timeout <time>', 'for one request, as 10s or 2m; 0 for no limit', parseTimeout);
 }
 
@@ -35,7 +40,7 @@ function parseTimeout(text: string): number {
   return milliseconds === 0 ? NO_LIMIT_MS : Math.min(milliseconds, NO_LIMIT_MS);
 }
 
-/** One file per flag, as with kubectl: a list would swallow the arguments that follow. */
-function addFile(file: string, files: readonly string[] = []): readonly string[] {
-  return [...files, file];
+/** One value per flag, as with kubectl: a list would swallow the arguments that follow. */
+function append(value: string, values: readonly string[] = []): readonly string[] {
+  return [...values, value];
 }

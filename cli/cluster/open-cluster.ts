@@ -17,18 +17,26 @@ export interface OpenCluster {
 }
 
 /** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
-export async function withCluster<T>(
-  { kubeconfig, context, requestTimeout = TIMEOUT_MS }: ClusterOptions,
-  use: (cluster: OpenCluster) => Promise<T>,
-): Promise<T> {
+export async function withCluster<T>(options: ClusterOptions, use: (cluster: OpenCluster) => Promise<T>): Promise<T> {
+  const { kubeconfig, context, requestTimeout = TIMEOUT_MS } = options;
+  const impersonation = impersonationOf(options);
   const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
-  const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: requestTimeout });
+  const client = createClient(
+    { ...connection, ...impersonation },
+    { userAgent: 'plimsoll', timeoutMs: requestTimeout },
+  );
   try {
     const { namespace, server, origin } = connection;
     return await use({ client, namespace, server, origin });
   } finally {
     client.close();
   }
+}
+
+function impersonationOf({ as: user, asGroup: groups }: ClusterOptions): Pick<ClusterConnection, 'impersonate'> {
+  if (user !== undefined) return { impersonate: { user, groups: groups ?? [] } };
+  if (groups !== undefined) throw new InputError("option '--as-group' needs '--as'");
+  return {};
 }
 
 function asInputError(error: unknown): never {

@@ -119,6 +119,16 @@ const STEPS: readonly (readonly [RegExp, Make])[] = [
   ],
 ];
 
+/**
+ * Compiles a path as kubectl's `--sort-by` takes it: with or without braces and the leading dot. The result gives the
+ * first value found. `undefined` for a path that cannot be read.
+ */
+export function compileField(path: string): ((document: unknown) => unknown) | undefined {
+  const bare = /^\{(.*)\}$/s.exec(path)?.[1] ?? path;
+  const select = compilePath(/^[.[$@]/.test(bare) ? bare : `.${bare}`);
+  return select && ((document) => select([document])[0]);
+}
+
 /** A path such as `.items[*].metadata.name`; `undefined` where it cannot be read. */
 function compilePath(path: string): Select | undefined {
   const steps: Select[] = [];

@@ -1,5 +1,6 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { compileTemplate } from './json-path.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { compileField, compileTemplate } from './json-path.ts';
+import type { SortKey } from './sort-order.ts';
 
 const JSONPATH = 'jsonpath=';
 
@@ -19,6 +20,29 @@ export function outputOption(): Option {
 /** As kubectl has it where a table is printed: also `-o wide` and `-o name`. */
 export function listOutputOption(): Option {
   return optionWith(LIST_FORMATS);
+}
+
+/** Adds the flags of a command that lists objects: how they are printed, and in which order. */
+export function addListOptions(command: Command): Command {
+  return addSortOptions(command.addOption(listOutputOption()));
+}
+
+/** Adds `--sort-by` and `--no-headers`. */
+export function addSortOptions(command: Command): Command {
+  return command
+    .option('--sort-by <path>', 'sort by a field that -o json shows, such as .metadata.name', parseSortKey)
+    .option('--no-headers', 'print no line of headers');
+}
+
+/** Adds `-w, --watch`. */
+export function addWatchOption(command: Command): Command {
+  return command.option('-w, --watch', 'then print what changes, until interrupted', false);
+}
+
+function parseSortKey(path: string): SortKey {
+  const read = compileField(path);
+  if (read === undefined) throw new InvalidArgumentError(`cannot read the path "${path}"`);
+  return { path, read };
 }
 
 function optionWith(formats: readonly string[]): Option {

@@ -5,14 +5,14 @@ import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-high
 const GAP = '   ';
 
 /** Rows of text as kubectl aligns them: every column but the last as wide as its widest cell. */
-export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows].map((cells) => cells.map(printable));
-  const widths = header.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+export function formatTable(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
+  const lines = [...(header === undefined ? [] : [header]), ...rows].map((cells) => cells.map(printable));
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0))) ?? [];
   return lines.map((cells) => formatLine(cells, widths)).join('');
 }
 
 /** A table, or nothing where it would have no rows. */
-export function formatSection(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function formatSection(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? '' : formatTable(header, rows);
 }
 

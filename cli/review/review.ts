@@ -10,13 +10,13 @@ import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
-import { printable, formatTable } from '#cli/output/table.ts';
+import { printable } from '#cli/output/table.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { JUDGED_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';
-import { type Answer, listDocument } from '#cli/output/answer.ts';
+import type { Column, Listing } from '#cli/output/listing.ts';
 import { openRunningUsage, type RunningUsage } from './running-usage.ts';
 import { isSurrounding, readSurroundings } from './cluster-state.ts';
 
@@ -195,26 +195,19 @@ function resourceOf({ apiVersion, kind }: Manifest): string {
 }
 
 /** What a review answers. */
-export function reviewAnswer(rows: readonly Row[]): Answer {
-  return {
-    document: listDocument('ReviewResult', rows),
-    table: (isWide) => printTable(rows, isWide),
-    names: rows.map(({ resource }) => resource),
-  };
+export function reviewListing(rows: readonly Row[]): Listing<Row> {
+  return { kind: 'ReviewResult', rows, itemOf: (row) => row, columns: COLUMNS, nameOf: ({ resource }) => resource };
 }
+
+const COLUMNS: readonly Column<Row>[] = [
+  { header: 'OBJECT', cell: ({ object }) => object },
+  { header: 'ALLOWED', cell: ({ allowed }) => String(allowed) },
+  { header: 'CODE', cell: ({ code }) => String(code) },
+  { header: 'PATCH', cell: ({ patch }) => (patch.length === 0 ? '<none>' : JSON.stringify(patch)), isWide: true },
+  { header: 'MESSAGE', cell: ({ message }) => message },
+];
 
 /** With a table, warnings go to standard error, as with kubectl. */
 export function warningLines(rows: readonly Row[]): readonly string[] {
   return rows.flatMap(({ object, warnings }) => warnings.map((warning) => printable(`Warning: ${object}: ${warning}`)));
-}
-
-function printTable(rows: readonly Row[], isWide: boolean): string {
-  const header = ['OBJECT', 'ALLOWED', 'CODE', ...(isWide ? ['PATCH'] : []), 'MESSAGE'];
-  return formatTable(
-    header,
-    rows.map(({ object, allowed, code, message, patch }) => {
-      const changes = isWide ? [patch.length === 0 ? '<none>' : JSON.stringify(patch)] : [];
-      return [object, String(allowed), String(code), ...changes, message];
-    }),
-  );
 }

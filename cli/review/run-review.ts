@@ -4,8 +4,8 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { namespaceOf, type Manifest, parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
-import { formatAnswer } from '#cli/output/answer.ts';
-import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
+import { formatListing, type ListingOptions } from '#cli/output/listing.ts';
+import { isTable } from '#cli/output/output-option.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
@@ -16,7 +16,7 @@ import {
   describeIgnored,
   isFailure,
   review,
-  reviewAnswer,
+  reviewListing,
   type ReviewInput,
   sortManifests,
   warningLines,
@@ -24,12 +24,9 @@ import {
 import { expectKnownFields } from './known-fields.ts';
 import { requesterOf, SURROUNDING_RESOURCES } from './cluster-state.ts';
 
-export interface ReviewOptions extends ClusterOptions {
-  readonly as?: string;
-  readonly asGroup?: readonly string[];
+export interface ReviewOptions extends ClusterOptions, ListingOptions {
   readonly namespace?: string;
   readonly failOnWarnings?: boolean;
-  readonly output: OutputFormat;
 }
 
 /** Carries out `plimsoll review`: exit code 0 where nothing would be refused, 1 where something would be. */
@@ -37,7 +34,7 @@ export async function runReview(options: ReviewOptions, io: ProcessIo): Promise<
   const { rows, ignored } = review(await readInput(options, io));
   const warnings = isTable(options.output) ? warningLines(rows) : [];
   for (const line of [...describeIgnored(ignored), ...warnings]) io.tell(line);
-  io.print(await formatAnswer(reviewAnswer(rows), options.output));
+  io.print(await formatListing(reviewListing(rows), options));
   io.exit(rows.some((row) => isFailure(row, options.failOnWarnings === true)) ? 1 : 0);
 }
 
@@ -93,14 +90,14 @@ export interface Cluster {
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
 /**
- * Reads it with the rights of the kubeconfig. `namespacesOf` says whose pods to look at, given the context's namespace.
+ * Reads it with the rights of the kubeconfig, not of the user whose objects are judged. `namespacesOf` says whose pods to look at, given the context's namespace.
  * Rejects with an InputError that says what could not be read.
  */
 async function readCluster(
   choice: ClusterOptions,
   namespacesOf: (contextNamespace: string | undefined) => ReadonlySet<string>,
 ): Promise<Cluster> {
-  return withCluster(choice, async ({ client, namespace }) => {
+  return withCluster({ ...choice, as: undefined, asGroup: undefined }, async ({ client, namespace }) => {
     const lists = await Promise.all(SURROUNDING_RESOURCES.map((resource) => listAll(client, resource)));
     const knownPods = await readKnownPods(client, namespacesOf(namespace));
     return { manifests: lists.flat(), requester: await whoAmI(client), namespace, knownPods };

@@ -3,6 +3,12 @@
 export const NO_NODE_PRESSURE =
   'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
 
+export const NO_NODE = 'no NodePressure found of a node with these labels';
+
+export const NO_CANDIDATE = 'no pod found that an agent would evict next';
+
+export const NO_QUOTA = 'no PriorityQuota found: see that there are some (kubectl get priorityquotas)';
+
 export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get queues)';
 
 export function noNode(name: string): string {

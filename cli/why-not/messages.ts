@@ -46,4 +46,4 @@ export function scheduled(message: string): string {
   return `kube-scheduler: ${message}`;
 }
 
-export const NO_PENDING_PODS = 'No pods are waiting for a node.';
+export const NO_PENDING_PODS = 'no pending pod found';

@@ -1,21 +1,23 @@
 import { ageText } from '#shared/domain/model/texts.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { readManifests } from '#cli/cluster/read-manifests.ts';
-import { reasonTable, formatTable, joinParts, printLine } from '#cli/output/table.ts';
-import { type Answer, formatAnswer, listDocument, objectDocument } from '#cli/output/answer.ts';
-import type { OutputFormat } from '#cli/output/output-option.ts';
+import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
+import { type Answer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
+import { isTable } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { NO_PENDING_PODS } from './messages.ts';
 import { pendingReason, type PendingReason } from './pending-reason.ts';
 
-export interface WhyNotOptions extends ClusterOptions {
+export interface WhyNotOptions extends ClusterOptions, ListingOptions {
   readonly namespace?: string;
   readonly allNamespaces: boolean;
   readonly extender: boolean;
-  readonly output: OutputFormat;
+  readonly selector?: Selector;
 }
 
 /** Carries out `plimsoll why-not`: one pod in detail, or every pending pod in a line. */
@@ -25,23 +27,18 @@ export async function runWhyNot(wanted: string | undefined, options: WhyNotOptio
   const namespace = options.namespace ?? read.namespace;
   const setup = { extender: options.extender, budgets: 'BestEffort', now: read.now } as const;
   const explain = (pod: Pod) => pendingReason(model, pod, setup);
-  const answer =
-    wanted === undefined
-      ? listAnswer(pendingPods(model, options.allNamespaces ? undefined : namespace).map(explain), options, read.now)
-      : podAnswer(explain(findPod(model, wanted, namespace)));
-  io.print(await formatAnswer(answer, options.output));
+  if (wanted !== undefined) {
+    io.print(await formatAnswer(podAnswer(explain(findPod(model, wanted, namespace))), options.output));
+    return;
+  }
+  const pending = pendingPods(model, options.allNamespaces ? undefined : namespace);
+  const selected = pending.filter(({ labels }) => options.selector?.matches(labels) ?? true);
+  if (selected.length === 0 && isTable(options.output)) io.tell(NO_PENDING_PODS);
+  io.print(await formatListing(listing(selected.map(explain), options.allNamespaces, read.now), options));
 }
 
 function podAnswer(reason: PendingReason): Answer {
   return { document: objectDocument(KIND, reason), table: () => printReason(reason), names: [nameOf(reason)] };
-}
-
-function listAnswer(reasons: readonly PendingReason[], { allNamespaces }: WhyNotOptions, now: Instant): Answer {
-  return {
-    document: listDocument(KIND, reasons),
-    table: () => printList(reasons, allNamespaces, now),
-    names: reasons.map(nameOf),
-  };
 }
 
 function nameOf({ metadata }: PendingReason): string {
@@ -67,25 +64,31 @@ function printReason({ metadata, because, nodes, explanations }: PendingReason):
   ]);
 }
 
-/** As with kubectl, the namespace stands first where there are several. */
-function printList(reasons: readonly PendingReason[], allNamespaces: boolean, now: Instant): string {
-  if (reasons.length === 0) return `${NO_PENDING_PODS}\n`;
-  const header = ['NAME', 'PRIORITY', 'CODE', 'AGE', 'REASON'];
-  if (!allNamespaces)
-    return formatTable(
-      header,
-      reasons.map((reason) => listCells(reason, now)),
-    );
-  const rows = reasons.map((reason) => [reason.metadata.namespace, ...listCells(reason, now)]);
-  return formatTable(['NAMESPACE', ...header], rows);
+/** As with kubectl, the namespace stands first where there may be several. */
+function listing(rows: readonly PendingReason[], ofAll: boolean, now: Instant): Listing<PendingReason> {
+  return {
+    kind: KIND,
+    rows,
+    itemOf: (row) => row,
+    nameOf,
+    columns: [
+      ...(ofAll ? [{ header: 'NAMESPACE', cell: ({ metadata }: PendingReason) => metadata.namespace }] : []),
+      { header: 'NAME', cell: ({ metadata }) => metadata.name },
+      { header: 'PRIORITY', cell: ({ priority }) => String(priority) },
+      { header: 'CODE', cell: (row) => shownReason(row).code },
+      { header: 'AGE', cell: ({ metadata }) => ageText(created(metadata), now), isAge: true },
+      { header: 'REASON', cell: (row) => shownReason(row).text },
+    ],
+  };
+}
+
+function created({ creationTimestamp }: PendingReason['metadata']): Instant | undefined {
+  return creationTimestamp === undefined ? undefined : Date.parse(creationTimestamp);
 }
 
 const STUCK: readonly string[] = ['VictimHangs', 'HigherPodCame', 'RoomTaken', 'StillRefused'];
 
 /** An overdue preemptor needs a person, so it is named before what the scheduler will do without help. */
-function listCells({ metadata, priority, because, explanations }: PendingReason, now: Instant): readonly string[] {
-  const shown = explanations.find(({ code }) => STUCK.includes(code)) ?? because;
-  const { name, creationTimestamp } = metadata;
-  const created = creationTimestamp === undefined ? undefined : Date.parse(creationTimestamp);
-  return [name, String(priority), shown.code, ageText(created, now), shown.text];
+function shownReason({ because, explanations }: PendingReason): PendingReason['because'] {
+  return explanations.find(({ code }) => STUCK.includes(code)) ?? because;
 }

@@ -60,6 +60,36 @@ describe('plimsoll top', () => {
     });
   });
 
+  test('quotas: what is used and free, and who uses most', async () => {
+    const quota = (name: string, spec: object, status: object) => ({
+      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityQuota', metadata: { name }, spec, status },
+    });
+    const byNamespace = [
+      { namespace: 'reports', used: { 'requests.cpu': '1500m' } },
+      { namespace: 'payments', used: { 'requests.cpu': '3', 'requests.memory': '6Gi' } },
+    ];
+    const input = takenList([
+      quota('none', { priority: { min: 10 }, hard: { pods: '0' } }, {}),
+      quota(
+        'critical',
+        { priorityClassNames: ['critical'], hard: { 'requests.cpu': '10', 'requests.memory': '8Gi' } },
+        { used: { 'requests.cpu': '4500m', 'requests.memory': '6Gi' }, byNamespace },
+      ),
+    ]);
+    const { code, stdout } = await runPlimsoll(['top', 'quotas', '-f', '-'], input);
+    expect({ code, lines: stdout.trim().split('\n') }).toEqual({
+      code: 0,
+      lines: [
+        'NAME       RESOURCE          USED    HARD   FREE    USED%    LARGEST NAMESPACE',
+        'critical   requests.cpu      4500m   10     5500m   45%      payments (3)',
+        'critical   requests.memory   6Gi     8Gi    2Gi     75%      payments (6Gi)',
+        'none       pods              0       0      0       <none>   <none>',
+      ],
+    });
+    const sorted = await runPlimsoll(['top', 'quota', '-f', '-', '--sort-by=.usedPercent', '-o', 'name'], input);
+    expect(sorted.stdout).toMatch(/^priorityquota\.plimsoll\.dev\/none\n(.*critical\n){2}$/);
+  });
+
   test('-o wide adds columns behind the age', async () => {
     const lines = (await top('nodes', '-o', 'wide')).stdout.split('\n').map((line) => line.split(/ {3,}/).slice(-4));
     expect(lines.slice(0, 3)).toEqual([

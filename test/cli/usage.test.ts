@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { flagsBehind } from '#cli/program.ts';
+import { createProgram, flagsBehind } from '#cli/program.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 
 const MISTAKES: readonly (readonly [readonly string[], string])[] = [
@@ -38,6 +38,17 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
     ['explain', 'deploy/web', '-f', '-'],
     'error: expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got deploy/web\n',
   ],
+  [
+    ['top', 'nodes', '--sort-by', '{.metadata[}'],
+    "error: option '--sort-by <path>' argument '{.metadata[}' is invalid. cannot read the path \"{.metadata[}\"\n",
+  ],
+  [['top', 'nodes', '-w', '-f', 'x'], "error: '--watch' and '--filename' exclude each other: files do not change\n"],
+  [['top', 'nodes', '--as-group', 'x'], "error: option '--as-group' needs '--as'\n"],
+  [
+    ['top', 'nodes', '-l', 'pool=batch,in (x)'],
+    "error: option '-l, --selector <labels>' argument 'pool=batch,in (x)' is invalid. cannot read \"in (x)\": " +
+      'expected KEY=VALUE, KEY!=VALUE, KEY in (VALUE,…), KEY notin (VALUE,…), KEY or !KEY\n',
+  ],
   [['explain', 'pod'], 'error: expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got pod\n'],
   [['simulate', 'preempts'], "error: unknown command 'preempts'\n(Did you mean preempt?)\n"],
   [
@@ -72,7 +83,16 @@ const NESTED = [
   'top nodes',
   'top pods',
   'top priorities',
+  'top queues',
+  'top quotas',
 ];
+const PROGRAM = createProgram('plimsoll', {
+  standardInput: process.stdin,
+  print: () => undefined,
+  tell: () => undefined,
+  exit: () => undefined,
+  now: () => 0,
+});
 const HELPED = [...COMMANDS, ...NESTED].map((name) => `${name} --help`);
 
 describe('usage', () => {
@@ -114,13 +134,15 @@ describe('usage', () => {
     ['top nodes', 'top nodes'],
     ['--context a top nodes', 'top nodes --context a'],
     ['-A --kubeconfig=f -o json disruptions', 'disruptions -A --kubeconfig=f -o json'],
+    ['--as alice --as-group=dev --no-headers -w top nodes', 'top nodes --as alice --as-group=dev --no-headers -w'],
+    ['-l pool=batch --sort-by .state top nodes', 'top nodes -l pool=batch --sort-by .state'],
     ['-n team-a explain pod web -- -x', 'explain pod web -n team-a -- -x'],
     ['--help', '--help'],
     ['--unknown top', '--unknown top'],
     ['--context', '--context'],
     ['top nodes --context a', 'top nodes --context a'],
   ])('flags in front of the command: %s is %s', (given, read) => {
-    expect(flagsBehind(given.split(' '))).toEqual(read.split(' '));
+    expect(flagsBehind(PROGRAM, given.split(' '))).toEqual(read.split(' '));
   });
 
   test.each([

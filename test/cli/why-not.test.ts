@@ -205,6 +205,9 @@ describe('plimsoll why-not', () => {
       metadata: { namespace: 'payments', name: 'checkout-0' },
       because: { facts: { node: 'node-1' } },
     });
-    expect((await whyNot(clusterFile(), '-n', 'reports')).stdout).toBe('No pods are waiting for a node.\n');
+    expect(await whyNot(clusterFile(), '-n', 'reports')).toMatchObject({
+      stdout: '',
+      stderr: 'no pending pod found\n',
+    });
   });
 });

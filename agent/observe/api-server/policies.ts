@@ -10,12 +10,13 @@ import {
 import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { LOG, REASONS } from '#agent/messages.ts';
+import type { Log } from '#shared/runtime/log.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
 const OLDEST_MS = 120_000;
 
-type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'>;
+type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'> & { readonly log: Pick<Log, 'info'> };
 
 /** The watched policies of the cluster and the one in force on this node. */
 export interface Policies {

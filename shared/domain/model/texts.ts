@@ -47,14 +47,16 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** How long ago a time in milliseconds was, as kubectl prints ages; `<unknown>` without a time. */
+/**
+ * How long ago a time in milliseconds was, as kubectl prints ages; `<unknown>` without a time. A time ahead of `now` is
+ * one of a clock that is ahead, and counts as `now`.
+ */
 export function ageText(at: number | undefined, now: number): string {
-  return at === undefined ? '<unknown>' : durationText(Math.floor((now - at) / 1000));
+  return at === undefined || Number.isNaN(at) ? '<unknown>' : durationText(Math.floor((now - at) / 1000));
 }
 
-/** Seconds as people read them, the longer the coarser: `3d4h`, `5m`. `apimachinery/pkg/util/duration`. */
+/** Seconds as people read them, the longer the coarser: `3d4h`, `5m`; never below `0s`. `apimachinery/pkg/util/duration`. */
 export function durationText(seconds: number): string {
-  if (seconds < -1) return '<invalid>';
   if (seconds < 2 * MINUTE) return `${Math.max(0, seconds)}s`;
   if (seconds < 10 * MINUTE) return two(seconds, MINUTE, 'm', 's');
   if (seconds < 3 * HOUR) return `${Math.floor(seconds / MINUTE)}m`;

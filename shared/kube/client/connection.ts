@@ -19,10 +19,17 @@ export interface ClusterConnection {
   readonly origin?: { readonly context: string; readonly cluster: string };
   /** The namespace we live in. */
   readonly namespace?: string;
+  /** Who requests are sent as, where that is not who we are; needs the right to impersonate. */
+  readonly impersonate?: Impersonation;
   /** Connects through the proxy that the kubeconfig or the environment names. */
   readonly proxyAgent?: Agent;
   /** Set only by a kubeconfig that says `insecure-skip-tls-verify`. */
   readonly skipTlsVerify?: boolean;
+}
+
+export interface Impersonation {
+  readonly user: string;
+  readonly groups: readonly string[];
 }
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';

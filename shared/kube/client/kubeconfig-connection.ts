@@ -22,6 +22,7 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
     origin: { context: config.getCurrentContext(), cluster: cluster.name },
     token: () => bearerToken(config),
     ...tlsOf(cluster, options),
+    ...impersonationOf(options),
     ...(namespace === undefined ? {} : { namespace }),
     ...(isProxied && options.agent instanceof Agent ? { proxyAgent: options.agent } : {}),
   };
@@ -76,6 +77,12 @@ async function bearerToken(config: KubeConfig): Promise<string> {
   const { headers } = await authenticate(config);
   const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
   return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
+}
+
+/** The user that the kubeconfig says to act as; `as-groups` is not known to the library. */
+function impersonationOf({ headers }: RequestOptions): Pick<ClusterConnection, 'impersonate'> {
+  const user = headers !== undefined && 'Impersonate-User' in headers ? headers['Impersonate-User'] : undefined;
+  return typeof user === 'string' ? { impersonate: { user, groups: [] } } : {};
 }
 
 function tlsOf(cluster: Cluster, options: RequestOptions): Partial<ClusterConnection> {

@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import { type FileFollower, followCertificates } from '#shared/runtime/certificate-file.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
@@ -99,14 +99,21 @@ interface Outgoing {
   readonly body: Uint8Array | undefined;
 }
 
-async function headersFor({ connection, userAgent, request, body }: Outgoing): Promise<Record<string, string>> {
+async function headersFor({ connection, userAgent, request, body }: Outgoing): Promise<OutgoingHttpHeaders> {
   const token = (await connection.token?.()) ?? '';
   return {
     accept: request.accept ?? 'application/json',
     'user-agent': userAgent,
     ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...impersonationHeaders(connection),
     ...(body === undefined ? {} : bodyHeaders(request, body)),
   };
+}
+
+function impersonationHeaders({ impersonate }: ClusterConnection): OutgoingHttpHeaders {
+  if (impersonate === undefined) return {};
+  const { user, groups } = impersonate;
+  return { 'impersonate-user': user, ...(groups.length > 0 && { 'impersonate-group': [...groups] }) };
 }
 
 function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, string> {

@@ -20,7 +20,7 @@ import type { ObjectSink } from './reflector-store.ts';
 export interface ListWatchOptions extends Source {
   /** A number in [0, 1) for jitter. */
   readonly random: () => number;
-  readonly log: Log;
+  readonly log: Pick<Log, 'warn' | 'error'>;
   readonly metrics?: Metrics;
   /** Objects per page of a list. */
   readonly pageSize?: number;

@@ -13,7 +13,17 @@ chmodSync(`${folder}/plimsoll`, 0o755);
 
 const CHECK_FLAGS = [
   ...['--pre-install', '--wait', '-o', '--output', '-f', '--filename'],
-  ...['--kubeconfig', '--context', '--request-timeout', '-h', '--help'],
+  ...[
+    '--sort-by',
+    '--no-headers',
+    '--kubeconfig',
+    '--context',
+    '--as',
+    '--as-group',
+    '--request-timeout',
+    '-h',
+    '--help',
+  ],
 ];
 
 /** Completes in a bash that has read the script, as the key does. */

@@ -12,6 +12,8 @@ const file = join(folder, 'cluster.json');
 const KINDS: readonly (readonly [kind: string, ...words: readonly string[]])[] = [
   ['NodeSummaryList', 'top', 'nodes'],
   ['EvictionCandidateList', 'top', 'pods'],
+  ['PrioritySummaryList', 'top', 'priorities'],
+  ['QuotaSummaryList', 'top', 'quotas'],
   ['ReviewResultList', 'review'],
   ['PodExplanation', 'explain', 'pod/ledger-0', '-n', 'payments'],
   ['QuotaExplanation', 'explain', 'quota/critical'],

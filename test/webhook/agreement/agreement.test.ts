@@ -1,6 +1,6 @@
 import jsonPatch from 'fast-json-patch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reviewAnswer, type Row, review } from '#cli/review/review.ts';
+import { reviewListing, type Row, review } from '#cli/review/review.ts';
 import { requesterOf } from '#cli/review/cluster-state.ts';
 import { HELD, JUDGED, RULES, type Raw } from './agreement-cases.ts';
 import { readAnswer, review as reviewBody, type Answer } from '#test/webhook/support/reviews.ts';
@@ -37,8 +37,7 @@ function reviewOffline(objects: readonly Raw[]): readonly Row[] {
     return { apiVersion: String(raw['apiVersion']), kind: String(raw['kind']), raw, where: 'test' };
   });
   const { rows } = review({ manifests, inCluster: [], requester: ALICE, namespace: 'free', now: Date.now() });
-  const { document } = reviewAnswer(rows);
-  return (JSON.parse(JSON.stringify(document)) as { readonly items: readonly Row[] }).items;
+  return JSON.parse(JSON.stringify(reviewListing(rows).rows)) as readonly Row[];
 }
 
 function verdictOf(row: Row | undefined): Verdict | undefined {

@@ -14,12 +14,13 @@ describe('durationText', () => {
     [50 * 3600, '2d2h'],
     [20 * 86400, '20d'],
     [800 * 86400, '2y70d'],
-    [-5, '<invalid>'],
+    [-5, '0s'],
   ])('%i s is %s', (seconds, text) => {
     expect(durationText(seconds)).toBe(text);
   });
 });
 
-test('an age without a time is unknown', () => {
-  expect([ageText(undefined, 0), ageText(0, 5_000)]).toEqual(['<unknown>', '5s']);
+test('an age without a time is unknown, and one of a clock that is ahead is none', () => {
+  const times = [undefined, Number.NaN, 0, 3_600_000];
+  expect(times.map((at) => ageText(at, 5_000))).toEqual(['<unknown>', '<unknown>', '5s', '0s']);
 });

@@ -1,0 +1,128 @@
+import { ageText, compareTexts } from '#shared/domain/model/texts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { approximateNumber } from '#shared/domain/quantity/quantity.ts';
+import { API_GROUP } from '#shared/kube/api-names.ts';
+import { PRIORITY_QUOTAS, QUEUES } from '#shared/kube/resource.ts';
+import { clusterModel, decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
+import type { Listing } from '#cli/output/listing.ts';
+import { type PriorityRow, priorityRows } from './priority-rows.ts';
+import { type QueueRow, queueRows } from './queue-rows.ts';
+
+/** All priorities, the highest first. */
+export function priorityList(read: ClusterManifests): Listing<PriorityRow> {
+  const { classes, pods } = clusterModel(read);
+  return {
+    kind: 'PrioritySummary',
+    rows: priorityRows(classes.values(), pods),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) => `priorityclass.scheduling.k8s.io/${metadata.name}`,
+    columns: [
+      { header: 'NAME', cell: ({ metadata }) => metadata.name },
+      { header: 'PRIORITY', cell: ({ priority }) => String(priority) },
+      { header: 'PREEMPTS', cell: ({ preempts }) => String(preempts) },
+      { header: 'DEFAULT', cell: ({ globalDefault }) => String(globalDefault) },
+      { header: 'PODS', cell: ({ pods: count }) => String(count) },
+      { header: 'NAMESPACES', cell: ({ namespaces }) => String(namespaces) },
+      { header: 'CPU', cell: ({ requests }) => readableAmount(requests.cpu) },
+      { header: 'MEMORY', cell: ({ requests }) => readableAmount(requests.memory) },
+    ],
+  };
+}
+
+/** One resource that a PriorityQuota limits. */
+export interface QuotaRow extends Omit<QuotaFacts['resources'][number], 'namespaces'> {
+  readonly metadata: QuotaFacts['metadata'];
+  /** The pods that the quota counts. */
+  readonly scope: string;
+  /** What is used of `hard`; absent where `hard` is 0. */
+  readonly usedPercent?: number;
+  /** Who uses most of it; absent where nothing is used. */
+  readonly largest?: QuotaFacts['resources'][number]['namespaces'][number];
+}
+
+/** Every limit of every PriorityQuota, quotas by name. */
+export function quotaList({ manifests }: ClusterManifests): Listing<QuotaRow> {
+  const quotas = manifests
+    .filter(({ kind }) => kind === PRIORITY_QUOTAS.kind)
+    .map((each) => quotaFacts(decodeManifest(each, decodeCountedQuota)));
+  return {
+    kind: 'QuotaSummary',
+    rows: quotas.toSorted((a, b) => compareTexts(a.metadata.name, b.metadata.name)).flatMap(quotaRowsOf),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) => `priorityquota.${API_GROUP}/${metadata.name}`,
+    columns: [
+      { header: 'NAME', cell: ({ metadata }) => metadata.name },
+      { header: 'RESOURCE', cell: ({ resource }) => resource },
+      { header: 'USED', cell: ({ used }) => readableAmount(used) },
+      { header: 'HARD', cell: ({ hard }) => readableAmount(hard) },
+      { header: 'FREE', cell: ({ free }) => readableAmount(free) },
+      { header: 'USED%', cell: ({ usedPercent }) => (usedPercent === undefined ? '<none>' : `${usedPercent}%`) },
+      { header: 'LARGEST NAMESPACE', cell: ({ largest }) => largestText(largest) },
+      { header: 'COUNTS', cell: ({ scope }) => scope, isWide: true },
+    ],
+  };
+}
+
+function quotaRowsOf({ metadata, scope, resources }: QuotaFacts): readonly QuotaRow[] {
+  return resources.map(({ namespaces: [largest], ...resource }) => {
+    const share = amountIn(resource.used) / amountIn(resource.hard);
+    return {
+      ...{ metadata, scope, ...resource },
+      ...(Number.isFinite(share) && { usedPercent: Math.round(share * 100) }),
+      ...(largest !== undefined && { largest }),
+    };
+  });
+}
+
+function amountIn(text: string): number {
+  const parsed = parseQuantity(text);
+  return parsed.ok ? approximateNumber(parsed.quantity) : 0;
+}
+
+function largestText(largest: QuotaRow['largest']): string {
+  return largest === undefined ? '<none>' : `${largest.namespace} (${readableAmount(largest.used)})`;
+}
+
+/** The queues as a tree; sorted by something else they are no tree, and not indented. */
+export function queueList(
+  { manifests, now }: ClusterManifests,
+  { resource, isTree }: { readonly resource: string; readonly isTree: boolean },
+): Listing<QueueRow> {
+  const amount = (header: string, field: 'guaranteed' | 'deserved' | 'allocated' | 'used' | 'pending') => ({
+    header,
+    cell: (row: QueueRow) => row[field][resource] ?? NOT_WRITTEN,
+  });
+  return {
+    kind: 'QueueSummary',
+    rows: queueRows(manifests.filter(({ kind }) => kind === QUEUES.kind)),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) => `queue.${API_GROUP}/${metadata.name}`,
+    columns: [
+      { header: 'NAME', cell: ({ depth, metadata }) => `${isTree ? indent(depth) : ''}${metadata.name}` },
+      { header: 'WEIGHT', cell: ({ weight }) => String(weight) },
+      amount('GUARANTEED', 'guaranteed'),
+      amount('DESERVED', 'deserved'),
+      amount('LET-IN', 'allocated'),
+      amount('USED', 'used'),
+      amount('PENDING', 'pending'),
+      { header: 'WAITING', cell: ({ waitingPods }) => String(waitingPods ?? NOT_WRITTEN) },
+      { header: 'OLDEST', cell: ({ oldestWaiting }) => oldestText(oldestWaiting, now), isAge: true },
+    ],
+  };
+}
+
+/** What stands for a figure that the leader has not written. */
+const NOT_WRITTEN = '-';
+const MAX_INDENT = 20;
+
+function indent(depth: number): string {
+  return '  '.repeat(Math.min(depth, MAX_INDENT));
+}
+
+function oldestText(oldest: string | undefined, now: Instant): string {
+  return oldest === undefined ? NOT_WRITTEN : ageText(Date.parse(oldest), now);
+}
