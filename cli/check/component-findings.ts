@@ -1,10 +1,10 @@
-import { parse } from 'yaml';
 import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
+import { schedulerProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Finding } from './finding.ts';
@@ -120,20 +120,9 @@ function configurationFindings(manifest: Manifest): readonly Finding[] {
   if (!isRecord(data)) return [];
   const where = `ConfigMap ${namespaceOf(manifest, '')}/${nameOf(manifest)}`;
   return Object.values(data)
-    .map(readConfiguration)
-    .flatMap((configuration) => itemsOf(fieldOf(configuration, 'profiles')))
+    .flatMap(schedulerProfiles)
     .filter(isWithoutPreemption)
     .map((profile) => preemptionDisabled(where, nameOfProfile(profile)));
-}
-
-/** Most ConfigMaps hold something else. */
-function readConfiguration(text: unknown): unknown {
-  if (typeof text !== 'string' || !text.includes('KubeSchedulerConfiguration')) return undefined;
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isWithoutPreemption(profile: unknown): boolean {

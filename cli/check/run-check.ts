@@ -8,6 +8,7 @@ import {
   NODES,
   PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
+  resourceLabel,
   RESOURCE_QUOTAS,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
@@ -16,12 +17,13 @@ import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
-import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
 import { checkCluster, checkSurroundings } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
+import { kindUnread } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
 
@@ -66,7 +68,7 @@ async function checkUntil(options: CheckOptions, io: ProcessIo, clock: Clock): P
 
 async function checkOnce(options: CheckOptions, io: ProcessIo): Promise<readonly Finding[]> {
   const { version } = buildInfo('cli');
-  if (options.filename !== undefined) return checkCluster(await readManifests(options, RESOURCES, io), version);
+  if (options.filename !== undefined) return checkFiles(await readManifests(options, RESOURCES, io), version);
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   return withCluster(options, async ({ client, namespace }) => {
     const lists = await listAllowed(client, RESOURCES);
@@ -78,6 +80,15 @@ async function checkOnce(options: CheckOptions, io: ProcessIo): Promise<readonly
     return options.preInstall === true ? beforeInstallation(seen) : afterInstallation(seen, version);
   });
 }
+
+/** What a snapshot does not hold is not mistaken for something that the cluster does not have. */
+function checkFiles(read: ClusterManifests, version: string): readonly Finding[] {
+  const unread = RESOURCES.filter(({ kind }) => read.unread?.has(kind));
+  const findings = unread.map((resource) => kindUnread(resourceLabel(resource), NOT_IN_SNAPSHOT));
+  return [...checkCluster(read, version, read.unread), ...findings];
+}
+
+const NOT_IN_SNAPSHOT = 'the snapshot was taken without them';
 
 interface SeenCluster {
   readonly client: OpenCluster['client'];

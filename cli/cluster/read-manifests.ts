@@ -12,6 +12,8 @@ export interface ClusterManifests {
   readonly now: Instant;
   /** Where objects are that name no namespace. */
   readonly namespace: string;
+  /** Kinds that a snapshot does not hold, because its author was not allowed to list them. */
+  readonly unread?: ReadonlySet<string>;
 }
 
 /** A snapshot of 5,000 nodes and 150,000 pods has some 150 MiB. */
@@ -27,7 +29,8 @@ export async function readManifests(
   const files = await readFiles(options.filename, io.standardInput, LARGEST_SNAPSHOT_MIB);
   const manifests = files.flatMap(parseFile);
   if (manifests.length === 0) throw new InputError(`no objects in ${options.filename.join(', ')}`);
-  return { manifests, now: timeOf(manifests) ?? io.now(), namespace: 'default' };
+  const unread = new Set(manifests.flatMap((each) => each.unread ?? []));
+  return { manifests, now: timeOf(manifests) ?? io.now(), namespace: 'default', unread };
 }
 
 /** The client is loaded only where a cluster is asked. */

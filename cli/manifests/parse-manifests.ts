@@ -1,6 +1,6 @@
 import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
 import { InputError } from '#cli/process-io.ts';
-import { ANNOTATION_SNAPSHOT_TIME } from '#shared/kube/api-names.ts';
+import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import type { TextFile } from './read-files.ts';
@@ -61,7 +61,7 @@ export function manifestsIn(content: unknown, where: string): readonly Manifest[
   if (!kind.endsWith(LIST)) return [manifest];
   const { items } = raw;
   if (!Array.isArray(items)) throw new InputError(`${where}: items: expected a list`);
-  const implied = { ...timeOf(raw), ...(kind !== LIST && { apiVersion, kind: kind.slice(0, -LIST.length) }) };
+  const implied = { ...snapshotOf(raw), ...(kind !== LIST && { apiVersion, kind: kind.slice(0, -LIST.length) }) };
   return items.map((item: unknown, index) => asManifest(item, `${where}, item ${index + 1}`, implied));
 }
 
@@ -70,12 +70,25 @@ function asManifest(content: unknown, where: string, implied: Partial<Manifest> 
   const { apiVersion = implied.apiVersion, kind = implied.kind } = content;
   if (!isName(apiVersion)) throw new InputError(`${where}: apiVersion: expected a text`);
   if (!isName(kind)) throw new InputError(`${where}: kind: expected a text`);
-  return { apiVersion, kind, raw: { ...content, apiVersion, kind }, where, takenAt: implied.takenAt };
+  return {
+    apiVersion,
+    kind,
+    raw: { ...content, apiVersion, kind },
+    where,
+    takenAt: implied.takenAt,
+    unread: implied.unread,
+  };
 }
 
-function timeOf(list: Manifest['raw']): Pick<Manifest, 'takenAt'> {
-  const takenAt = fieldOf(fieldOf(fieldOf(list, 'metadata'), 'annotations'), ANNOTATION_SNAPSHOT_TIME);
-  return typeof takenAt === 'string' ? { takenAt } : {};
+function snapshotOf(list: Manifest['raw']): Pick<Manifest, 'takenAt' | 'unread'> {
+  const annotations = fieldOf(fieldOf(list, 'metadata'), 'annotations');
+  const [takenAt, unread] = [ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD].map((name) =>
+    fieldOf(annotations, name),
+  );
+  return {
+    ...(typeof takenAt === 'string' && { takenAt }),
+    ...(typeof unread === 'string' && unread !== '' && { unread: unread.split(',') }),
+  };
 }
 
 function isName(value: unknown): value is string {
@@ -152,6 +165,8 @@ export interface Manifest {
   readonly where: string;
   /** When the snapshot that it stands in was taken, RFC 3339. */
   readonly takenAt?: string | undefined;
+  /** Kinds that are missing in that snapshot, because its author was not allowed to list them. */
+  readonly unread?: readonly string[] | undefined;
 }
 
 const POD = 'v1 Pod';

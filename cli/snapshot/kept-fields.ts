@@ -1,6 +1,9 @@
 import { isRecord } from '#shared/kube/kube-object.ts';
+import { onlyProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import {
+  CONFIG_MAPS,
   DISRUPTIONS,
+  MUTATING_WEBHOOKS,
   NAMESPACES,
   NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
@@ -8,8 +11,12 @@ import {
   PDBS,
   PODS,
   PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
+  PRIORITY_QUOTAS,
   QUEUES,
   RESCHEDULING_POLICIES,
+  RESOURCE_QUOTAS,
+  VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
 import {
   ANNOTATION_ADMITTED,
@@ -108,7 +115,20 @@ const QUEUE_STATUS: Shape = {
   oldestWaiting: true,
 };
 
-/** What decisions and explanations read, by kind. */
+const WEBHOOK_CONFIGURATION: Shape = {
+  metadata: IDENTITY,
+  webhooks: {
+    name: true,
+    clientConfig: { caBundle: true },
+    rules: true,
+    failurePolicy: true,
+    reinvocationPolicy: true,
+    namespaceSelector: true,
+    matchConditions: { name: true },
+  },
+};
+
+/** What decisions, explanations and checks read, by kind; of others their name. */
 const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [PODS.kind, POD],
   [
@@ -134,13 +154,20 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [DISRUPTIONS.kind, { metadata: IDENTITY, spec: true, status: true }],
   [QUEUES.kind, { metadata: IDENTITY, spec: true, status: QUEUE_STATUS }],
   [RESCHEDULING_POLICIES.kind, { metadata: IDENTITY, spec: true }],
+  [PRIORITY_POLICIES.kind, { metadata: IDENTITY, spec: true }],
+  [PRIORITY_QUOTAS.kind, { metadata: IDENTITY, spec: true, status: { used: true, byNamespace: true } }],
+  [RESOURCE_QUOTAS.kind, { metadata: IDENTITY, spec: true, status: { hard: true, used: true } }],
+  [MUTATING_WEBHOOKS.kind, WEBHOOK_CONFIGURATION],
+  [VALIDATING_WEBHOOKS.kind, WEBHOOK_CONFIGURATION],
+  [CONFIG_MAPS.kind, { metadata: IDENTITY, data: true }],
 ]);
 
 type Raw = Readonly<Record<string, unknown>>;
 
 /** An object of a kind, reduced to the fields that are kept; `apiVersion` and `kind` are the caller's. */
 export function keepFields(kind: string, raw: Raw): Raw {
-  const kept = keep(SHAPES.get(kind) ?? { metadata: IDENTITY }, raw);
+  const shape = SHAPES.get(kind) ?? { metadata: IDENTITY };
+  const kept = keep(shape, kind === CONFIG_MAPS.kind ? onlyProfiles(raw) : raw);
   return isRecord(kept) ? kept : {};
 }
 

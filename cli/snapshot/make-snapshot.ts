@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import {
   ANNOTATION_ADMITTED,
   ANNOTATION_SNAPSHOT_TIME,
+  ANNOTATION_SNAPSHOT_UNREAD,
   API_GROUP,
   COMPONENT_NAMES,
   EXEMPT_NAMESPACES,
@@ -14,7 +15,16 @@ import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import { DISRUPTIONS, NAMESPACES, NODES, PDBS, PODS, QUEUES } from '#shared/kube/resource.ts';
+import {
+  CONFIG_MAPS,
+  DISRUPTIONS,
+  NAMESPACES,
+  NODES,
+  PDBS,
+  PODS,
+  QUEUES,
+  RESOURCE_QUOTAS,
+} from '#shared/kube/resource.ts';
 import { keepFields } from './kept-fields.ts';
 
 /** A `v1` List of objects, reduced to what decisions read. */
@@ -25,14 +35,27 @@ export interface Snapshot {
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** Makes a snapshot of objects that were read at `takenAt` (RFC 3339); with pseudonyms it is redacted. */
-export function makeSnapshot(manifests: readonly Manifest[], takenAt: string, pseudonym?: Pseudonym): Snapshot {
+/** What was read of a cluster, and when (RFC 3339). */
+export interface ReadCluster {
+  readonly manifests: readonly Manifest[];
+  readonly takenAt: string;
+  /** Kinds that could not be listed. */
+  readonly unread?: readonly string[];
+}
+
+/** Makes a snapshot of a cluster; with pseudonyms it is redacted. */
+export function makeSnapshot({ manifests, takenAt, unread = [] }: ReadCluster, pseudonym?: Pseudonym): Snapshot {
   const kept = manifests.map((manifest) => ({ ...manifest, raw: keepFields(manifest.kind, manifest.raw) }));
   const shown = pseudonym === undefined ? kept : redact(kept, pseudonym);
   return {
     apiVersion: 'v1',
     kind: 'List',
-    metadata: { annotations: { [ANNOTATION_SNAPSHOT_TIME]: takenAt } },
+    metadata: {
+      annotations: {
+        [ANNOTATION_SNAPSHOT_TIME]: takenAt,
+        ...(unread.length > 0 && { [ANNOTATION_SNAPSHOT_UNREAD]: unread.join(',') }),
+      },
+    },
     items: shown.map(({ apiVersion, kind, raw }) => ({ apiVersion, kind, ...raw })),
   };
 }
@@ -73,6 +96,8 @@ const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
   [PDBS.kind]: nameFor('pdb'),
   [DISRUPTIONS.kind]: recordName,
   [QUEUES.kind]: queueName,
+  [RESOURCE_QUOTAS.kind]: nameFor('quota'),
+  [CONFIG_MAPS.kind]: nameFor('configmap'),
 };
 
 function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
@@ -109,6 +134,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   matchLabels: labelValues,
   nodeSelector: (value, context) => (isSelector(value) ? redactValue(value, context) : labelValues(value, context)),
   matchExpressions: eachItem(expression),
+  scopeSelector: (value) => value,
+  subjects: eachItem(namedItem('user')),
   namespace: nameFor('ns'),
   namespaces: eachItem(nameFor('ns')),
   tolerations: eachItem(inField('value', (value, context) => labelValue('', value, context))),
@@ -261,7 +288,8 @@ function comparedKeysIn(value: unknown): readonly string[] {
 }
 
 /** What a name stands for; names of one sort never meet those of another. */
-type Sort = 'ns' | 'queue' | 'pod' | 'container' | 'owner' | 'pdb' | 'user' | 'value' | 'volume';
+type Sort =
+  'ns' | 'queue' | 'pod' | 'container' | 'owner' | 'pdb' | 'quota' | 'configmap' | 'user' | 'value' | 'volume';
 
 /** Replaces names: the same name of the same sort always by the same text. */
 type Pseudonym = (sort: Sort, name: string) => string;

@@ -125,6 +125,8 @@ export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 /** On a List that `plimsoll snapshot` wrote: when the objects were read. */
 export const ANNOTATION_SNAPSHOT_TIME = 'plimsoll.dev/snapshot-time';
+/** And which kinds its author was not allowed to list, separated by commas. */
+export const ANNOTATION_SNAPSHOT_UNREAD = 'plimsoll.dev/snapshot-unread';
 /** On a PriorityClass: each pod of the class says by the same annotation whether it may be preempted. */
 export const PREEMPTION_BY_POD = 'by-pod';
 

@@ -39,7 +39,7 @@ function expected({ want }: Vector) {
 }
 
 function saved({ manifests, ...rest }: ClusterManifests, isRedacted: boolean): ClusterManifests {
-  const snapshot = makeSnapshot(manifests, '2026-01-01T00:00:00Z', isRedacted ? pseudonym : undefined);
+  const snapshot = makeSnapshot({ manifests, takenAt: '2026-01-01T00:00:00Z' }, isRedacted ? pseudonym : undefined);
   return { ...rest, manifests: manifestsOf(snapshot.items) };
 }
 

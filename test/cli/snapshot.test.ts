@@ -103,13 +103,17 @@ const ALL = [...EXAMPLE_CLUSTER, NODE_PRESSURE, POLICY, PICKY, ...EXAMPLE_DISRUP
 const SECRETS = /hunter2|alice@|registry\.example|secret-/;
 const NAMES = /payments|reports|nightly|archive|ledger|checkout|invoice|picky|"main"/;
 
+function taken(objects: readonly object[]): Parameters<typeof makeSnapshot>[0] {
+  return { manifests: manifestsOf(objects), takenAt: '2026-01-01T00:00:00Z' };
+}
+
 function redacted(objects: readonly object[] = ALL): readonly Readonly<Record<string, unknown>>[] {
-  return makeSnapshot(manifestsOf(objects), '2026-01-01T00:00:00Z', pseudonym).items;
+  return makeSnapshot(taken(objects), pseudonym).items;
 }
 
 describe('makeSnapshot', () => {
   test('keeps no environment, image, claim or annotation of others', () => {
-    const text = JSON.stringify(makeSnapshot(manifestsOf(ALL), '2026-01-01T00:00:00Z'));
+    const text = JSON.stringify(makeSnapshot(taken(ALL)));
     expect(text).not.toMatch(/hunter2|alice@|registry\.example|secret-claim/);
     expect(text).toMatch(/"allow-preemption|plimsoll\.dev\/allow-preemption/);
     expect(text).toMatch(/"persistentVolumeClaim":\{\}/);
@@ -161,7 +165,7 @@ describe('makeSnapshot, of Disruptions', () => {
   };
 
   test('keeps all that explains a removal', () => {
-    const { items } = makeSnapshot(manifestsOf(ALL), '2026-01-01T00:00:00Z');
+    const { items } = makeSnapshot(taken(ALL));
     expect(recordOf(EVICTED, items)).toEqual(EVICTED);
   });
 
