@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { buildInfo, COMMIT_DATE } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
+import { dashboardCommand } from './dashboard-command.ts';
 import { disruptionsCommand } from './disruptions-command.ts';
 import { evictCommand } from './evict-command.ts';
 import { explainCommand } from './explain-command.ts';
@@ -51,6 +52,7 @@ export function createProgram(name: string, io: ProcessIo): Command {
 const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
   checkCommand,
   completionCommand,
+  dashboardCommand,
   disruptionsCommand,
   evictCommand,
   explainCommand,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addConnectionOptions } from './cluster/cluster-options.ts';
 import { addListOptions } from './output/output-option.ts';
 import type { ProcessIo } from './process-io.ts';
 import type { ReviewOptions } from './review/run-review.ts';
@@ -46,9 +47,7 @@ export function reviewCommand(io: ProcessIo): Command {
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
     .option('--fail-on-warnings', 'exit with 1 for warnings, too');
-  return addListOptions(command)
-    .option('--kubeconfig <file>', 'judge by what is in this cluster')
-    .option('--context <name>', 'judge by what is in the cluster of this context')
+  return addConnectionOptions(addListOptions(command))
     .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))
     .action(async (options: ReviewOptions, command: Command) => {
       const mistake = findMistake(options);

@@ -22,11 +22,18 @@ export function addClusterOptions(command: Command): Command {
 
 /** Adds the flags of a command that only a cluster can answer. */
 export function addKubeconfigOptions(command: Command): Command {
+  return addConnectionOptions(
+    command
+      .option('--as <user>', 'act as this user, by impersonation')
+      .option('--as-group <group>', 'and as member of this group; repeatable', append),
+  );
+}
+
+/** The same without those that act as another user. */
+export function addConnectionOptions(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'kubeconfig of the cluster; default as for kubectl')
     .option('--context <name>', 'context of the kubeconfig; default its current one')
-    .option('--as <user>', 'act as this user, by impersonation')
-    .option('--as-group <group>', 'and as member of this group; repeatable', append)
     .option('--request-timeout <time>', 'for one request, as 10s or 2m; 0 for no limit', parseTimeout);
 }
 

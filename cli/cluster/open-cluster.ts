@@ -14,6 +14,8 @@ export interface OpenCluster {
   readonly namespace: string | undefined;
   readonly server: string;
   readonly origin: ClusterConnection['origin'];
+  /** Our own bearer token; empty where we have another way to say who we are. */
+  readonly token: ClusterConnection['token'];
 }
 
 /** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
@@ -26,8 +28,8 @@ export async function withCluster<T>(options: ClusterOptions, use: (cluster: Ope
     { userAgent: 'plimsoll', timeoutMs: requestTimeout },
   );
   try {
-    const { namespace, server, origin } = connection;
-    return await use({ client, namespace, server, origin });
+    const { namespace, server, origin, token } = connection;
+    return await use({ client, namespace, server, origin, token });
   } finally {
     client.close();
   }

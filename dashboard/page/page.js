@@ -4,7 +4,7 @@ import { age } from './format.js';
 import { nodePage } from './node.js';
 import { nodesPage } from './nodes.js';
 import { prioritiesPage } from './priorities.js';
-import { openStream, saveToken } from './stream.js';
+import { openStream, saveToken, takeToken } from './stream.js';
 import { timelinePage } from './timeline.js';
 
 const SILENT_MS = 12_000;
@@ -106,4 +106,5 @@ function signIn(status, message) {
 }
 
 addEventListener('hashchange', show);
+takeToken();
 show();

@@ -7,6 +7,14 @@ export function saveToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
+/** Takes the token that `plimsoll dashboard` puts behind the address, and removes it from there: a bookmark shall not hold it. */
+export function takeToken() {
+  const token = /^#token=(.+)$/.exec(location.hash)?.[1];
+  if (token === undefined) return;
+  saveToken(decodeURIComponent(token));
+  history.replaceState(null, '', location.pathname);
+}
+
 /** Calls `onUpdate(update)`, `onRefused(status, message)` and `onLost()` until `stop()` of the result is called. */
 export function openStream(path, { onUpdate, onRefused, onLost, onOpen }) {
   const ending = new AbortController();

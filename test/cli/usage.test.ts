@@ -61,6 +61,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
 const COMMANDS = [
   'check',
   'completion',
+  'dashboard',
   'disruptions',
   'evict',
   'explain',

@@ -124,6 +124,13 @@ describe.runIf(isRun)('the page in Chromium (package chromium-headless-shell)', 
     await end();
   });
 
+  test('takes the token that stands behind the address, and leaves it in no history', async () => {
+    const { page, end } = await visit(`${guarded}/#token=good`);
+    await page.locator('.nodes tbody tr').first().waitFor();
+    expect(page.url()).not.toContain('good');
+    await end();
+  });
+
   test('without a token it asks for one, and shows the cluster with it', async () => {
     const { page, end } = await visit(guarded);
     expect(await page.locator('main').innerText()).toContain('credentials are missing');

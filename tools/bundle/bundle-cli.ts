@@ -33,10 +33,8 @@ export async function bundleCli(file: string): Promise<number> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'eof',
-    // Of the client library only the reader of kubeconfigs; the rest is 15 MB of models.
-    alias: { '@kubernetes/client-node': './node_modules/@kubernetes/client-node/dist/config.js' },
     inject: NEWER_THAN_NODE_20,
-    plugins: [packageFile, withoutUndici],
+    plugins: [packageFile, partOfClientLibrary, withoutUndici],
     logLevel: 'silent',
   });
   if (warnings.length > 0) throw new Error(`cannot bundle: ${warnings.map(({ text }) => text).join('; ')}`);
@@ -53,6 +51,20 @@ const packageFile: Plugin = {
       const { version } = JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string };
       return { loader: 'json', contents: JSON.stringify({ version, ...commitOf(ROOT) }) };
     });
+  },
+};
+
+/** Of the client library the reader of kubeconfigs and the forwarder of ports; the rest is 15 MB of models. */
+const partOfClientLibrary: Plugin = {
+  name: 'part-of-client-library',
+  setup: (bundling) => {
+    const folder = join(ROOT, 'node_modules/@kubernetes/client-node/dist');
+    const contents = ['config', 'portforward'].map((name) => `export * from './${name}.js';`).join('\n');
+    bundling.onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ path }) => ({ path, namespace: 'part' }));
+    bundling.onLoad({ filter: /.*/, namespace: 'part' }, () => ({ contents, resolveDir: folder }));
+    bundling.onResolve({ filter: /^\.\/gen\/index\.js$/ }, ({ path, importer }) =>
+      importer.endsWith('portforward.js') ? { path, namespace: 'left-out' } : undefined,
+    );
   },
 };
 

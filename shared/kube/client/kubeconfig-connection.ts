@@ -9,12 +9,7 @@ import { proxyOf } from './proxy.ts';
  * because importing it costs 75 MiB. Throws one sentence when the file cannot be used.
  */
 export async function kubeconfigConnection(path?: string, context?: string): Promise<ClusterConnection> {
-  const config = await load(path, context);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null)
-    throw new Error(`no usable cluster in ${describe(path)}: context "${config.getCurrentContext()}"`);
-  if (path === undefined && cluster.server === SERVER_WITHOUT_KUBECONFIG) throw new Error(NO_KUBECONFIG);
-  const isProxied = useProxy(config, cluster);
+  const { config, cluster, isProxied } = await loadUsable(path, context);
   const options = await authenticate(config);
   const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
   return {
@@ -26,6 +21,26 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
     ...(namespace === undefined ? {} : { namespace }),
     ...(isProxied && options.agent instanceof Agent ? { proxyAgent: options.agent } : {}),
   };
+}
+
+/** The same as the client library has it, for what it alone can do. Throws likewise. */
+export async function loadKubeconfig(path?: string, context?: string): Promise<KubeConfig> {
+  return (await loadUsable(path, context)).config;
+}
+
+interface Usable {
+  readonly config: KubeConfig;
+  readonly cluster: Cluster;
+  readonly isProxied: boolean;
+}
+
+async function loadUsable(path: string | undefined, context: string | undefined): Promise<Usable> {
+  const config = await load(path, context);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null)
+    throw new Error(`no usable cluster in ${describe(path)}: context "${config.getCurrentContext()}"`);
+  if (path === undefined && cluster.server === SERVER_WITHOUT_KUBECONFIG) throw new Error(NO_KUBECONFIG);
+  return { config, cluster, isProxied: useProxy(config, cluster) };
 }
 
 /** What the client library falls back to where there is no kubeconfig, as kubectl does. */
