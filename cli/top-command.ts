@@ -11,8 +11,9 @@ anything but its age changes.
 `;
 
 const QUOTAS_HELP = `
-FREE is what pods may still request. plimsoll explain quota NAME names the five
-largest namespaces.
+Shows PriorityQuotas, and ResourceQuotas that count priority classes. FREE is
+what pods may still request. plimsoll explain quota NAME names the five largest
+namespaces of a PriorityQuota.
 `;
 
 /** `plimsoll top`: what the agents report, and the order of priorities. */
@@ -44,7 +45,8 @@ function podsCommand(io: ProcessIo): Command {
   const command = new Command('pods')
     .aliases(['pod', 'po'])
     .description('Show the pods that would be evicted next on each node, ten at most, and why.')
-    .option('-n, --namespace <namespace>', 'only pods of this namespace; default: all');
+    .option('-n, --namespace <namespace>', 'only pods of this namespace')
+    .option('-A, --all-namespaces', 'pods of all namespaces: the default');
   return addFlags(addSelectorOption(command, 'pods'), { isWatchable: true })
     .addHelpText('after', HELP)
     .action(async (options: TopOptions) => {
@@ -66,7 +68,7 @@ function prioritiesCommand(io: ProcessIo): Command {
 function quotasCommand(io: ProcessIo): Command {
   const command = new Command('quotas')
     .aliases(['quota', 'prquota'])
-    .description('Show what is used and free of each PriorityQuota, and which namespace uses most.');
+    .description('Show what is used and free of each quota by priority, and which namespace uses most.');
   return addFlags(command, { isWatchable: true })
     .addHelpText('after', QUOTAS_HELP)
     .action(async (options: TopOptions) => {

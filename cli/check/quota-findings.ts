@@ -4,7 +4,7 @@ import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/am
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type Overcommitment, overcommitments, type QuotaLevel } from '#shared/domain/quota/overcommitment.ts';
 import { isInScope, type PriorityScope } from '#shared/domain/quota/priority-quota.ts';
-import type { ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
+import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
@@ -40,15 +40,18 @@ function priorityQuotas(manifests: readonly Manifest[], classes: PriorityClasses
 /** Those whose scope selects priority classes; others are no limit by priority. */
 function resourceQuotas(manifests: readonly Manifest[], classes: PriorityClasses): readonly QuotaLevel[] {
   return ofKind(manifests, RESOURCE_QUOTAS).flatMap((manifest) => {
-    const { namespace, name, scopes, hard } = decodeManifest(manifest, decodeResourceQuota);
-    const term = scopes.find(({ scopeName, operator }) => scopeName === 'PriorityClass' && operator === 'In');
-    if (term === undefined) return [];
-    return levelOf(`ResourceQuota ${namespace}/${name}`, (level) => isInScope(scopeOf(term), level), hard, classes);
+    const quota = decodeManifest(manifest, decodeResourceQuota);
+    const scope = countedClasses(quota);
+    if (scope === undefined) return [];
+    const name = `ResourceQuota ${quota.namespace}/${quota.name}`;
+    return levelOf(name, (level) => isInScope(scope, level), quota.hard, classes);
   });
 }
 
-function scopeOf({ values }: ScopeTerm): PriorityScope {
-  return { kind: 'classes', names: new Set(values) };
+/** The priority classes that a ResourceQuota counts; `undefined` if it counts pods whatever their class is. */
+export function countedClasses({ scopes }: Pick<ResourceQuota, 'scopes'>): PriorityScope | undefined {
+  const term = scopes.find(({ scopeName, operator }) => scopeName === 'PriorityClass' && operator === 'In');
+  return term && { kind: 'classes', names: new Set(term.values) };
 }
 
 /** A quota of classes that do not exist allows nothing. */

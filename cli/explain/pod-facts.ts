@@ -183,7 +183,9 @@ interface ResourceFacts {
 
 const MOST_NAMESPACES = 5;
 
-export function quotaFacts(quota: CountedQuota): QuotaFacts {
+type Counted = Pick<CountedQuota, 'name' | 'scope' | 'hard' | 'used' | 'byNamespace'>;
+
+export function quotaFacts(quota: Counted): QuotaFacts {
   const free = subtractAmounts(quota.hard, quota.used);
   return {
     metadata: { name: quota.name },
@@ -203,7 +205,7 @@ function scopeText(scope: PriorityScope): string {
   return `priority classes ${[...scope.names].sort().join(', ')}`;
 }
 
-function largestNamespaces({ byNamespace }: CountedQuota, resource: string): ResourceFacts['namespaces'] {
+function largestNamespaces({ byNamespace }: Counted, resource: string): ResourceFacts['namespaces'] {
   const held = Array.from(byNamespace, ([namespace, used]) => ({ namespace, amount: amountOf(used, resource) }));
   return held
     .filter(({ amount }) => compareQuantities(amount, ZERO) > 0)

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -118,6 +119,8 @@ async function whoAmI(client: KubeClient): Promise<Requester> {
 }
 
 const OPTIONS = { timeoutMs: 30_000, signal: new AbortController().signal };
+// Each request that is open listens to it; Node.js 20 takes more than ten for a leak.
+setMaxListeners(0, OPTIONS.signal);
 
 /** Pods of some namespaces, for warnings and for who holds a quota. Never rejects: not every user may list them. */
 async function readKnownPods(client: KubeClient, namespaces: ReadonlySet<string>): Promise<KnownPods> {

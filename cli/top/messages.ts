@@ -7,7 +7,8 @@ export const NO_NODE = 'no NodePressure found of a node with these labels';
 
 export const NO_CANDIDATE = 'no pod found that an agent would evict next';
 
-export const NO_QUOTA = 'no PriorityQuota found: see that there are some (kubectl get priorityquotas)';
+export const NO_QUOTA =
+  'no quota by priority found: no PriorityQuota, and no ResourceQuota that counts priority classes';
 
 export const NO_QUEUE = 'no Queue found: see that there are some (kubectl get queues)';
 

@@ -1,13 +1,10 @@
-import { ageText, compareTexts } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { approximateNumber } from '#shared/domain/quantity/quantity.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import { PRIORITY_QUOTAS, QUEUES } from '#shared/kube/resource.ts';
-import { clusterModel, decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import { QUEUES } from '#shared/kube/resource.ts';
+import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
-import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
 import type { Listing } from '#cli/output/listing.ts';
 import { type PriorityRow, priorityRows } from './priority-rows.ts';
 import { type QueueRow, queueRows } from './queue-rows.ts';
@@ -31,60 +28,6 @@ export function priorityList(read: ClusterManifests): Listing<PriorityRow> {
       { header: 'MEMORY', cell: ({ requests }) => readableAmount(requests.memory) },
     ],
   };
-}
-
-/** One resource that a PriorityQuota limits. */
-export interface QuotaRow extends Omit<QuotaFacts['resources'][number], 'namespaces'> {
-  readonly metadata: QuotaFacts['metadata'];
-  /** The pods that the quota counts. */
-  readonly scope: string;
-  /** What is used of `hard`; absent where `hard` is 0. */
-  readonly usedPercent?: number;
-  /** Who uses most of it; absent where nothing is used. */
-  readonly largest?: QuotaFacts['resources'][number]['namespaces'][number];
-}
-
-/** Every limit of every PriorityQuota, quotas by name. */
-export function quotaList({ manifests }: ClusterManifests): Listing<QuotaRow> {
-  const quotas = manifests
-    .filter(({ kind }) => kind === PRIORITY_QUOTAS.kind)
-    .map((each) => quotaFacts(decodeManifest(each, decodeCountedQuota)));
-  return {
-    kind: 'QuotaSummary',
-    rows: quotas.toSorted((a, b) => compareTexts(a.metadata.name, b.metadata.name)).flatMap(quotaRowsOf),
-    itemOf: (row) => row,
-    nameOf: ({ metadata }) => `priorityquota.${API_GROUP}/${metadata.name}`,
-    columns: [
-      { header: 'NAME', cell: ({ metadata }) => metadata.name },
-      { header: 'RESOURCE', cell: ({ resource }) => resource },
-      { header: 'USED', cell: ({ used }) => readableAmount(used) },
-      { header: 'HARD', cell: ({ hard }) => readableAmount(hard) },
-      { header: 'FREE', cell: ({ free }) => readableAmount(free) },
-      { header: 'USED%', cell: ({ usedPercent }) => (usedPercent === undefined ? '<none>' : `${usedPercent}%`) },
-      { header: 'LARGEST NAMESPACE', cell: ({ largest }) => largestText(largest) },
-      { header: 'COUNTS', cell: ({ scope }) => scope, isWide: true },
-    ],
-  };
-}
-
-function quotaRowsOf({ metadata, scope, resources }: QuotaFacts): readonly QuotaRow[] {
-  return resources.map(({ namespaces: [largest], ...resource }) => {
-    const share = amountIn(resource.used) / amountIn(resource.hard);
-    return {
-      ...{ metadata, scope, ...resource },
-      ...(Number.isFinite(share) && { usedPercent: Math.round(share * 100) }),
-      ...(largest !== undefined && { largest }),
-    };
-  });
-}
-
-function amountIn(text: string): number {
-  const parsed = parseQuantity(text);
-  return parsed.ok ? approximateNumber(parsed.quantity) : 0;
-}
-
-function largestText(largest: QuotaRow['largest']): string {
-  return largest === undefined ? '<none>' : `${largest.namespace} (${readableAmount(largest.used)})`;
 }
 
 /** The queues as a tree; sorted by something else they are no tree, and not indented. */

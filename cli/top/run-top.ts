@@ -1,5 +1,13 @@
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
-import { NODE_PRESSURES, NODES, PODS, PRIORITY_CLASSES, PRIORITY_QUOTAS, QUEUES } from '#shared/kube/resource.ts';
+import {
+  NODE_PRESSURES,
+  NODES,
+  PODS,
+  PRIORITY_CLASSES,
+  PRIORITY_QUOTAS,
+  QUEUES,
+  RESOURCE_QUOTAS,
+} from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
@@ -8,7 +16,8 @@ import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { NO_CANDIDATE, NO_NODE, NO_NODE_PRESSURE, NO_QUEUE, NO_QUOTA, noNode, stale } from './messages.ts';
 import { nodeList, podList, silentNodes } from './node-lists.ts';
-import { priorityList, queueList, quotaList } from './priority-lists.ts';
+import { priorityList, queueList } from './priority-lists.ts';
+import { quotaList } from './quota-list.ts';
 
 /** Also which resource the amounts are of. */
 export interface TopQueuesOptions extends ListCommandOptions {
@@ -58,7 +67,7 @@ export async function runTopPriorities(options: TopOptions, io: ProcessIo): Prom
 
 /** Carries out `plimsoll top quotas`. */
 export async function runTopQuotas(options: TopOptions, io: ProcessIo): Promise<void> {
-  await showList({ resources: [PRIORITY_QUOTAS], listing: quotaList }, options, io, (_, { rows }) => {
+  await showList({ resources: [PRIORITY_QUOTAS, RESOURCE_QUOTAS], listing: quotaList }, options, io, (_, { rows }) => {
     if (rows.length === 0) throw new InputError(NO_QUOTA);
   });
 }

@@ -116,8 +116,9 @@ function signCertificate(
 
 /** The validity of a PEM certificate (the first one of a chain), milliseconds since the epoch. Throws when it is none. */
 export function certificateValidity(certPem: string): { readonly notBefore: number; readonly notAfter: number } {
-  const { validFromDate, validToDate } = new X509Certificate(certPem);
-  return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
+  // The dates as such are not there in Node.js 20, which runs the command line.
+  const { validFrom, validTo } = new X509Certificate(certPem);
+  return { notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
 }
 
 function signatureAlgorithm(): Buffer {

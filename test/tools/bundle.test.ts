@@ -1,12 +1,20 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { bundleCli, makeExecutable } from '#tools/bundle/bundle-cli.ts';
-import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { packForKrew } from '#tools/bundle/krew.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { createAuthority } from '#shared/http/certificates.ts';
+import { createObject } from '#shared/kube/client/objects.ts';
+import { MUTATING_WEBHOOKS, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
+import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 
 /** The Node.js of this machine, which may be older than the one that runs the tests. */
 const NODE = (process.env['PATH'] ?? '')
@@ -65,27 +73,6 @@ describe('the bundled command line', () => {
     expect(readFileSync(again).equals(readFileSync(bundle))).toBe(true);
   });
 
-  test('as an executable needs nothing at all', async () => {
-    const executable = join(folder, 'plimsoll');
-    makeExecutable(bundle, executable);
-    const refused = await run(executable, ['review', '-f', 'pod.json'], { PATH: '' });
-    expect(refused).toMatchObject({ status: 1 });
-    expect(refused.stdout).toContain('no-such-class');
-  });
-
-  test('reads a cluster by its kubeconfig, with flags in front of the command, too', async () => {
-    const sandbox = await startTestSandbox();
-    try {
-      const { kubeconfigFile } = sandbox;
-      const flags = ['--kubeconfig', kubeconfigFile, '--request-timeout=10'];
-      const found = await run(bundle, [...flags, '-o', 'json', 'top', 'priorities']);
-      expect(found).toMatchObject({ status: 0, stderr: '' });
-      expect(JSON.parse(found.stdout)).toMatchObject({ kind: 'PrioritySummaryList' });
-    } finally {
-      await sandbox.stop();
-    }
-  });
-
   test('says plainly that there is no kubeconfig', async () => {
     expect(await run(bundle, ['top', 'nodes'])).toEqual({
       status: 2,
@@ -103,5 +90,72 @@ describe('the bundled command line', () => {
     const [packed] = JSON.parse(printed) as readonly { readonly files: readonly { readonly path: string }[] }[];
     const files = packed?.files.map(({ path }) => path).filter((path) => path !== 'dist/plimsoll.cjs');
     expect(files?.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+  });
+});
+
+/** What the manifest of a plugin says to krew. */
+interface KrewManifest {
+  readonly spec: { readonly version: string; readonly platforms: readonly [KrewPlatform] };
+}
+
+interface KrewPlatform {
+  readonly uri: string;
+  readonly sha256: string;
+  readonly bin: string;
+  readonly files: readonly { readonly from: string; readonly to: string }[];
+}
+
+describe('the plugin for krew', () => {
+  test('is what its manifest says, and works as kubectl-plimsoll on the PATH', async () => {
+    const { archive, manifest } = packForKrew(bundle, join(folder, 'krew'), 'https://example.test/releases/');
+    const { spec } = parse(readFileSync(manifest, 'utf8')) as KrewManifest;
+    const [{ uri, sha256, bin, files }] = spec.platforms;
+    expect(uri).toBe(`https://example.test/releases/kubectl-plimsoll-${spec.version.slice(1)}.tar.gz`);
+    expect(createHash('sha256').update(readFileSync(archive)).digest('hex')).toBe(sha256);
+    const installed = join(folder, 'installed');
+    mkdirSync(installed);
+    execFileSync('tar', ['-C', installed, '-xzf', archive, ...files.map(({ from }) => from)]);
+    expect((await run(join(installed, bin), ['top', '--help'])).stdout).toMatch(/^Usage: kubectl plimsoll top /);
+  });
+
+  test('is the same for the same bundle', () => {
+    const [first, second] = ['one', 'two'].map((name) => packForKrew(bundle, join(folder, name), 'https://x').archive);
+    expect(readFileSync(first ?? '').equals(readFileSync(second ?? ''))).toBe(true);
+  });
+});
+
+describe('against an API server', () => {
+  const authority = createAuthority({ commonName: 'test', days: 900, now: Date.now() });
+  const caBundle = Buffer.from(authority.certPem).toString('base64');
+  const { kubeconfig } = sandboxCluster(async (client) => {
+    await installPlimsoll(client);
+    await createObject(client, { resource: NODES }, { metadata: { name: 'node-1' } });
+    await createObject(client, { resource: NODE_PRESSURES }, { metadata: { name: 'node-1' } });
+    const entry = { name: 'priority.plimsoll.dev', clientConfig: { url: 'https://127.0.0.1:1', caBundle } };
+    const webhooks = [{ ...entry, sideEffects: 'None', admissionReviewVersions: ['v1'] }];
+    await createObject(client, { resource: MUTATING_WEBHOOKS }, { metadata: { name: 'plimsoll' }, webhooks });
+  });
+  const programs = ['the bundle', 'the executable'] as const;
+  const fileOf = { 'the bundle': () => bundle, 'the executable': () => join(folder, 'plimsoll') };
+  const environment = { 'the bundle': {}, 'the executable': { PATH: '' } };
+  beforeAll(() => void makeExecutable(bundle, join(folder, 'plimsoll')));
+
+  test.each(
+    programs.flatMap((program) =>
+      [
+        ['check', '-o', 'json'],
+        ['top', 'nodes', '-o', 'json'],
+        ['top', 'priorities'],
+        ['review', '-f', 'POD'],
+        ['simulate', 'preempt', '--pod-file', 'POD'],
+      ].map((words) => [program, words] as const),
+    ),
+  )('%s answers %j as the sources do, on the oldest Node.js and without any', async (program, words) => {
+    const args = words.map((word) => (word === 'POD' ? join(folder, 'pod.json') : word));
+    const expected = await runPlimsoll([...args, '--kubeconfig', kubeconfig]);
+    // With flags in front of the command, as kubectl takes them.
+    const found = await run(fileOf[program](), ['--kubeconfig', kubeconfig, ...args], environment[program]);
+    expect(found).toEqual({ status: expected.code, stdout: expected.stdout, stderr: expected.stderr });
+    expect(expected.stdout + expected.stderr).not.toMatch(/cannot be read|internal|at file/);
   });
 });

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { bundleCli } from '#tools/bundle/bundle-cli.ts';
+import { bundleCli, makeExecutable } from '#tools/bundle/bundle-cli.ts';
+import { packForKrew } from '#tools/bundle/krew.ts';
 import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
@@ -14,6 +15,12 @@ const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const COMPONENTS = ['scheduler-second', 'control-plane-extender', 'node-controller', 'dashboard', 'dashboards'];
 const TENANT = { namespace: 'default', name: 'tenant' };
 const WITHIN_MS = 240_000;
+const POD = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { containers: [{ name: 'main', image: 'app' }] },
+};
 
 interface Uninstallation {
   readonly removed: readonly { readonly resource: string; readonly name: string }[];
@@ -52,7 +59,10 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
 
   test('kubectl finds the bundle on the PATH as its plugin', async () => {
     const folder = `${own().cluster.folder}/plugin`;
-    await bundleCli(join(folder, 'kubectl-plimsoll'));
+    const bundle = join(own().cluster.folder, 'plimsoll.cjs');
+    await bundleCli(bundle);
+    const { archive } = packForKrew(bundle, folder, 'https://example.test');
+    execFileSync('tar', ['-C', folder, '-xzf', archive]);
     const binaries = findBinaries(process.env);
     if (binaries.kind === 'missing') throw new Error(binaries.because);
     const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
@@ -60,6 +70,43 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
       execFileSync(binaries.paths.kubectl, ['plimsoll', ...args], { env, encoding: 'utf8' });
     expect(JSON.parse(plugin('top', 'priorities', '-o', 'json'))).toMatchObject({ kind: 'PrioritySummaryList' });
     expect(plugin('--help')).toMatch(/^Usage: kubectl plimsoll /);
+  }, 60_000);
+
+  test.each([
+    ['check', '-o', 'json'],
+    ['top', 'priorities'],
+    ['review', '-f', 'POD'],
+    ['simulate', 'preempt', '--pod-file', 'POD'],
+  ])(
+    '%s is answered by the bundle and the executable as by the sources',
+    async (...words) => {
+      const { folder, kubeconfig } = own().cluster;
+      const [bundle, executable, pod] = ['answers.cjs', 'plimsoll', 'pod.json'].map((name) => join(folder, name));
+      if (!existsSync(executable ?? '')) {
+        await bundleCli(bundle ?? '');
+        makeExecutable(bundle ?? '', executable ?? '');
+        writeFileSync(pod ?? '', JSON.stringify(POD));
+      }
+      const args = [...words.map((word) => (word === 'POD' ? (pod ?? '') : word)), '--kubeconfig', kubeconfig];
+      const expected = await runPlimsoll(args);
+      for (const [program, env] of [
+        [bundle, process.env],
+        [executable, { PATH: '' }],
+      ] as const) {
+        const { status, stdout, stderr } = spawnSync(program ?? '', args, { env, encoding: 'utf8' });
+        expect({ code: status, stdout, stderr }).toEqual(expected);
+      }
+      expect(expected.code === 0 || expected.code === 1).toBe(true);
+    },
+    120_000,
+  );
+
+  test('--as asks with the rights of another user', async () => {
+    const { code, findings } = await check('--pre-install', '--as', 'alice', '--as-group', 'dev');
+    expect(code).toBe(1);
+    expect(findings.map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/^you may not list nodes: .*"alice"/),
+    );
   }, 60_000);
 
   test('check --pre-install names the rights that a tenant lacks', async () => {

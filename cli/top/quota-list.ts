@@ -1,0 +1,93 @@
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { approximateNumber } from '#shared/domain/quantity/quantity.ts';
+import { API_GROUP } from '#shared/kube/api-names.ts';
+import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
+import { PRIORITY_QUOTAS, type Resource, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { countedClasses } from '#cli/check/quota-findings.ts';
+import { decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
+import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import type { Metadata } from '#cli/output/answer.ts';
+import type { Listing } from '#cli/output/listing.ts';
+
+/** One resource that a quota by priority limits. */
+export interface QuotaRow extends Omit<QuotaFacts['resources'][number], 'namespaces'> {
+  /** With a namespace it is a ResourceQuota, else a PriorityQuota. */
+  readonly metadata: Metadata;
+  /** The pods that the quota counts. */
+  readonly scope: string;
+  /** What is used of `hard`; absent where `hard` is 0. */
+  readonly usedPercent?: number;
+  /** Who uses most of it; absent where nothing is used, and for a ResourceQuota. */
+  readonly largest?: QuotaFacts['resources'][number]['namespaces'][number];
+}
+
+/** Every limit of every PriorityQuota, then of every ResourceQuota that counts priority classes. */
+export function quotaList({ manifests, namespace }: ClusterManifests): Listing<QuotaRow> {
+  const ofCluster = ofKind(manifests, PRIORITY_QUOTAS).map((each) =>
+    quotaFacts(decodeManifest(each, decodeCountedQuota)),
+  );
+  const ofNamespaces = ofKind(manifests, RESOURCE_QUOTAS).flatMap((each) => namespacedFacts(each, namespace));
+  return {
+    kind: 'QuotaSummary',
+    rows: [...ofCluster.toSorted(byName), ...ofNamespaces.toSorted(byName)].flatMap(rowsOf),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) =>
+      `${metadata.namespace === undefined ? `priorityquota.${API_GROUP}` : 'resourcequota'}/${metadata.name}`,
+    columns: [
+      { header: 'NAMESPACE', cell: ({ metadata }) => metadata.namespace ?? '<none>' },
+      { header: 'NAME', cell: ({ metadata }) => metadata.name },
+      { header: 'RESOURCE', cell: ({ resource }) => resource },
+      { header: 'USED', cell: ({ used }) => readableAmount(used) },
+      { header: 'HARD', cell: ({ hard }) => readableAmount(hard) },
+      { header: 'FREE', cell: ({ free }) => readableAmount(free) },
+      { header: 'USED%', cell: ({ usedPercent }) => (usedPercent === undefined ? '<none>' : `${usedPercent}%`) },
+      { header: 'LARGEST NAMESPACE', cell: ({ largest }) => largestText(largest) },
+      { header: 'COUNTS', cell: ({ scope }) => scope, isWide: true },
+    ],
+  };
+}
+
+function ofKind(manifests: readonly Manifest[], { kind }: Resource): readonly Manifest[] {
+  return manifests.filter((each) => each.kind === kind);
+}
+
+type Facts = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
+
+/** None of a ResourceQuota that counts whatever the priority is. */
+function namespacedFacts(manifest: Manifest, fallback: string): readonly Facts[] {
+  const quota = decodeManifest(manifest, decodeResourceQuota);
+  const scope = countedClasses(quota);
+  if (scope === undefined) return [];
+  const { name, hard, used, namespace } = quota;
+  const facts = quotaFacts({ name, scope, hard, used, byNamespace: new Map() });
+  return [{ ...facts, metadata: { namespace: namespace || fallback, name } }];
+}
+
+function byName(a: Facts, b: Facts): number {
+  const [{ metadata: left }, { metadata: right }] = [a, b];
+  return compareTexts(left.namespace ?? '', right.namespace ?? '') || compareTexts(left.name, right.name);
+}
+
+function rowsOf({ metadata, scope, resources }: Facts): readonly QuotaRow[] {
+  return resources.map(({ namespaces: [largest], ...resource }) => {
+    const share = amountIn(resource.used) / amountIn(resource.hard);
+    return {
+      ...{ metadata, scope, ...resource },
+      ...(Number.isFinite(share) && { usedPercent: Math.round(share * 100) }),
+      ...(largest !== undefined && { largest }),
+    };
+  });
+}
+
+function amountIn(text: string): number {
+  const parsed = parseQuantity(text);
+  return parsed.ok ? approximateNumber(parsed.quantity) : 0;
+}
+
+function largestText(largest: QuotaRow['largest']): string {
+  return largest === undefined ? '<none>' : `${largest.namespace} (${readableAmount(largest.used)})`;
+}
