@@ -27,10 +27,10 @@ Examples:
 export function dashboardCommand(io: ProcessIo): Command {
   const command = new Command('dashboard');
   command
-    .summary('open the way to the dashboard in the cluster')
+    .summary('forward a port to the dashboard, and print its address')
     .description('Forward a local port to the dashboard in the cluster, and print the address with a token.')
     .option('--port <port>', 'local port; 0 for any that is free', parsePort, 8081)
-    .option('--service-account <account>', 'NAMESPACE/NAME of the account to see it as')
+    .option('--service-account <account>', 'use a token of this account: NAMESPACE/NAME')
     .option('-n, --namespace <namespace>', 'namespace of the dashboard', NAMESPACE_SYSTEM);
   return addConnectionOptions(command)
     .addHelpText('after', () => help(rootName(command)))

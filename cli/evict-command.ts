@@ -30,7 +30,7 @@ export function evictCommand(io: ProcessIo): Command {
     .description('Remove a pod through the Eviction API, if its PodDisruptionBudget allows it.')
     .argument('<pod>', 'NAMESPACE/NAME, NAME or pod/NAME')
     .option('-n, --namespace <namespace>', 'namespace of the pod')
-    .option('--grace-period <seconds>', 'for the pod to end; at least 1; default: its own', parseGracePeriod)
+    .option('--grace-period <seconds>', 'time for the pod to terminate, 1 or more; default: its own', parseGracePeriod)
     .addOption(dryRunOption());
   return addKubeconfigOptions(command)
     .addHelpText('after', () => help(rootName(command)))

@@ -22,12 +22,14 @@ export function modeCommand(io: ProcessIo): Command {
   return new Command('mode')
     .summary('let the agents of a node pool evict pods, or only report')
     .description('Let the agents of a node pool evict pods, or only report what they would evict.')
-    .addCommand(one('dry-run', 'DryRun', 'Let the agents only report what they would evict.', io))
-    .addCommand(one('enforce', 'Enforce', 'Let the agents evict pods.', io));
+    .addCommand(one('dry-run', 'DryRun', 'let the agents only report what they would evict', io))
+    .addCommand(one('enforce', 'Enforce', 'let the agents evict pods', io));
 }
 
-function one(name: string, mode: Mode, description: string, io: ProcessIo): Command {
+function one(name: string, mode: Mode, summary: string, io: ProcessIo): Command {
+  const description = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   const command = new Command(name)
+    .summary(summary)
     .description(description)
     .requiredOption('-l, --node-selector <labels>', "nodes by label, such as pool=batch; '' selects all")
     .option('-y, --yes', 'do not ask before pods may be evicted', false)

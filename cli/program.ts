@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Help, type Option } from 'commander';
 import { buildInfo, COMMIT_DATE } from '#shared/runtime/build-info.ts';
 import { checkCommand } from './check-command.ts';
 import { completeCommand, completionCommand } from './completion-command.ts';
@@ -20,9 +20,9 @@ import { whyNotCommand } from './why-not-command.ts';
 
 /** `plimsoll version`: which build this is. */
 function versionCommand(io: ProcessIo): Command {
-  const description = 'Print version, commit and Node.js version.';
   return new Command('version')
-    .description(description)
+    .summary('print version, commit and Node.js version')
+    .description('Print version, commit and Node.js version.')
     .addOption(outputOption())
     .action(async ({ output }: { readonly output: OutputFormat }) => {
       const { version, commit, node_version: nodeVersion } = buildInfo('cli');
@@ -39,14 +39,20 @@ function versionLine(): string {
 /** All commands; `name` is what the user types for the program. Wrong usage is thrown as a CommanderError. */
 export function createProgram(name: string, io: ProcessIo): Command {
   const program = new Command(name)
-    .description('Plimsoll makes Kubernetes overcommit safe: what it decides, asked from the command line.')
+    .description('Explain and simulate what Plimsoll decides about priority, preemption and eviction.')
     .exitOverride()
     .version(versionLine(), '--version', 'show version, commit and Node.js version')
+    .configureHelp({ optionDescription })
     .helpCommand('help [command]', 'show the help of a command')
     .helpOption('-h, --help', 'show this help');
   for (const command of COMMANDS) program.addCommand(inherit(command(io), program));
   program.addCommand(inherit(completeCommand(io), program), { hidden: true });
   return program;
+}
+
+/** That a flag is not set unless it is given goes without saying. */
+function optionDescription(option: Option): string {
+  return option.defaultValue === false ? option.description : new Help().optionDescription(option);
 }
 
 const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
@@ -69,7 +75,11 @@ const COMMANDS: readonly ((io: ProcessIo) => Command)[] = [
 
 /** Gives a command that was created without a parent the settings of its parent, and its subcommands likewise. */
 function inherit(command: Command, parent: Command): Command {
-  command.copyInheritedSettings(parent).helpOption('-h, --help', 'show this help').helpCommand(false);
+  command
+    .copyInheritedSettings(parent)
+    .optionsGroup('Options:')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand(false);
   for (const each of command.commands) inherit(each, command);
   return command;
 }

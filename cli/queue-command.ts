@@ -5,9 +5,9 @@ import type { ReleaseOptions } from './queue/run-release.ts';
 
 function help(program: string): string {
   return `
-Takes the scheduling gate plimsoll.dev/queue off waiting pods, so that
-kube-scheduler places them whatever their queue has. Scheduling gates of others
-stay. Works while no leader of the queues runs, and after it was uninstalled.
+Removes the scheduling gate plimsoll.dev/queue from waiting pods, so that
+kube-scheduler places them even if their queue has nothing left. Other
+scheduling gates stay. Works while no leader of the queues runs, and after it was uninstalled.
 While the queues are on, new pods get the gate again.
 
 Examples:
@@ -16,7 +16,7 @@ Examples:
   # Before queues are switched off
   ${program} queue release --all-namespaces
 
-Exit codes: 0, no pod has the gate any longer; 1, at least one still has it; 2,
+Exit codes: 0, no pod has the gate any more; 1, at least one still has it; 2,
 the command or its input cannot be used. It needs the rights to list and patch
 pods and, while the queues are on, the verb release on queues.plimsoll.dev.
 `;
@@ -25,14 +25,15 @@ pods and, while the queues are on, the verb release on queues.plimsoll.dev.
 /** `plimsoll queue`: what an administrator does to queues by hand. */
 export function queueCommand(io: ProcessIo): Command {
   return new Command('queue')
-    .summary('let pods out of their queues by hand')
-    .description('Let pods out of their queues by hand.')
+    .summary('release pods from their queues')
+    .description('Release pods from their queues.')
     .addCommand(releaseCommand(io));
 }
 
 function releaseCommand(io: ProcessIo): Command {
   const command = new Command('release')
-    .description('Take the scheduling gate off pods that wait in queues.')
+    .summary('remove the scheduling gate of pods that wait in queues')
+    .description('Remove the scheduling gate of pods that wait in queues.')
     .option('-n, --namespace <namespace>', 'namespace of the pods; default: that of the kubeconfig')
     .option('-A, --all-namespaces', 'pods of all namespaces', false)
     .addOption(dryRunOption());

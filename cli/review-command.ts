@@ -6,30 +6,31 @@ import type { ReviewOptions } from './review/run-review.ts';
 
 function help(program: string): string {
   return `
-Reads Pods and what makes Pods (Deployment, StatefulSet, DaemonSet, ReplicaSet,
-ReplicationController, Job, CronJob), also in Lists, and judges each as if it
-were created now.
+Reads Pods and objects with a pod template (Deployment, StatefulSet, DaemonSet,
+ReplicaSet, ReplicationController, Job, CronJob), also in Lists, and reviews
+each as if it were created now.
 
-What they are judged by may stand in the same files: PriorityClasses,
-Namespaces, PriorityPolicies, PriorityQuotas and ResourceQuotas (status.hard and
-status.used, else spec.hard with nothing used). With --kubeconfig or --context
-it is read from the cluster, and an object in the files takes the place of the
-one of the same name there.
+Files may also contain PriorityClasses, Namespaces, PriorityPolicies,
+PriorityQuotas and ResourceQuotas (status.hard and status.used, else spec.hard
+with nothing used). With --kubeconfig or --context these are read from the
+cluster; an object in the files replaces the one of the same name there. --as
+names the user whose objects are reviewed; the cluster is read with your own
+rights.
 
-Objects are judged in the order in which they are given. An admitted Pod is
-charged to its quotas, so that the next one finds less room; a template is
-judged once, whatever its replicas, and charges nothing. ResourceQuotas without
-a PriorityClass scope are Kubernetes' own affair and are not looked at.
+Objects are reviewed in the given order. An admitted Pod is charged to its
+quotas, so less is left for the next one; a template is reviewed once, for any
+number of replicas, and charges nothing. ResourceQuotas without a PriorityClass
+scope are ignored.
 
-Exit code: 0 nothing would be refused, 1 something would be, be it only the pods
-of a template, 2 the command or its input cannot be used; a field that a kind of
-Plimsoll does not have is such input.
+Exit codes: 0, nothing would be refused; 1, something would be, even if only the
+pods of a template; 2, the command or its input cannot be used. A field that
+does not exist in a kind of Plimsoll is such input.
 
 Examples:
-  # What would the webhook say to this directory, if alice applied it?
+  # What would the webhook answer if alice applied this directory?
   ${program} review -f manifests/ --as alice --as-group developers
 
-  # The same by the classes, quotas and policies of a cluster
+  # The same with the classes, quotas and policies of a cluster
   helm template . | ${program} review -f - --context production -n team-a
 
   # Only what would be refused, for another program
@@ -46,7 +47,7 @@ export function reviewCommand(io: ProcessIo): Command {
     .option('--as <user>', 'who creates the objects')
     .option('--as-group <group...>', 'groups of that user')
     .option('-n, --namespace <namespace>', 'namespace of objects that name none')
-    .option('--fail-on-warnings', 'exit with 1 for warnings, too');
+    .option('--fail-on-warnings', 'also exit with 1 if there are warnings');
   return addConnectionOptions(addListOptions(command))
     .addHelpText('after', ({ command }) => help(command.parent?.name() ?? 'plimsoll'))
     .action(async (options: ReviewOptions, command: Command) => {

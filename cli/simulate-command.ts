@@ -37,8 +37,8 @@ Usage of pods is that of the agent's last report, which has ten pods at most,
 and of --usage, which counts first: a PodMetricsList, or lines of
 NAMESPACE/POD AMOUNT (bytes of memory; for pid.available processes).
 
-Exit code: 0 a pod would be evicted, or in mode DryRun reported, 1 none, 2 the
-command or its input cannot be used.
+Exit codes: 0, a pod would be evicted, or in mode DryRun reported; 1, none; 2,
+the command or its input cannot be used.
 
 Examples:
   # Which pods would go if 200Mi of memory were left?
@@ -79,7 +79,7 @@ Answers as the rescheduler would plan its first pass, by the same code: which
 pods it would move, from where to where kube-scheduler would place them, what
 that gains, and why other pods stay. Nothing is changed.
 
-Exit code: 0 a pod would be moved, 1 none, 2 the command or its input cannot
+Exit codes: 0, a pod would be moved; 1, none; 2, the command or its input cannot
 be used.
 
 Examples:
@@ -138,7 +138,7 @@ function reschedulingCommand(io: ProcessIo): Command {
 }
 
 function budgetsOption(): Option {
-  return new Option('--budgets <mode>', 'the setting of the extender')
+  return new Option('--budgets <mode>', "the extender's setting for disruption budgets")
     .choices(['BestEffort', 'Hard'])
     .default('BestEffort');
 }

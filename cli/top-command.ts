@@ -31,6 +31,7 @@ export function topCommand(io: ProcessIo): Command {
 function nodesCommand(io: ProcessIo): Command {
   const command = new Command('nodes')
     .aliases(['node', 'no'])
+    .summary('show each node with its most urgent signal')
     .description('Show each node with the signal in the worst state, most urgent nodes first.')
     .argument('[node]', 'NAME or node/NAME; without it all nodes');
   return addFlags(addSelectorOption(command, 'nodes'), { isWatchable: true })
@@ -44,6 +45,7 @@ function nodesCommand(io: ProcessIo): Command {
 function podsCommand(io: ProcessIo): Command {
   const command = new Command('pods')
     .aliases(['pod', 'po'])
+    .summary('show pods that would be evicted next, and why')
     .description('Show the pods that would be evicted next on each node, ten at most, and why.')
     .option('-n, --namespace <namespace>', 'only pods of this namespace')
     .option('-A, --all-namespaces', 'pods of all namespaces: the default');
@@ -58,6 +60,7 @@ function podsCommand(io: ProcessIo): Command {
 function prioritiesCommand(io: ProcessIo): Command {
   const command = new Command('priorities')
     .aliases(['priority'])
+    .summary('show priority classes with their pods and requests')
     .description('Show all priorities, the highest first, with the pods of each and what they request.');
   return addFlags(command, { isWatchable: false }).action(async (options: TopOptions) => {
     const { runTopPriorities } = await import('./top/run-top.ts');
@@ -68,6 +71,7 @@ function prioritiesCommand(io: ProcessIo): Command {
 function quotasCommand(io: ProcessIo): Command {
   const command = new Command('quotas')
     .aliases(['quota', 'prquota'])
+    .summary('show what is used and free of each quota by priority')
     .description('Show what is used and free of each quota by priority, and which namespace uses most.');
   return addFlags(command, { isWatchable: true })
     .addHelpText('after', QUOTAS_HELP)
@@ -80,8 +84,9 @@ function quotasCommand(io: ProcessIo): Command {
 function queuesCommand(io: ProcessIo): Command {
   const command = new Command('queues')
     .aliases(['queue', 'que'])
+    .summary('show queues: what each deserves, uses and waits for')
     .description('Show the queues as a tree: what each deserves, uses and waits for, as the leader reports it.')
-    .option('--resource <name>', 'of which the amounts are, such as memory or nvidia.com/gpu', 'cpu');
+    .option('--resource <name>', 'resource to show, such as memory or nvidia.com/gpu', 'cpu');
   return addFlags(command, { isWatchable: true }).action(async (options: TopQueuesOptions) => {
     const { runTopQueues } = await import('./top/run-top.ts');
     await runTopQueues(options, io);

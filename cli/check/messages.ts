@@ -61,7 +61,7 @@ export function authorityUnreadable(kind: string, entry: string): Finding {
 }
 
 export function authorityExpires(kind: string, entry: string, days: number): Finding {
-  const text = days < 0 ? `has expired ${-days} days ago` : `expires in ${days} days`;
+  const text = days < 0 ? `expired ${-days} days ago` : `expires in ${days} days`;
   const next = 'restart the webhook, or renew the certificate as docs/guides/webhook-certificates.md says';
   return (days < 0 ? error : warning)(kind, `the certificate authority of entry ${entry} ${text}`, next);
 }
@@ -195,7 +195,7 @@ export function rightMissing(account: string, verb: string, resource: string): F
 }
 
 export function rightsThere(count: number): Finding {
-  return ok('rights', `the accounts have the ${count} rights that they cannot do without`);
+  return ok('rights', `service accounts have all ${count} required permissions`);
 }
 
 export function rightsUnknown(cause: string): Finding {
@@ -206,6 +206,11 @@ export function rightsUnknown(cause: string): Finding {
 export function kindUnread(resource: string, cause: string): Finding {
   const next = 'run the command as a user who may list them: what depends on them was not checked';
   return error('caller', `you may not list ${resource}: ${cause}`, next);
+}
+
+export function kindNotInSnapshot(resource: string): Finding {
+  const next = 'take the snapshot as a user who may list them: what depends on them was not checked';
+  return error('snapshot', `the snapshot does not contain ${resource}: its author may not list them`, next);
 }
 
 export function oldControlGroups(nodes: readonly string[]): Finding {

@@ -23,7 +23,7 @@ import type { ProcessIo } from '#cli/process-io.ts';
 import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
 import { checkCluster, checkSurroundings } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
-import { kindUnread } from './messages.ts';
+import { kindNotInSnapshot } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
 import { preInstallFindings } from './pre-install-findings.ts';
 
@@ -84,11 +84,9 @@ async function checkOnce(options: CheckOptions, io: ProcessIo): Promise<readonly
 /** What a snapshot does not hold is not mistaken for something that the cluster does not have. */
 function checkFiles(read: ClusterManifests, version: string): readonly Finding[] {
   const unread = RESOURCES.filter(({ kind }) => read.unread?.has(kind));
-  const findings = unread.map((resource) => kindUnread(resourceLabel(resource), NOT_IN_SNAPSHOT));
+  const findings = unread.map((resource) => kindNotInSnapshot(resourceLabel(resource)));
   return [...checkCluster(read, version, read.unread), ...findings];
 }
-
-const NOT_IN_SNAPSHOT = 'the snapshot was taken without them';
 
 interface SeenCluster {
   readonly client: OpenCluster['client'];

@@ -13,6 +13,8 @@ export interface ClusterOptions {
   readonly requestTimeout?: number | undefined;
 }
 
+/** Heading of these flags in a help text. */
+const GROUP = 'Cluster options:';
 const FILE_HELP = 'read a snapshot or manifests, - for standard input, not the cluster; repeatable';
 
 /** Adds the flags that say where the cluster is read from: snapshot files, else a kubeconfig as kubectl finds it. */
@@ -24,17 +26,19 @@ export function addClusterOptions(command: Command): Command {
 export function addKubeconfigOptions(command: Command): Command {
   return addConnectionOptions(
     command
-      .option('--as <user>', 'act as this user, by impersonation')
-      .option('--as-group <group>', 'and as member of this group; repeatable', append),
+      .optionsGroup(GROUP)
+      .option('--as <user>', 'user to act as (impersonation)')
+      .option('--as-group <group>', 'group to act as, with --as; repeatable', append),
   );
 }
 
 /** The same without those that act as another user. */
 export function addConnectionOptions(command: Command): Command {
   return command
-    .option('--kubeconfig <file>', 'kubeconfig of the cluster; default as for kubectl')
-    .option('--context <name>', 'context of the kubeconfig; default its current one')
-    .option('--request-timeout <time>', 'for one request, as 10s or 2m; 0 for no limit', parseTimeout);
+    .optionsGroup(GROUP)
+    .option('--kubeconfig <file>', 'kubeconfig of the cluster; default: as for kubectl')
+    .option('--context <name>', 'context of the kubeconfig; default: the current one')
+    .option('--request-timeout <time>', 'limit for one request, such as 10s; 0 for none', parseTimeout);
 }
 
 const NO_LIMIT_MS = 2 ** 31 - 1;

@@ -30,13 +30,13 @@ export function addListOptions(command: Command): Command {
 /** Adds `--sort-by` and `--no-headers`. */
 export function addSortOptions(command: Command): Command {
   return command
-    .option('--sort-by <path>', 'sort by a field that -o json shows, such as .metadata.name', parseSortKey)
-    .option('--no-headers', 'print no line of headers');
+    .option('--sort-by <path>', 'sort by a field of -o json, such as .metadata.name', parseSortKey)
+    .option('--no-headers', 'omit the header row');
 }
 
 /** Adds `-w, --watch`. */
 export function addWatchOption(command: Command): Command {
-  return command.option('-w, --watch', 'then print what changes, until interrupted', false);
+  return command.option('-w, --watch', 'after the list, print rows that change, until interrupted');
 }
 
 function parseSortKey(path: string): SortKey {

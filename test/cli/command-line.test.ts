@@ -18,6 +18,7 @@ test('the guide shows every command that reads a cluster', () => {
     'top nodes',
     'top pods',
     'top priorities',
+    'top quotas',
   ];
   expect(expected.filter((each) => !shown.has(each))).toEqual([]);
 });

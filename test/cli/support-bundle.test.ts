@@ -73,7 +73,9 @@ describe('a snapshot as a support bundle', () => {
     );
     const texts = (itemsIn(stdout) as readonly { readonly text: string }[]).map(({ text }) => text);
     expect(texts.filter((text) => text.includes('definition'))).toEqual([
-      expect.stringContaining('you may not list customresourcedefinitions.apiextensions.k8s.io'),
+      expect.stringContaining(
+        'the snapshot does not contain customresourcedefinitions.apiextensions.k8s.io: its author may not list them',
+      ),
     ]);
   });
 });

@@ -16,6 +16,7 @@ function notRun(matches: RegExp, because: string): Rule {
 
 /** The first that matches counts. */
 const RULES: readonly Rule[] = [
+  notRun(/^plimsoll dashboard$/, 'runs until interrupted; test/cli/dashboard runs it'),
   { matches: /^(npm run --silent plimsoll -- |plimsoll |echo \$\?)/, runner: 'plimsoll' },
   notRun(/^npm (ci|test|run (check|test:long|test:cluster))$/, '.ci/run runs it'),
   notRun(/^npm start$/, 'test/sandbox/main.test.ts runs it'),

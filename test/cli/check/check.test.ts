@@ -77,7 +77,7 @@ describe('checkCluster', () => {
     [
       'since long',
       webhook(MUTATING, -5),
-      ['Error', MUTATING, 'the certificate authority of entry priority.plimsoll.dev has expired 5 days ago'],
+      ['Error', MUTATING, 'the certificate authority of entry priority.plimsoll.dev expired 5 days ago'],
     ],
     [
       'unreadable',
