@@ -63,6 +63,7 @@ const PAGE_GLOBALS = [
   'document',
   'fetch',
   'location',
+  'history',
   'sessionStorage',
   'setInterval',
   'setTimeout',

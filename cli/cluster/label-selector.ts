@@ -33,12 +33,26 @@ export function parseSelector(text: string): Selector {
   });
 }
 
+type Groups = readonly (string | undefined)[];
+
+/** Each form of a term with what its groups say. */
+const FORMS: readonly (readonly [RegExp, (...groups: Groups) => Requirement])[] = [
+  [EXISTENCE, (not, key = '') => ({ key, operator: not === '!' ? 'DoesNotExist' : 'Exists', values: [] })],
+  [EQUALITY, (key = '', sign, value = '') => ({ key, operator: sign === '!=' ? 'NotIn' : 'In', values: [value] })],
+  [
+    MEMBERSHIP,
+    (key = '', word, list = '') => ({
+      key,
+      operator: word === 'in' ? 'In' : 'NotIn',
+      values: list.split(',').map((each) => each.trim()),
+    }),
+  ],
+];
+
 function requirementOf(term: string): Requirement | undefined {
-  const [, not, present] = EXISTENCE.exec(term) ?? [];
-  if (present !== undefined) return { key: present, operator: not === '!' ? 'DoesNotExist' : 'Exists', values: [] };
-  const [, equal, sign, value = ''] = EQUALITY.exec(term) ?? [];
-  if (equal !== undefined) return { key: equal, operator: sign === '!=' ? 'NotIn' : 'In', values: [value] };
-  const [, key, word, values = ''] = MEMBERSHIP.exec(term) ?? [];
-  if (key === undefined) return undefined;
-  return { key, operator: word === 'in' ? 'In' : 'NotIn', values: values.split(',').map((each) => each.trim()) };
+  for (const [form, read] of FORMS) {
+    const match = form.exec(term);
+    if (match !== null) return read(...match.slice(1));
+  }
+  return undefined;
 }

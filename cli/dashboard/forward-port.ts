@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig, PortForward } from '@kubernetes/client-node';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/process-io.ts';
 import { cannotListen } from './messages.ts';
@@ -32,8 +32,8 @@ const LOOPBACK = '127.0.0.1';
  * with an InputError where the port cannot be used.
  */
 export async function forwardPort(port: number, forwarding: Forwarding): Promise<LocalPort> {
-  const { PortForward } = await import('@kubernetes/client-node');
-  const forward = new PortForward(forwarding.config);
+  const library = await import('@kubernetes/client-node');
+  const forward = new library.PortForward(forwarding.config);
   const listener = createServer((socket) => {
     connect(forward, socket, forwarding).catch((error: unknown) => {
       socket.destroy();
@@ -46,8 +46,6 @@ export async function forwardPort(port: number, forwarding: Forwarding): Promise
   });
   return { port: (listener.address() as AddressInfo).port, listener };
 }
-
-type PortForward = InstanceType<(typeof import('@kubernetes/client-node'))['PortForward']>;
 
 async function connect(forward: PortForward, socket: Socket, { target, onFailure }: Forwarding): Promise<void> {
   // A browser that gives up ends its connection with an error.

@@ -20,10 +20,14 @@ export function compareFields(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   const [left, right] = [a, b].map(amountIn);
   if (left !== undefined && right !== undefined) return compareQuantities(left, right);
-  return NATURAL.compare(String(a), String(b));
+  return NATURAL.compare(textOf(a), textOf(b));
 }
 
 function amountIn(value: unknown): Quantity | undefined {
   const parsed = typeof value === 'string' ? parseQuantity(value) : undefined;
   return parsed?.ok === true ? parsed.quantity : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -15,8 +15,8 @@ const bundle = 'dist/plimsoll.cjs';
 tell(await bundleCli(bundle), bundle);
 if (values.executable) tell(makeExecutable(bundle, 'dist/plimsoll'), 'dist/plimsoll');
 if (values.krew !== undefined) {
-  for (const file of Object.values(packForKrew(bundle, 'dist', values.krew)))
-    tell(statSync(file).size, relative('', file));
+  const { archive, manifest } = packForKrew(bundle, 'dist', values.krew);
+  for (const file of [archive, manifest]) tell(statSync(file).size, relative('', file));
 }
 
 function tell(bytes: number, file: string): void {

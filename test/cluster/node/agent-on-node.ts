@@ -5,6 +5,7 @@ import { at, textAt } from '#test/contract/harness.ts';
 import { AGENT, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
+import type { PodPort } from '#cli/dashboard/forward-port.ts';
 import { call } from './kube-calls.ts';
 import { NODE_NAME } from './node-place.ts';
 import type { RunningNode } from './node-under-test.ts';
@@ -27,6 +28,7 @@ const REGISTRATION = '/apis/admissionregistration.k8s.io/v1/validatingwebhookcon
 /** As deploy/base has them. */
 const AGENT_CPU_MILLICORES = 200;
 const AGENT_PROBE_SECONDS = 10;
+const HEALTH_PORT = 8_080;
 const DAEMON_SET = `/apis/apps/v1/namespaces/${AGENT.namespace}/daemonsets/${AGENT.name}`;
 
 /** Applies deploy/base, with the flags that the agent needs on this node. */
@@ -80,6 +82,12 @@ export async function agentRestarts(client: KubeClient): Promise<unknown> {
 async function agentContainer(client: KubeClient): Promise<unknown> {
   const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
   return at(pods, 'items.0.status.containerStatuses.0');
+}
+
+/** Where its probes are answered. */
+export async function healthPort(client: KubeClient): Promise<PodPort> {
+  const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
+  return { namespace: AGENT.namespace, pod: textAt(pods, 'items.0.metadata.name'), port: HEALTH_PORT };
 }
 
 /** What the agent publishes about the node. */

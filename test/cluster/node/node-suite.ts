@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
+import { forwardPort } from '#cli/dashboard/forward-port.ts';
+import { loadKubeconfig } from '#shared/kube/client/kubeconfig-connection.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import {
   agentAgeMs,
   agentLog,
   agentRestarts,
   allowForSlowness,
+  healthPort,
   installAgent,
   pressureStatus,
   readyAgents,
@@ -49,6 +52,7 @@ const THEIRS = { name: 'theirs', namespace: 'ignored', mebibytes: 1_800 } satisf
 const OURS: Workload = { name: 'ours', mebibytes: 700 };
 const FORGED = { name: 'forged-mirror' };
 const NAMESPACES = '/api/v1/namespaces';
+const CLOSING = { headers: { connection: 'close' } };
 
 const KUBELET_WORDS =
   /^The node was low on resource: memory\. Threshold quantity: \d+\w*, available: \d+\w*\. Container main was using \d+Ki, request is 0, has larger consumption of memory\. $/;
@@ -76,6 +80,17 @@ export function nodeSuite(under: NodeUnderTest): void {
 
     test('becomes ready as the DaemonSet that is shipped', async () => {
       await within(60, async () => expect(await readyAgents(client)).toBe(1));
+    });
+
+    test('is reached through the API server by the forwarder of plimsoll dashboard', async () => {
+      const { port, listener } = await forwardPort(0, {
+        config: await loadKubeconfig(node.kubeconfig),
+        target: () => healthPort(client),
+        onFailure: (cause) => expect.fail(cause),
+      });
+      const answers = await Promise.all([1, 2].map(() => fetch(`http://127.0.0.1:${port}/livez`, CLOSING)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      listener.close();
     });
 
     test('reads of each pod what the kubelet reports, within 2 % or 4 MiB', async () => {
