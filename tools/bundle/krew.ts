@@ -30,7 +30,7 @@ export function packForKrew(bundle: string, folder: string, url: string): KrewFi
     mkdirSync(folder, { recursive: true });
     copyFileSync(bundle, join(staging, PLUGIN));
     copyFileSync(join(ROOT, 'LICENSE'), join(staging, 'LICENSE'));
-    const tar = execFileSync('tar', ['-C', staging, ...REPRODUCIBLE, '-cf', '-', PLUGIN, 'LICENSE'], MANY_BYTES);
+    const tar = execFileSync('tar', ['-C', staging, ...REPRODUCIBLE, '-cf', '-', 'LICENSE', PLUGIN], MANY_BYTES);
     writeFileSync(archive, execFileSync('gzip', ['-n9'], { input: tar, ...MANY_BYTES }));
   } finally {
     rmSync(staging, { recursive: true });

@@ -58,7 +58,12 @@ const kubeconfig = (token?: string) => {
 };
 
 beforeAll(async () => {
-  page = createHttpServer((request, answer) => void answer.end(`page of ${request.url ?? ''}`)).listen(0, '127.0.0.1');
+  page = createHttpServer((request, answer) => {
+    // The end of the connection is the end of the page.
+    answer.useChunkedEncodingByDefault = false;
+    answer.write('page of ');
+    answer.end(request.url);
+  }).listen(0, '127.0.0.1');
   await once(page, 'listening');
   api = startApi(
     () => items,
