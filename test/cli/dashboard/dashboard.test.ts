@@ -120,13 +120,17 @@ describe('plimsoll dashboard', () => {
     });
   });
 
-  test('says what is missing: a token, a dashboard', async () => {
-    const run = (token?: string) => runPlimsoll(['dashboard', '--kubeconfig', kubeconfig(token)]);
-    expect((await run()).stderr).toBe(
-      'error: your kubeconfig has no token that the dashboard could take: name an account with --service-account NAMESPACE/NAME\n',
-    );
-    items = [{ ...POD, status: { conditions: [] } }];
-    const { code, stderr } = await run('own');
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: no ready pod of the dashboard in namespace /)]);
+  test.each([
+    [
+      'a token',
+      undefined,
+      [POD],
+      /^error: your kubeconfig has no token that the dashboard could take: name an account /,
+    ],
+    ['a pod that is ready', 'own', [{ ...POD, status: {} }], /^error: no ready pod of the dashboard in namespace /],
+  ])('says that %s is missing', async (_, token, pods, message) => {
+    items = pods;
+    const { code, stderr } = await runPlimsoll(['dashboard', '--port=0', '--kubeconfig', kubeconfig(token)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 });
