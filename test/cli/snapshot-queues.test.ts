@@ -82,18 +82,18 @@ describe('a snapshot of a cluster with queues', () => {
   ];
 
   test.each(clusters)('%s answers as the cluster does', async (_, objects) => {
-    const whole = makeSnapshot(manifestsOf(objects), TAKEN_AT);
+    const whole = makeSnapshot({ manifests: manifestsOf(objects), takenAt: TAKEN_AT });
     const list = { apiVersion: 'v1', kind: 'List', metadata: whole.metadata, items: objects };
     const expected = await simulate(JSON.stringify(list));
     expect([...expected.letIn, ...expected.waiting]).not.toEqual([]);
     expect(await simulate(snapshotJson(whole))).toEqual(expected);
-    const redacted = makeSnapshot(manifestsOf(objects), TAKEN_AT, pseudonym);
+    const redacted = makeSnapshot({ manifests: manifestsOf(objects), takenAt: TAKEN_AT }, pseudonym);
     expect(nameless(await simulate(snapshotJson(redacted)))).toEqual(nameless(expected));
   });
 
   test('redacted, no name of a queue, an application or a namespace is left', () => {
     const all = [...EXAMPLE_QUEUES, ...FROM_TEMPLATE, ...ONE_APPLICATION.slice(6)];
-    const text = snapshotJson(makeSnapshot(manifestsOf(all), TAKEN_AT, pseudonym));
+    const text = snapshotJson(makeSnapshot({ manifests: manifestsOf(all), takenAt: TAKEN_AT }, pseudonym));
     expect(text.replaceAll(/uid-[\w-]+/g, 'uid')).not.toMatch(/research|batch|teams|design|spark|notebook/);
     expect(text).toContain('"parent":"queue-');
   });
