@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { type NodePressure, isFresh } from '#shared/api/node-pressure.ts';
 import { byName } from '#shared/domain/model/texts.ts';
@@ -8,14 +9,17 @@ import {
   DISRUPTIONS,
   EVENTS,
   NODE_PRESSURES,
+  NODES,
   PRIORITY_CLASSES,
   PRIORITY_QUOTAS,
+  QUEUES,
   type Resource,
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
-import { nodeView } from './views/node-view.ts';
+import { nodeView, nodeWithoutAgent } from './views/node-view.ts';
+import { queueEntry, queueTree } from './views/queues.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
 import { eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, recordEntry, timelineOf } from './views/timeline.ts';
 import type { NodeView } from './views/view.ts';
@@ -39,23 +43,37 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const recorded = derived([records], () => recordedRemovals(records.values()));
   const classes = reflect(PRIORITY_CLASSES, classView);
   const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
-  const reflectors: readonly Reflector<unknown>[] = [pressures, events, records, classes, ...quotas];
-  const nodes = createNodeViews(pressures);
+  const queues = reflect(QUEUES, queueEntry);
+  const names = reflect(NODES, ({ metadata }) => metadata.name);
+  const reflectors: readonly Reflector<unknown>[] = [pressures, names, events, records, classes, queues, ...quotas];
+  const nodes = createNodeViews(pressures, names);
   return {
     sources: {
       nodes,
       history: keepHistories(pressures),
-      timeline: derived([pressures, events, records], (now: number) =>
-        timelineOf({ nodes: nodes(now), events: events.values(), recorded: recorded() }),
+      timeline: derived(
+        [pressures, events, records],
+        unlessEqual((now: number) => timelineOf({ nodes: nodes(now), events: events.values(), recorded: recorded() })),
       ),
       classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
       quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
+      queues: derived([queues], () => queueTree(queues.values())),
       onChange: (listener) => {
         const stops = reflectors.map((reflector) => reflector.onChange(listener));
         return () => stops.forEach((stop) => stop());
       },
     },
     run: (signal) => Promise.all(reflectors.map((reflector) => reflector.run(signal))).then(() => undefined),
+  };
+}
+
+/** The former value where the new one says the same, so that it is not sent again. */
+function unlessEqual<A extends readonly unknown[], T>(compute: (...args: A) => T): (...args: A) => T {
+  let last: { readonly value: T } | undefined;
+  return (...args) => {
+    const value = compute(...args);
+    if (last === undefined || !isDeepStrictEqual(last.value, value)) last = { value };
+    return last.value;
   };
 }
 
@@ -76,6 +94,11 @@ export interface NodePressures extends Pick<Reflector<NodePressure>, 'values'> {
   readonly onChange: (listener: () => void) => () => void;
 }
 
+/** The nodes that the API server knows. */
+export interface NodeNames extends Pick<Reflector<string>, 'values'> {
+  readonly onChange: (listener: () => void) => () => void;
+}
+
 /** A view says with its age that its node is unknown, so the age is looked at this often. */
 const CHECK_AGE_MS = 1_000;
 
@@ -83,7 +106,7 @@ const CHECK_AGE_MS = 1_000;
  * Views by name, the same array for all pages of one second unless an object changes; each view is made again when its
  * object changes, or when its age does what it says.
  */
-export function createNodeViews(pressures: NodePressures): DashboardSources['nodes'] {
+export function createNodeViews(pressures: NodePressures, names: NodeNames): DashboardSources['nodes'] {
   const views = new WeakMap<NodePressure, { readonly view: NodeView | undefined; readonly fresh: boolean }>();
   const viewOf = (pressure: NodePressure, now: number): NodeView | undefined => {
     const fresh = isFresh(pressure.status, now);
@@ -93,10 +116,17 @@ export function createNodeViews(pressures: NodePressures): DashboardSources['nod
     views.set(pressure, { view, fresh });
     return view;
   };
-  const viewsAt = (now: number): readonly NodeView[] =>
-    [...pressures.values()].flatMap((pressure) => viewOf(pressure, now) ?? []).sort(byName);
+  let silent: ReadonlyMap<string, NodeView> = new Map();
+  const viewsAt = (now: number): readonly NodeView[] => {
+    const reported = [...pressures.values()].flatMap((pressure) => viewOf(pressure, now) ?? []);
+    const known = new Set(reported.map(({ name }) => name));
+    const others = [...names.values()].filter((name) => !known.has(name));
+    // The same object each time, so that it is sent once.
+    silent = new Map(others.map((name) => [name, silent.get(name) ?? nodeWithoutAgent(name)]));
+    return [...reported, ...silent.values()].sort(byName);
+  };
   let kept: { readonly at: number; readonly nodes: readonly NodeView[] } | undefined;
-  pressures.onChange(() => (kept = undefined));
+  for (const each of [pressures, names]) each.onChange(() => (kept = undefined));
   return (now) => {
     if (kept === undefined || Math.abs(now - kept.at) >= CHECK_AGE_MS) kept = { at: now, nodes: viewsAt(now) };
     return kept.nodes;

@@ -1,5 +1,5 @@
 import type { History } from './views/history.ts';
-import type { ClassView, NodeView, QuotaView, TimelineEntry } from './views/view.ts';
+import type { ClassView, NodeView, QueueView, QuotaView, TimelineEntry } from './views/view.ts';
 
 /** What the dashboard reads. A value that did not change is the same object again. */
 export interface DashboardSources {
@@ -9,6 +9,8 @@ export interface DashboardSources {
   readonly timeline: (now: number) => readonly TimelineEntry[];
   readonly classes: () => readonly ClassView[];
   readonly quotas: () => readonly QuotaView[];
+  /** From the top, each before its children. */
+  readonly queues: () => readonly QueueView[];
   /** Calls back when something of it changed; returns how to stop. */
   readonly onChange: (listener: () => void) => () => void;
 }

@@ -2,8 +2,8 @@ import type { Viewer } from './access/viewer.ts';
 import type { DashboardSources } from './sources.ts';
 import type { History } from './views/history.ts';
 import { nodeSummary } from './views/node-view.ts';
-import { namespaceOf, redactNode, redactQuotas, redactSummary, redactTimeline } from './views/redact.ts';
-import type { ClassView, NodeSummary, NodeView, QuotaView, TimelineEntry, View } from './views/view.ts';
+import { namespaceOf, redactNode, redactQueues, redactQuotas, redactSummary, redactTimeline } from './views/redact.ts';
+import type { ClassView, NodeSummary, NodeView, QueueView, QuotaView, TimelineEntry, View } from './views/view.ts';
 
 /** What changed since the last update of one open page; a section that did not change is left out. */
 export interface Update {
@@ -20,6 +20,7 @@ export interface Update {
   readonly timeline?: readonly TimelineEntry[];
   readonly classes?: readonly ClassView[];
   readonly quotas?: readonly QuotaView[];
+  readonly queues?: readonly QueueView[];
 }
 
 /** One open page: who reads it, whose node it shows, and what it was sent. */
@@ -34,8 +35,8 @@ export async function nextUpdate(page: OpenPage, sources: DashboardSources, now:
   const { viewer, sent } = page;
   const nodes = sources.nodes(now);
   const timeline = sources.timeline(now);
-  const quotas = sources.quotas();
-  if (!viewer.seesAll) await viewer.learn(namespacesIn(nodes, page.node, { timeline, quotas }));
+  const [quotas, queues] = [sources.quotas(), sources.queues()];
+  if (!viewer.seesAll) await viewer.learn(namespacesIn({ nodes, timeline, quotas, queues }));
   const rows = changedRows(sent, nodes);
   return {
     at: now,
@@ -48,21 +49,23 @@ export async function nextUpdate(page: OpenPage, sources: DashboardSources, now:
     }),
     ...(isNew(sent, 'classes', sources.classes()) && { classes: sources.classes() }),
     ...(isNew(sent, 'quotas', quotas) && { quotas: redactQuotas(quotas, viewer.maySee) }),
+    ...(isNew(sent, 'queues', queues) && { queues: viewer.seesAll ? queues : redactQueues(queues, viewer.maySee) }),
   };
 }
 
 /** Everything at once, for programs. */
 export async function wholeView(viewer: Viewer, sources: DashboardSources, now: number): Promise<View> {
   const { maySee, seesAll } = viewer;
-  const [nodes, timeline, quotas] = [sources.nodes(now), sources.timeline(now), sources.quotas()];
-  if (!seesAll)
-    await viewer.learn(nodes.flatMap((node) => namespacesOf(node)).concat(namespacesIn([], '', { timeline, quotas })));
+  const [nodes, timeline] = [sources.nodes(now), sources.timeline(now)];
+  const [quotas, queues] = [sources.quotas(), sources.queues()];
+  if (!seesAll) await viewer.learn(namespacesIn({ nodes, timeline, quotas, queues }));
   return {
     at: now,
     nodes: seesAll ? nodes : nodes.map((node) => redactNode(node, maySee)),
     timeline: seesAll ? timeline : redactTimeline(timeline, maySee),
     classes: sources.classes(),
     quotas: redactQuotas(quotas, maySee),
+    queues: seesAll ? queues : redactQueues(queues, maySee),
   };
 }
 
@@ -98,20 +101,20 @@ function isNew(sent: Map<string, unknown>, key: string, value: unknown): boolean
   return true;
 }
 
-function namespacesIn(
-  nodes: readonly NodeView[],
-  open: string | undefined,
-  { timeline, quotas }: Pick<View, 'timeline' | 'quotas'>,
-): readonly string[] {
+function namespacesIn({
+  nodes,
+  timeline,
+  quotas,
+  queues,
+}: Pick<View, 'nodes' | 'timeline' | 'quotas' | 'queues'>): readonly string[] {
   return [
-    ...nodes.flatMap((node) => (node.name === open ? namespacesOf(node) : namespaceOf(node.next ?? ''))),
+    ...nodes.flatMap(namespacesOf),
     ...timeline.map(({ namespace }) => namespace),
     ...quotas.map(({ namespace }) => namespace),
+    ...queues.flatMap(({ evicted }) => evicted.map(({ pod }) => namespaceOf(pod))),
   ];
 }
 
-function namespacesOf({ candidates, evictions, avoided }: NodeView): readonly string[] {
-  return [...candidates, ...evictions]
-    .map(({ pod }) => namespaceOf(pod))
-    .concat(avoided.map(({ owner }) => namespaceOf(owner)));
+function namespacesOf({ pods, avoided }: NodeView): readonly string[] {
+  return [...pods, ...avoided.map(({ owner }) => owner)].map(namespaceOf);
 }

@@ -6,14 +6,27 @@ export interface History {
 
 export const NO_HISTORY: History = { times: [], ratios: {} };
 
-const KEPT_MS = 3_600_000;
-/** Everything this young is kept; of what is older, one point in each span. */
-const RECENT_MS = 120_000;
-const OLD_SPAN_MS = 20_000;
-const SHORTEST_SPAN_MS = 500;
-const MOST_POINTS = 420;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
-/** The history with one more reading: an hour of it, the last two minutes in full. Readings that come too fast are left out. */
+/**
+ * How far back the history goes, and how long the spans are of which one point is kept each. A span is a multiple of the
+ * one before it, so that points that were merged merge again.
+ */
+const TIERS = [
+  { until: 2 * MINUTE, spanMs: SECOND },
+  { until: HOUR, spanMs: 30 * SECOND },
+  { until: DAY, spanMs: 15 * MINUTE },
+  { until: 7 * DAY, spanMs: 2 * HOUR },
+] as const;
+const SHORTEST_SPAN_MS = 500;
+
+/**
+ * The history with one more reading: a week of it, with the highest used share of every span, so that what was short for
+ * a second is still there days later. `at` is in milliseconds since 1970. Readings that come too fast are left out.
+ */
 export function withReading(
   history: History,
   at: number,
@@ -21,25 +34,61 @@ export function withReading(
 ): History {
   const last = history.times.at(-1);
   if (last !== undefined && at - last < SHORTEST_SPAN_MS) return history;
-  const kept = keptIndexes(history.times, at);
+  const spans = spansOf(history, at);
   const names = new Set([...Object.keys(history.ratios), ...Object.keys(reading)]);
   const ratios = Array.from(names, (name) => {
-    const known = history.ratios[name];
-    return [name, [...kept.map((index) => known?.[index] ?? null), reading[name] ?? null]] as const;
+    const known = history.ratios[name] ?? [];
+    return [name, [...spans.map((span) => highest(known, span)), reading[name] ?? null]] as const;
   });
   return {
-    times: [...kept.map((index) => history.times[index] ?? 0), at],
+    times: [...spans.map((span) => timeOf(history, span)), at],
     ratios: Object.fromEntries(ratios.filter(([, values]) => values.some((value) => value !== null))),
   };
 }
 
-function keptIndexes(times: readonly number[], now: number): readonly number[] {
-  let lastOld = -Infinity;
-  const kept = times.flatMap((time, index) => {
-    if (now - time > KEPT_MS) return [];
-    if (now - time > RECENT_MS && time - lastOld < OLD_SPAN_MS) return [];
-    lastOld = time;
-    return [index];
-  });
-  return kept.slice(-(MOST_POINTS - 1));
+/** From the first to the last index of the points that become one. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+function spansOf({ times }: History, now: number): readonly Span[] {
+  const spans: Span[] = [];
+  let lastKey: number | undefined;
+  for (const [index, time] of times.entries()) {
+    const key = spanKey(time, now - time);
+    if (key === undefined) continue;
+    const open = key === lastKey ? spans.pop() : undefined;
+    spans.push({ from: open?.from ?? index, to: index });
+    lastKey = key;
+  }
+  return spans;
+}
+
+/** The same number for points of the same span of the same tier. */
+function spanKey(time: number, age: number): number | undefined {
+  for (let index = 0; index < TIERS.length; index += 1) {
+    const tier = TIERS[index];
+    if (tier !== undefined && age <= tier.until) return Math.floor(time / tier.spanMs) * TIERS.length + index;
+  }
+  return undefined;
+}
+
+/** Of the point with the highest share of any signal: the moment that people look for. */
+function timeOf({ times, ratios }: History, { from, to }: Span): number {
+  let [best, at] = [-1, times[from] ?? 0];
+  for (let index = from; from !== to && index <= to; index += 1) {
+    const ratio = Math.max(...Object.values(ratios).map((values) => values[index] ?? 0));
+    if (ratio > best) [best, at] = [ratio, times[index] ?? 0];
+  }
+  return at;
+}
+
+function highest(values: readonly (number | null)[], { from, to }: Span): number | null {
+  let most = values[from] ?? null;
+  for (let index = from + 1; index <= to; index += 1) {
+    const value = values[index] ?? null;
+    if (value !== null && (most === null || value > most)) most = value;
+  }
+  return most;
 }

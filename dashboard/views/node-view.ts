@@ -46,22 +46,28 @@ export function nodeView(pressure: NodePressure, now: number): NodeView | undefi
   };
 }
 
+/** A node of which no agent has reported. */
+export function nodeWithoutAgent(name: string): NodeView {
+  return {
+    ...{ name, mode: '', state: 'NoAgent', signals: [], observedAt: undefined, usedRatio: undefined },
+    ...{ lineRatio: undefined, headroom: undefined, headroomRatio: undefined, next: undefined, pods: [], evicting: 0 },
+    ...{
+      troubles: [],
+      policy: '',
+      agent: '',
+      conditions: [],
+      readings: [],
+      candidates: [],
+      evictions: [],
+      avoided: [],
+    },
+  };
+}
+
 /** What the row of a node shows. */
 export function nodeSummary(view: NodeView): NodeSummary {
-  const {
-    name,
-    mode,
-    state,
-    signals,
-    observedAt,
-    usedRatio: used,
-    lineRatio,
-    headroom,
-    next,
-    evicting,
-    troubles,
-  } = view;
-  return { name, mode, state, signals, observedAt, usedRatio: used, lineRatio, headroom, next, evicting, troubles };
+  const { policy, agent, conditions, readings, candidates, evictions, avoided, ...summary } = view;
+  return summary;
 }
 
 function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles'> {
@@ -77,7 +83,9 @@ function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Om
     usedRatio: usedRatio(memory?.available, memory?.capacity),
     lineRatio: usedRatio(memory?.threshold, memory?.capacity),
     headroom: headroomOf(memory?.available, memory?.threshold),
+    headroomRatio: headroomRatioOf(status.signals),
     next: status.next[0]?.pod,
+    pods: [...new Set([...status.next, ...status.evictions].map(({ pod }) => pod))],
     evicting: status.evictions.filter(isInFlight).length,
   };
 }
@@ -153,11 +161,21 @@ function headroomOf(available: string | undefined, threshold: string | undefined
   return left === undefined || line === undefined ? undefined : readableBytes((left - line) / 1000);
 }
 
+/** The least share of capacity that any signal with a threshold has left above it. */
+function headroomRatioOf(signals: readonly SignalEntry[]): number | undefined {
+  const ratios = signals.flatMap(({ available, threshold, capacity }) => {
+    const [left, line, all] = [amountOf(available), amountOf(threshold), amountOf(capacity)];
+    return left === undefined || line === undefined || all === undefined || all <= 0 ? [] : [(left - line) / all];
+  });
+  return ratios.length === 0 ? undefined : Math.round(Math.min(...ratios) * 10_000) / 10_000;
+}
+
 function within(ratio: number): number {
   return Math.round(Math.min(1, Math.max(0, ratio)) * 10_000) / 10_000;
 }
 
-function amountOf(text: string | undefined): number | undefined {
+/** In thousandths; `undefined` for what is no amount. */
+export function amountOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseQuantity(text);
   return parsed.ok ? quantityMilliNumber(parsed.quantity) : undefined;

@@ -1,11 +1,12 @@
-import type { EvictionView, NextView, NodeSummary, NodeView, QuotaView, TimelineEntry } from './view.ts';
+import type { EvictionView, NextView, NodeSummary, NodeView, QueueView, QuotaView, TimelineEntry } from './view.ts';
 
 /** Whether the viewer may list the pods of a namespace. */
 export type MaySee = (namespace: string) => boolean;
 
 /** A row without the name of a pod that the viewer may not see. */
 export function redactSummary(node: NodeSummary, maySee: MaySee): NodeSummary {
-  return { ...node, next: node.next === undefined ? undefined : visible(node.next, maySee) };
+  const next = node.next === undefined ? undefined : visible(node.next, maySee);
+  return { ...node, next, pods: node.pods.filter((pod) => maySee(namespaceOf(pod))) };
 }
 
 /** A node without names and figures of pods that the viewer may not see; how many there are stays. */
@@ -45,6 +46,17 @@ export function redactTimeline(timeline: readonly TimelineEntry[], maySee: MaySe
 
 export function redactQuotas(quotas: readonly QuotaView[], maySee: MaySee): readonly QuotaView[] {
   return quotas.filter(({ namespace }) => namespace === '' || maySee(namespace));
+}
+
+/** Amounts and conditions stay, as everyone who may read NodePressures may read Queues; pods of others have no name. */
+export function redactQueues(queues: readonly QueueView[], maySee: MaySee): readonly QueueView[] {
+  return queues.map((queue) => ({
+    ...queue,
+    conditions: queue.conditions.map((each) => ({ ...each, message: redactText(each.message, maySee) })),
+    evicted: queue.evicted.map((each) =>
+      maySee(namespaceOf(each.pod)) ? { ...each, why: redactText(each.why, maySee) } : { ...each, pod: '', why: '' },
+    ),
+  }));
 }
 
 /**

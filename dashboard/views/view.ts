@@ -8,10 +8,15 @@ export interface View {
   /** Highest first. */
   readonly classes: readonly ClassView[];
   readonly quotas: readonly QuotaView[];
+  /** The tree from the top, children by name; empty where there are no queues. */
+  readonly queues: readonly QueueView[];
 }
 
-/** The state of the signal that is nearest to its threshold; `Unknown` where nothing fresh is known. */
-export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown';
+/**
+ * The state of the signal that is nearest to its threshold; `Unknown` where nothing fresh is known, `NoAgent` for a node
+ * of which no agent has ever reported.
+ */
+export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown' | 'NoAgent';
 
 /** A node in one row. */
 export interface NodeSummary {
@@ -25,7 +30,11 @@ export interface NodeSummary {
   readonly lineRatio: number | undefined;
   /** Available memory minus its threshold; negative below it. */
   readonly headroom: string | undefined;
+  /** Of the signal that is nearest to its threshold, as a share of its capacity; negative below the threshold. */
+  readonly headroomRatio: number | undefined;
   readonly next: string | undefined;
+  /** Pods that may be evicted next or were evicted, as `namespace/name`, for filters. */
+  readonly pods: readonly string[];
   /** Evictions in flight. */
   readonly evicting: number;
   /** Types of conditions that say that something is wrong. */
@@ -139,6 +148,48 @@ export interface QuotaView {
   /** Names of classes, or a range of priorities. */
   readonly scope: string;
   readonly resources: readonly QuotaResourceView[];
+}
+
+/** One queue in the tree. */
+export interface QueueView {
+  readonly name: string;
+  /** Empty for a queue at the top. */
+  readonly parent: string;
+  /** 0 at the top. */
+  readonly depth: number;
+  readonly weight: number;
+  readonly policy: string;
+  readonly resources: readonly QueueResourceView[];
+  readonly waitingPods: number;
+  readonly oldestWaiting: number | undefined;
+  readonly conditions: readonly ConditionView[];
+  /** Pods that were evicted to make room for the queue, the newest first. */
+  readonly evicted: readonly QueueEvictionView[];
+}
+
+/** Amounts of one resource type as texts, and each as a share of the longest bar among the queue and its siblings. */
+export interface QueueResourceView {
+  readonly name: string;
+  readonly guaranteed: QueueAmountView | undefined;
+  readonly deserved: QueueAmountView | undefined;
+  readonly used: QueueAmountView | undefined;
+  /** Requests of waiting pods. */
+  readonly pending: QueueAmountView | undefined;
+  /** Absent where there is no limit. */
+  readonly max: QueueAmountView | undefined;
+}
+
+export interface QueueAmountView {
+  readonly text: string;
+  readonly ratio: number;
+}
+
+export interface QueueEvictionView {
+  /** Empty where the viewer may not list the pods of its namespace. */
+  readonly pod: string;
+  readonly node: string;
+  readonly at: number;
+  readonly why: string;
 }
 
 export interface QuotaResourceView {

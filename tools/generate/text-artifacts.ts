@@ -15,6 +15,7 @@ import { NODES_DASHBOARD } from './dashboards/nodes-dashboard.ts';
 import { PRIORITIES_DASHBOARD } from './dashboards/priorities-dashboard.ts';
 import { imageArtifacts } from '#tools/generate/image/image-artifacts.ts';
 import { fieldTrees } from './field-trees.ts';
+import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
 
 export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
@@ -41,7 +42,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     })),
   ];
   const formatted = await Promise.all(own.map(withFormat));
-  return [...formatted, ...chartFiles(alerts, formatted)];
+  return [...formatted, ...chartFiles(alerts, formatted), ...(await pageLibrary())];
 }
 
 /** The pages of docs/reference. */

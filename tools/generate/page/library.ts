@@ -1,0 +1,7 @@
+/** What the pages of the dashboard use of other projects; `page-library.ts` bundles it (docs/decisions/0079-a-library-for-the-page.md). */
+export { html, nothing, render, svg } from 'lit-html';
+export { live } from 'lit-html/directives/live.js';
+export { ref } from 'lit-html/directives/ref.js';
+export { repeat } from 'lit-html/directives/repeat.js';
+export { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+export { default as Plot } from 'uplot';
