@@ -15,6 +15,8 @@ export interface DashboardOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Shown on every page, to tell one cluster from another. */
+  readonly clusterName?: string | undefined;
 }
 
 const PAGE = fileURLToPath(new URL('./page/', import.meta.url));
@@ -33,10 +35,10 @@ const HEADERS = {
  * The dashboard: read only, no route writes. `/` the page (401 where it has to ask for a token; the page itself holds no
  * data), `/api/view` everything as JSON, `/api/live` updates as they come, with `?node=NAME` the details of one node.
  */
-export function dashboardApp({ sources, admit, clock, log, signal }: DashboardOptions): Express {
+export function dashboardApp({ sources, admit, clock, log, signal, clusterName }: DashboardOptions): Express {
   const app = express();
   app.disable('x-powered-by');
-  const live = createLiveStream({ sources, clock, signal });
+  const live = createLiveStream({ sources, clock, signal, clusterName });
   app.use((_request, response, next) => {
     response.set(HEADERS);
     next();

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { type NodePressure, isFresh } from '#shared/api/node-pressure.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -21,8 +22,18 @@ import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { nodeView, nodeWithoutAgent } from './views/node-view.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
-import { eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, recordEntry, timelineOf } from './views/timeline.ts';
-import type { NodeView } from './views/view.ts';
+import {
+  type EventEntry,
+  eventEntry,
+  MOST_KEPT_OF_NAMESPACE,
+  recordedRemovals,
+  recordEntry,
+  timelineOf,
+} from './views/timeline.ts';
+import type { NodeView, TimelineEntry } from './views/view.ts';
+
+/** As many pages may be open. */
+const MOST_NODE_TIMELINES = 100;
 
 export type LiveObjectsOptions = Omit<ClientContext, 'metrics'> & Partial<Pick<ClientContext, 'metrics'>>;
 
@@ -55,6 +66,7 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
         [pressures, events, records],
         unlessEqual((now: number) => timelineOf({ nodes: nodes(now), events: events.values(), recorded: recorded() })),
       ),
+      nodeTimeline: createNodeTimelines(events, records, nodes),
       classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
       quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
       queues: derived([queues], () => queueTree(queues.values())),
@@ -64,6 +76,31 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
       },
     },
     run: (signal) => Promise.all(reflectors.map((reflector) => reflector.run(signal))).then(() => undefined),
+  };
+}
+
+/** What happened on each node: the same array until something in it changes. */
+function createNodeTimelines(
+  events: Reflector<EventEntry>,
+  records: Reflector<EventEntry>,
+  nodes: DashboardSources['nodes'],
+): DashboardSources['nodeTimeline'] {
+  const byNode = ({ node }: EventEntry): string => node;
+  const grouped = derived([events, records], () => ({
+    events: Map.groupBy(events.values(), byNode),
+    records: Map.groupBy(records.values(), byNode),
+  }));
+  const kept = new Map<string, readonly TimelineEntry[]>();
+  return (name, now) => {
+    const timeline = timelineOf({
+      nodes: nodes(now).filter((node) => node.name === name),
+      events: grouped().events.get(name) ?? [],
+      recorded: recordedRemovals(grouped().records.get(name) ?? []),
+    });
+    const last = kept.get(name);
+    const current = last !== undefined && isDeepStrictEqual(last, timeline) ? last : timeline;
+    putBounded(kept, MOST_NODE_TIMELINES, [name, current]);
+    return current;
   };
 }
 

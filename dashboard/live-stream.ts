@@ -8,6 +8,7 @@ export interface LiveStreamOptions {
   readonly sources: DashboardSources;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly clusterName: string | undefined;
 }
 
 /** Server-Sent Events to every open page: an update at once, then one at most every 200 ms while things change. */
@@ -32,7 +33,7 @@ const MOST_UNREAD_BYTES = 4_194_304;
 const LONGEST_STREAM_MS = 300_000;
 
 /** Starts sending; ends with `signal`, and every open page with it. */
-export function createLiveStream({ sources, clock, signal }: LiveStreamOptions): LiveStream {
+export function createLiveStream({ sources, clock, signal, clusterName }: LiveStreamOptions): LiveStream {
   const listeners = new Set<Listener>();
   let isScheduled = false;
 
@@ -43,7 +44,7 @@ export function createLiveStream({ sources, clock, signal }: LiveStreamOptions):
     listener.isBusy = true;
     const update = await nextUpdate(listener, sources, clock.now());
     listener.isBusy = false;
-    write(listener, `data: ${JSON.stringify(update)}\n\n`, clock.monotonic());
+    write(listener, `data: ${JSON.stringify({ cluster: clusterName, ...update })}\n\n`, clock.monotonic());
   }
 
   function sendAll(): void {

@@ -7,6 +7,8 @@ export interface DashboardSources {
   readonly nodes: (now: number) => readonly NodeView[];
   readonly history: (node: string) => History;
   readonly timeline: (now: number) => readonly TimelineEntry[];
+  /** What happened on one node, also where the timeline of all is too long for it. */
+  readonly nodeTimeline: (node: string, now: number) => readonly TimelineEntry[];
   readonly classes: () => readonly ClassView[];
   readonly quotas: () => readonly QuotaView[];
   /** From the top, each before its children. */

@@ -18,6 +18,8 @@ export interface Update {
   /** With the first view of that node. */
   readonly history?: History;
   readonly timeline?: readonly TimelineEntry[];
+  /** What happened on the node whose page is open. */
+  readonly nodeTimeline?: readonly TimelineEntry[];
   readonly classes?: readonly ClassView[];
   readonly quotas?: readonly QuotaView[];
   readonly queues?: readonly QueueView[];
@@ -35,8 +37,10 @@ export async function nextUpdate(page: OpenPage, sources: DashboardSources, now:
   const { viewer, sent } = page;
   const nodes = sources.nodes(now);
   const timeline = sources.timeline(now);
+  const nodeTimeline = page.node === undefined ? undefined : sources.nodeTimeline(page.node, now);
   const [quotas, queues] = [sources.quotas(), sources.queues()];
-  if (!viewer.seesAll) await viewer.learn(namespacesIn({ nodes, timeline, quotas, queues }));
+  if (!viewer.seesAll)
+    await viewer.learn(namespacesIn({ nodes, timeline: [...timeline, ...(nodeTimeline ?? [])], quotas, queues }));
   const rows = changedRows(sent, nodes);
   return {
     at: now,
@@ -47,6 +51,8 @@ export async function nextUpdate(page: OpenPage, sources: DashboardSources, now:
     ...(isNew(sent, 'timeline', timeline) && {
       timeline: viewer.seesAll ? timeline : redactTimeline(timeline, viewer.maySee),
     }),
+    ...(isNew(sent, 'nodeTimeline', nodeTimeline) &&
+      nodeTimeline && { nodeTimeline: viewer.seesAll ? nodeTimeline : redactTimeline(nodeTimeline, viewer.maySee) }),
     ...(isNew(sent, 'classes', sources.classes()) && { classes: sources.classes() }),
     ...(isNew(sent, 'quotas', quotas) && { quotas: redactQuotas(quotas, viewer.maySee) }),
     ...(isNew(sent, 'queues', queues) && { queues: viewer.seesAll ? queues : redactQueues(queues, viewer.maySee) }),

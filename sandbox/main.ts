@@ -52,7 +52,8 @@ const narrator = createNarrator(
 /** On loopback and without a real cluster behind it, the page needs no sign-in. */
 const makeDashboard: MakeDashboard = (client) => {
   const { sources, run } = createLiveObjects({ client, clock, log, random: Math.random });
-  return { handler: dashboardApp({ sources, admit: admitAll, clock, log, signal: shutdown.signal }), run };
+  const parts = { sources, clock, log, signal: shutdown.signal, clusterName: 'sandbox' };
+  return { handler: dashboardApp({ ...parts, admit: admitAll }), run };
 };
 
 let result: DemoResult | undefined;

@@ -83,6 +83,7 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
     '--health-port=0',
     '--drain-seconds=0',
     '--disruptions-record=On',
+    '--queues=On',
     '--log-level=info',
     '--log-format=json',
   ],

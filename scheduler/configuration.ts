@@ -55,6 +55,12 @@ export const schedulerSchema = z.strictObject({
     .strictObject({
       host: z.string().min(1).default('0.0.0.0').describe('Address to serve the dashboard on'),
       port: port.optional().describe('Port of the dashboard, usually 8081; without it there is no dashboard'),
+      clusterName: z
+        .string()
+        .min(1)
+        .max(253)
+        .optional()
+        .describe('Name of the cluster, shown on every page of the dashboard'),
       tls: z
         .strictObject({
           ...keyPairFiles('dashboard'),

@@ -23,12 +23,12 @@ const KEEP_ALIVE_MS = 5_000;
 /** Serves the dashboard on a port of its own until the shutdown. */
 export async function openDashboardPort(options: DashboardPortOptions, port: number): Promise<Server> {
   const { client, clock, log, shutdown, configuration } = options;
-  const { host } = configuration;
+  const { host, clusterName } = configuration;
   const files = { ...configuration.tls, clientCaFile: configuration.tls.frontProxyCaFile };
   const tls = readTlsFiles(files);
   const objects = createLiveObjects(options);
   const admit = createAdmit({ client, clock, log, trustsProxy: files.clientCaFile !== undefined });
-  const handler = dashboardApp({ sources: objects.sources, admit, clock, log, signal: shutdown.signal });
+  const handler = dashboardApp({ sources: objects.sources, admit, clock, log, signal: shutdown.signal, clusterName });
   const limits = { drainMs: DRAIN_MS, maxConnections: MOST_CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
   const server = await serve({ handler, host, port, ...limits, ...(tls !== undefined && { tls }) });
   shutdown.onRelease('dashboard', () => server.close());

@@ -1,81 +1,144 @@
-/** One signal over time: the used share as an area, its threshold as a line. */
-import { element, shape } from './dom.js';
-import { percent, timeOfDay } from './format.js';
+/** One signal over time: the used share as an area, its threshold as a line, removals of pods as marks. */
+import { Plot } from './library/library.js';
+import { age, dateTime, percent } from './format.js';
 
-const WIDTH = 600;
-const HEIGHT = 96;
-const LONGEST_GAP_MS = 300_000;
+const HEIGHT = 140;
+/** `[age, gap]`: older points stand further apart (dashboard/views/history.ts); what was not measured is not drawn. */
+const GAPS = [
+  [3_600_000, 300_000],
+  [86_400_000, 2_700_000],
+  [Infinity, 21_600_000],
+];
 
-/** `times` in milliseconds, `values` parallel to them, null where nothing was measured. */
-export function chart(times, values, lineRatio, label) {
-  const svg = shape('svg', {
-    class: 'chart',
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    preserveAspectRatio: 'none',
-    role: 'img',
-  });
-  svg.setAttribute('aria-label', label);
-  const [from, to] = [times[0] ?? 0, times.at(-1) ?? 1];
-  const x = (time) => (to === from ? WIDTH : ((time - from) / (to - from)) * WIDTH);
-  const y = (ratio) => HEIGHT - ratio * HEIGHT;
-  for (const quarter of [0.25, 0.5, 0.75]) {
-    svg.append(
-      shape('line', {
-        class: 'grid',
-        x1: 0,
-        x2: WIDTH,
-        y1: y(quarter),
-        y2: y(quarter),
-        'vector-effect': 'non-scaling-stroke',
-      }),
-    );
-  }
-  for (const run of runsOf(times, values)) {
-    const points = run.map(([time, ratio]) => `${x(time).toFixed(1)},${y(ratio).toFixed(1)}`);
-    const [first, last] = [x(run[0][0]).toFixed(1), x(run.at(-1)[0]).toFixed(1)];
-    svg.append(shape('polygon', { class: 'area', points: `${first},${HEIGHT} ${points.join(' ')} ${last},${HEIGHT}` }));
-    svg.append(shape('polyline', { class: 'curve', points: points.join(' '), 'vector-effect': 'non-scaling-stroke' }));
-  }
-  if (lineRatio !== undefined) {
-    svg.append(
-      shape('line', {
-        class: 'mark',
-        x1: 0,
-        x2: WIDTH,
-        y1: y(lineRatio),
-        y2: y(lineRatio),
-        'vector-effect': 'non-scaling-stroke',
-      }),
-    );
-  }
-  const span = element(
-    'div',
-    'axis quiet small',
-    element('span', '', timeOfDay(from)),
-    element('span', '', timeOfDay(to)),
-  );
-  return element('figure', 'chart-box', svg, span);
+/** Keeps one chart in an element; `draw` shows the newest figures in it. */
+export function createChart(onCursor) {
+  let [plot, box, shown] = [undefined, undefined, {}];
+  const resized = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT }));
+  return {
+    mount(element) {
+      if (element === undefined || element === box) return;
+      plot?.destroy();
+      resized.disconnect();
+      [plot, box] = [undefined, element];
+      resized.observe(element);
+    },
+    /** `times` in milliseconds, `values` parallel to them, `marks` are times. */
+    draw(figures) {
+      if (box === undefined || box.clientWidth === 0) return;
+      const isSame = ['times', 'values', 'lineRatio', 'from'].every((key) => shown[key] === figures[key]);
+      if (plot !== undefined && isSame && String(shown.marks) === String(figures.marks)) return;
+      shown = figures;
+      if (plot === undefined)
+        plot = new Plot(
+          options(box, () => shown, onCursor),
+          dataOf(figures),
+          box,
+        );
+      else plot.setData(dataOf(figures));
+    },
+    close() {
+      resized.disconnect();
+      plot?.destroy();
+    },
+  };
 }
 
-/** Stretches without a gap: what was not measured is not drawn. */
-function runsOf(times, values) {
-  const runs = [];
-  let run = [];
+function options(box, figures, onCursor) {
+  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
+  const axis = {
+    stroke: () => colour('--quiet'),
+    grid: { stroke: () => colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: box.clientWidth,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false } },
+    scales: { x: { range: (_plot, least, most) => [least, Math.max(most, least + 1)] }, y: { range: [0, 1] } },
+    axes: [
+      { ...axis, size: 34, space: 90, values: (plot, splits) => splits.map(axisTime(plot.scales.x)) },
+      { ...axis, size: 52, values: (_plot, splits) => splits.map(percent), splits: [0, 0.25, 0.5, 0.75, 1] },
+    ],
+    series: [
+      {},
+      { stroke: () => colour('--water'), fill: () => colour('--water-light'), width: 2, points: { show: false } },
+    ],
+    hooks: {
+      draw: [(plot) => drawLines(plot, figures(), colour)],
+      setCursor: [({ cursor: { idx }, data }) => onCursor(cursorText(idx, data))],
+    },
+  };
+}
+
+const DAY_S = 86_400;
+const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const TIMES = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+/** With the day where the axis is longer than one. */
+function axisTime({ min, max }) {
+  return (seconds) => (max - min > DAY_S ? DAYS : TIMES).format(seconds * 1000);
+}
+
+function cursorText(index, [times, values]) {
+  const value = index === null || index === undefined ? undefined : values[index];
+  return value === undefined || value === null ? '' : `${dateTime(times[index] * 1000)}: ${percent(value)} used`;
+}
+
+/** Seconds, with a gap wherever nothing was measured for long. */
+function dataOf({ times, values, now, from }) {
+  const [seconds, ratios] = [[], []];
   times.forEach((time, index) => {
-    const value = values[index];
-    const isGap = run.length > 0 && time - run.at(-1)[0] > LONGEST_GAP_MS;
-    if (isGap || value === null || value === undefined) {
-      if (run.length > 1) runs.push(run);
-      run = [];
+    if (time < from) return;
+    const last = seconds.at(-1);
+    if (last !== undefined && time - last * 1000 > longestGap(now - time)) {
+      seconds.push((last * 1000 + time) / 2000);
+      ratios.push(null);
     }
-    if (value !== null && value !== undefined) run.push([time, value]);
+    seconds.push(time / 1000);
+    ratios.push(values[index] ?? null);
   });
-  return run.length > 1 ? [...runs, run] : runs;
+  return [seconds, ratios];
 }
 
-export function chartLabel(name, values, lineRatio) {
+function longestGap(old) {
+  return GAPS.find(([least]) => old <= least)[1];
+}
+
+function drawLines(plot, { lineRatio, marks }, colour) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.lineWidth = 2 * devicePixelRatio;
+  if (lineRatio !== undefined) {
+    ctx.strokeStyle = colour('--text');
+    ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+    const y = plot.valToPos(lineRatio, 'y', true);
+    stroke(ctx, [bbox.left, y], [bbox.left + bbox.width, y]);
+  }
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colour('--hard');
+  for (const at of marks) {
+    const x = plot.valToPos(at / 1000, 'x', true);
+    if (x >= bbox.left && x <= bbox.left + bbox.width) stroke(ctx, [x, bbox.top], [x, bbox.top + bbox.height]);
+  }
+  ctx.restore();
+}
+
+function stroke(ctx, [fromX, fromY], [toX, toY]) {
+  ctx.beginPath();
+  ctx.moveTo(fromX, fromY);
+  ctx.lineTo(toX, toY);
+  ctx.stroke();
+}
+
+/** The chart in words: now, the highest with its time, the threshold, and removals. */
+export function chartLabel(name, { times, values, lineRatio, marks = [], now }) {
   const known = values.filter((value) => value !== null && value !== undefined);
   if (known.length === 0) return `${name}: not measured yet`;
+  const most = Math.max(...known);
+  const at = times[values.indexOf(most)];
   const line = lineRatio === undefined ? '' : `, threshold at ${percent(lineRatio)}`;
-  return `${name}: ${percent(known.at(-1))} used now, at most ${percent(Math.max(...known))} in this time${line}`;
+  const gone =
+    marks.length === 0 ? '' : `, ${marks.length} ${marks.length === 1 ? 'removal' : 'removals'} of pods marked`;
+  return `${name}: ${percent(known.at(-1))} used now, at most ${percent(most)} at ${dateTime(at)} (${age(at, now)})${line}${gone}`;
 }

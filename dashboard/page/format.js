@@ -1,12 +1,13 @@
 /** Words and numbers as people read them. */
 
-/** The label, and a mark that does not depend on colour. */
+/** The label, and a mark that does not depend on colour; `rank` is the order of the tiles. */
 export const STATES = {
   Hard: { label: 'Hard threshold met', mark: '■', rank: 0 },
   Soft: { label: 'Soft threshold met', mark: '▲', rank: 1 },
   Near: { label: 'Near a threshold', mark: '◆', rank: 2 },
   Unknown: { label: 'Unknown', mark: '?', rank: 3 },
-  Far: { label: 'Fine', mark: '●', rank: 4 },
+  NoAgent: { label: 'No agent', mark: '○', rank: 4 },
+  Far: { label: 'Fine', mark: '●', rank: 5 },
 };
 
 export const KINDS = {
@@ -28,24 +29,37 @@ export function percent(ratio) {
   return `${Math.round(ratio * 100)} %`;
 }
 
-export function timeOfDay(at) {
-  return at === undefined || at === null ? '–' : new Date(at).toLocaleTimeString('en-GB', { hour12: false });
+const SHORT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** `26 Nov, 13:50:15 UTC`, in the zone of the reader. */
+export function dateTime(at) {
+  return at === undefined || at === null ? '–' : SHORT.format(at);
 }
 
-const DAY_MS = 86_400_000;
+const MINUTE = 60;
+const HOUR = 3_600;
+const DAY = 86_400;
 
-/** With the day where it is not within a day of `now`. */
-export function timeOrDay(at, now) {
-  if (now - at < DAY_MS) return timeOfDay(at);
-  return new Date(at).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-}
-
-/** `12 s ago`, `4 min ago`. */
+/** `12 s ago`, `4 min ago`, `in 3 h`. */
 export function age(at, now) {
   if (at === undefined || at === null) return 'never';
-  const seconds = Math.max(0, Math.round((now - at) / 1000));
-  if (seconds < 90) return `${seconds} s ago`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+  const text = duration(Math.abs(now - at));
+  return at > now + 1000 ? `in ${text}` : `${text} ago`;
+}
+
+/** `12 s`, `4 min`, `3 h`, `5 days`. */
+export function duration(milliseconds) {
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 1.5 * MINUTE) return `${seconds} s`;
+  if (seconds < 1.5 * HOUR) return `${Math.round(seconds / MINUTE)} min`;
+  return seconds < 2 * DAY ? `${Math.round(seconds / HOUR)} h` : `${Math.round(seconds / DAY)} days`;
 }
 
 /** A pod's name, or what is shown where the viewer may not list its namespace. */

@@ -1,121 +1,176 @@
-/** One node: signals against their thresholds over time, the pods that would be evicted and why, evictions. */
-import { chart, chartLabel } from './chart.js';
-import { bar, element, empty, link, panel, table } from './dom.js';
-import { age, percent, podName, STATES, timeOfDay } from './format.js';
+/** One node: signals against their thresholds over time, the pods that would be evicted and why, and what happened. */
+import { html, nothing, ref } from './library/library.js';
+import { chartLabel, createChart } from './chart.js';
+import { age, percent, STATES } from './format.js';
+import { createReadings } from './readings.js';
+import { badge, bar, choice, empty, moment, panel, podLink, stateText, table, troubleList } from './parts.js';
+import { entryList } from './timeline.js';
 
-const KEPT_POINTS = 600;
+const SPANS = [
+  ['', 'All that is known'],
+  ['7d', 'The last week'],
+  ['1d', 'The last day'],
+  ['1h', 'The last hour'],
+];
+const SPAN_MS = { '7d': 604_800_000, '1d': 86_400_000, '1h': 3_600_000 };
+/** What the charts mark. */
+const REMOVALS = [
+  'eviction',
+  'preemption',
+  'oom',
+  'rescheduling',
+  'reclaim',
+  'drain',
+  'taint',
+  'deletion',
+  'node-lost',
+  'removal',
+];
 
-export function nodePage(name) {
-  const box = element('div', 'stack');
-  box.append(empty('Waiting for data…'));
-  let times = [];
-  let ratios = {};
-
-  function take(history) {
-    times = [...history.times];
-    ratios = Object.fromEntries(Object.entries(history.ratios).map(([signal, values]) => [signal, [...values]]));
-  }
-
-  function append(node) {
-    if (node.observedAt === undefined || node.observedAt <= (times.at(-1) ?? 0)) return;
-    times.push(node.observedAt);
-    for (const { name: signal, usedRatio } of node.readings) {
-      ratios[signal] ??= times.slice(0, -1).map(() => null);
-      ratios[signal].push(usedRatio ?? null);
-    }
-    for (const values of Object.values(ratios)) if (values.length < times.length) values.push(null);
-    if (times.length <= KEPT_POINTS) return;
-    times.shift();
-    for (const values of Object.values(ratios)) values.shift();
-  }
-
+export function nodePage({ name, redraw }) {
+  const readings = createReadings();
+  const charts = new Map();
+  let [node, cursor, figures] = [undefined, '', new Map()];
+  const onCursor = (text) => {
+    if (text === cursor) return;
+    cursor = text;
+    redraw();
+  };
+  const chartOf = (signal) => {
+    const known = charts.get(signal) ?? createChart(onCursor);
+    charts.set(signal, known);
+    return known;
+  };
   return {
-    element: box,
     title: name,
-    render({ node, history, now }) {
-      if (history !== undefined) take(history);
-      if (node === undefined) return;
-      if (node === null) {
-        const missing = empty('There is no such node, or its agent has not reported yet.');
-        box.replaceChildren(back(), element('h1', '', name), element('div', 'panel', missing));
-        return;
-      }
-      append(node);
-      box.replaceChildren(
-        back(),
-        headline(node, now),
-        ...troubles(node),
-        signals(node, times, ratios),
-        candidates(node),
-        evictions(node),
-        ...avoided(node),
-      );
+    node: name,
+    take(update) {
+      if (update.history !== undefined) readings.take(update.history);
+      if (update.node) readings.append(update.node);
+      if (update.node !== undefined) node = update.node;
     },
+    render(context) {
+      if (node === undefined) return empty('Waiting for data…');
+      if (node === null) return missing(name);
+      figures = figuresOf(node, readings, context);
+      return nodeView(node, { ...context, figures, chartOf, cursor });
+    },
+    drawn: () => figures.forEach((each, signal) => charts.get(signal)?.draw(each)),
+    close: () => charts.forEach((chart) => chart.close()),
   };
 }
 
+/** By signal with a threshold and a past: what its chart shows. */
+function figuresOf(node, readings, { now, params, nodeTimeline }) {
+  const from = now - (SPAN_MS[params.get('span')] ?? Infinity);
+  const gone = nodeTimeline.filter(({ kind, isDryRun }) => REMOVALS.includes(kind) && !isDryRun).map(({ at }) => at);
+  const watched = node.readings.filter(({ name, threshold }) => threshold !== undefined && readings.has(name));
+  return new Map(
+    watched.map(({ name, lineRatio }) => {
+      const times = readings.times();
+      const marks = gone.filter((at) => at >= Math.max(from, times[0] ?? 0));
+      return [name, { times, values: readings.values(name), lineRatio, marks, from, now }];
+    }),
+  );
+}
+
+function missing(name) {
+  return html`<div class="stack">
+    ${back()}
+    <h1>${name}</h1>
+    <div class="panel">${empty('There is no such node, or its agent has not reported yet.')}</div>
+  </div>`;
+}
+
+function nodeView(node, context) {
+  return html`<div class="stack">
+    ${back()} ${headline(node, context.now)}
+    ${
+      node.conditions.some(({ isTrouble }) => isTrouble)
+        ? panel('Conditions that need attention', troubleList(node.conditions))
+        : nothing
+    }
+    ${node.state === 'NoAgent' ? noAgent() : details(node, context)}
+  </div>`;
+}
+
+function noAgent() {
+  const text =
+    'No agent has reported from this node: nothing is known of its memory, and no pod is evicted here by Plimsoll. Is there a pod of the DaemonSet plimsoll-agent on it?';
+  return panel('Signals', empty(text));
+}
+
+function details(node, context) {
+  return html`${signals(node, context)} ${candidates(node)} ${evictions(node, context.now)}
+  ${panel('What happened on this node', entryList(context.nodeTimeline, context.now))} ${avoided(node, context.now)}`;
+}
+
 function back() {
-  return element('p', 'back', link('#/nodes', '', '← All nodes'));
+  return html`<p class="back"><a href="#/nodes">← All nodes</a></p>`;
 }
 
 function headline(node, now) {
-  const { label, mark } = STATES[node.state];
-  const state = element('span', `badge state-${node.state}`, `${mark} ${label}`);
-  const mode = element('span', 'badge', node.mode === 'Enforce' ? 'Enforce' : 'Dry run');
-  const facts = [node.policy === '' ? 'default policy' : `policy ${node.policy}`, node.agent && `agent ${node.agent}`];
+  const facts = [
+    node.state === 'NoAgent' ? '' : node.policy === '' ? 'default policy' : `policy ${node.policy}`,
+    node.agent && `agent ${node.agent}`,
+  ].filter(Boolean);
   const seen =
     node.state === 'Unknown'
-      ? `last report ${age(node.observedAt, now)}: the data below is old`
-      : `seen at ${timeOfDay(node.observedAt)}`;
-  return element(
-    'section',
-    node.state === 'Unknown' ? 'headline stale' : 'headline',
-    element('h1', '', node.name),
-    element('div', 'badges', state, mode),
-    element('p', 'quiet', [...facts.filter(Boolean), seen].join(' · ')),
-  );
-}
-
-function troubles({ conditions }) {
-  const wrong = conditions.filter(({ isTrouble }) => isTrouble);
-  if (wrong.length === 0) return [];
-  const items = wrong.map(({ type, reason, message }) => {
-    return element(
-      'li',
-      '',
-      element('b', '', `${type}: ${reason}`),
-      message === '' ? '' : element('span', '', ` ${message}`),
-    );
-  });
-  const list = element('ul', 'troubles', ...items);
-  return [panel('Conditions that need attention', list)];
+      ? html`last report ${age(node.observedAt, now)}: the data below is old`
+      : node.state === 'NoAgent'
+        ? 'never seen'
+        : html`seen ${moment(node.observedAt, now)}`;
+  return html`<section class=${node.state === 'Unknown' ? 'headline stale' : 'headline'}>
+    <h1>${node.name}</h1>
+    <div class="badges">
+      <span class="badge state-${node.state}">${stateText(node.state)}</span>
+      ${node.mode === '' ? nothing : badge(node.mode === 'Enforce' ? 'Enforce' : 'Dry run')}
+    </div>
+    <p class="quiet">${facts.map((fact) => `${fact} · `)}${seen}</p>
+  </section>`;
 }
 
 /** Those with a threshold as charts, then the others. */
-function signals(node, times, ratios) {
+function signals(node, context) {
   if (node.readings.length === 0) return panel('Signals', empty('No signal is measured yet.'));
-  const [watched, others] = [true, false].map((isWatched) =>
-    node.readings.filter(({ threshold }) => (threshold !== undefined) === isWatched),
+  const grid = (isWatched) => {
+    const readings = node.readings.filter(({ threshold }) => (threshold !== undefined) === isWatched);
+    return readings.length === 0
+      ? nothing
+      : html`<div class="signals">${readings.map((each) => signalBlock(each, context))}</div>`;
+  };
+  const { params, setParams, cursor } = context;
+  return panel(
+    'Signals',
+    html`<div class="filters">
+      ${choice('Time', params.get('span') ?? '', SPANS, (span) => setParams({ span }))}
+      <output class="small cursor">${cursor}</output>
+    </div>`,
+    grid(true),
+    grid(false),
   );
-  const grid = (readings) =>
-    element('div', 'signals', ...readings.map((each) => signalBlock(each, times, ratios[each.name] ?? [])));
-  return panel('Signals', ...[watched, others].filter(({ length }) => length > 0).map(grid));
 }
 
-function signalBlock(signal, times, values) {
+function signalBlock(signal, { figures, chartOf }) {
   const isMet = signal.threshold !== undefined && signal.state !== 'Far';
-  const head = element('div', 'signal-head', element('h3', '', signal.name));
-  head.append(element('span', `state-text state-${signal.state}`, isMet ? STATES[signal.state].label : ''));
-  const block = element('div', `signal state-${signal.state}`, head, element('p', 'small', amounts(signal)));
-  if (signal.usedRatio === undefined) return block;
-  const known = values.filter((value) => value !== null).length;
-  const label = chartLabel(signal.name, values, signal.lineRatio);
-  block.append(
-    known > 1 && signal.threshold !== undefined
-      ? chart(times, values, signal.lineRatio, label)
-      : bar(signal.usedRatio, signal.lineRatio, label),
-  );
-  return block;
+  return html`<div class="signal state-${signal.state}">
+    <div class="signal-head">
+      <h3>${signal.name}</h3>
+      <span class="state-text state-${signal.state}">${isMet ? STATES[signal.state]?.label : nothing}</span>
+    </div>
+    <p class="small">${amounts(signal)}</p>
+    ${figure(signal, figures.get(signal.name), chartOf)}
+  </div>`;
+}
+
+function figure({ name, usedRatio, lineRatio }, shown, chartOf) {
+  if (shown !== undefined) {
+    const { mount } = chartOf(name);
+    return html`<div class="chart" role="img" aria-label=${chartLabel(name, shown)} ${ref(mount)}></div>`;
+  }
+  if (usedRatio === undefined) return nothing;
+  const line = lineRatio === undefined ? '' : `, threshold at ${percent(lineRatio)}`;
+  return bar(usedRatio, lineRatio, `${name}: ${percent(usedRatio)} used now${line}`);
 }
 
 function amounts({ available, capacity, threshold, usedRatio, reclaimable }) {
@@ -137,9 +192,9 @@ function candidates({ candidates: next }) {
     ['', 'Reason'],
   ];
   const rows = next.map((pod) => [
-    ['number', String(pod.rank)],
-    ['pod', podName(pod.pod)],
-    ['number', pod.priority === undefined ? undefined : String(pod.priority)],
+    ['number', pod.rank],
+    ['', podLink(pod.pod)],
+    ['number', pod.priority],
     ['number', pod.usage],
     ['number', pod.request],
     ['reason', pod.why || undefined],
@@ -147,7 +202,7 @@ function candidates({ candidates: next }) {
   return panel(title, table('Pods in the order in which they would be evicted', columns, rows));
 }
 
-function evictions({ evictions: all }) {
+function evictions({ evictions: all }, now) {
   if (all.length === 0) return panel('Evictions', empty('No eviction yet.'));
   const columns = [
     ['', 'Time'],
@@ -157,22 +212,22 @@ function evictions({ evictions: all }) {
     ['', 'Reason'],
   ];
   const rows = all.map((eviction) => [
-    ['time', timeOfDay(eviction.requestedAt)],
-    ['pod', podName(eviction.pod)],
+    ['time', moment(eviction.requestedAt, now)],
+    ['', podLink(eviction.pod)],
     ['', `${eviction.signal} ${eviction.stage}`],
-    ['', outcomeOf(eviction)],
+    ['', outcomeOf(eviction, now)],
     ['reason', eviction.why || undefined],
   ]);
   return panel('Evictions', table('Evictions of this node, newest first', columns, rows));
 }
 
-function outcomeOf({ outcome, mode, endedAt }) {
+function outcomeOf({ outcome, mode, endedAt }, now) {
   if (mode === 'DryRun') return 'dry run';
-  return endedAt === undefined ? outcome : `${outcome}, ended ${timeOfDay(endedAt)}`;
+  return endedAt === undefined ? outcome : html`${outcome}, ended ${moment(endedAt, now)}`;
 }
 
-function avoided({ avoided: entries }) {
-  if (entries.length === 0) return [];
+function avoided({ avoided: entries }, now) {
+  if (entries.length === 0) return nothing;
   const columns = [
     ['', 'Owner'],
     ['', 'Until'],
@@ -180,12 +235,13 @@ function avoided({ avoided: entries }) {
     ['', 'Cause'],
   ];
   const rows = entries.map(({ owner, until, isHard, cause }) => [
-    ['pod', owner],
-    ['time', timeOfDay(until)],
+    ['', podLink(owner)],
+    ['time', moment(until, now)],
     ['', isHard ? 'forbidden' : 'last choice'],
     ['reason', cause],
   ]);
-  return [
-    panel('Owners kept away', table('Owners whose pods should not be placed on this node for a while', columns, rows)),
-  ];
+  return panel(
+    'Owners kept away',
+    table('Owners whose pods should not be placed on this node for a while', columns, rows),
+  );
 }

@@ -1,113 +1,169 @@
-/** All nodes at a glance: the worst first, one row each. */
-import { bar, element, empty, header, link, panel, tableRow } from './dom.js';
+/** All nodes at a glance, one row each: those that act with the least headroom first. */
+import { html, nothing, ref, repeat } from './library/library.js';
 import { age, percent, podName, STATES } from './format.js';
+import { DEFAULT_SORT, orderOf, selectedNodes } from './node-filters.js';
+import { badge, choice, empty, field, meter, panel, stateText, tableCells } from './parts.js';
+import { virtualRows } from './virtual-rows.js';
 
+/** `[class, title, name in the address]`. */
 const COLUMNS = [
-  ['', 'Node'],
-  ['', 'State'],
-  ['wide', 'Memory'],
-  ['number', 'Headroom'],
-  ['', 'Next to be evicted'],
-  ['', 'Seen'],
+  ['', 'Node', 'name'],
+  ['', 'State', 'state'],
+  ['wide', 'Memory', 'memory'],
+  ['number', 'Headroom', 'headroom'],
+  ['', 'Next to be evicted', 'next'],
+  ['', 'Seen', 'seen'],
+];
+const ROW_HEIGHT = 52;
+const MODES = [
+  ['', 'Any mode'],
+  ['Enforce', 'Enforce'],
+  ['DryRun', 'Dry run'],
 ];
 
-/** A view that keeps its rows: an update touches only those that changed. */
-export function nodesPage() {
-  const rows = new Map();
-  const tiles = element('ul', 'tiles');
-  tiles.setAttribute('aria-label', 'Nodes by state');
-  const body = element('tbody', '');
-  const filter = element('input', '');
-  const nothing = empty('');
-  const table = element(
-    'table',
-    'nodes',
-    element('caption', '', 'Nodes, most urgent first'),
-    element('thead', '', element('tr', '', ...COLUMNS.map(([className, title]) => header(className, title)))),
-    body,
-  );
-  filter.type = 'search';
-  filter.placeholder = 'Filter by name';
-  filter.setAttribute('aria-label', 'Filter nodes by name');
-  filter.addEventListener('input', () => order());
-  const section = panel('Nodes', filter, table, nothing);
-  let known = new Map();
-
-  function order() {
-    const wanted = filter.value.trim().toLowerCase();
-    const shown = [...known.values()].filter(({ name }) => name.toLowerCase().includes(wanted)).sort(worstFirst);
-    body.replaceChildren(...shown.map(({ name }) => rows.get(name)));
-    table.hidden = shown.length === 0;
-    nothing.textContent =
-      known.size === 0 ? 'No agent has reported yet.' : shown.length === 0 ? `No node matches "${filter.value}".` : '';
-    nothing.hidden = shown.length > 0;
-  }
-
+export function nodesPage({ redraw }) {
+  const rows = virtualRows(redraw, ROW_HEIGHT);
   return {
-    element: element('div', 'stack', tiles, section),
     title: 'Nodes',
-    render({ nodes, changed, now }) {
-      let mustOrder = known.size !== nodes.size;
-      for (const node of changed === 'all' ? nodes.values() : changed) {
-        const before = known.get(node.name);
-        mustOrder ||= before === undefined || before.state !== node.state;
-        const row = nodeRow(node, now);
-        rows.get(node.name)?.replaceWith(row);
-        rows.set(node.name, row);
-      }
-      known = new Map(nodes);
-      for (const name of rows.keys()) if (!known.has(name)) rows.delete(name);
-      if (mustOrder || changed === 'all') order();
-      tiles.replaceChildren(...tilesOf(known));
-    },
+    render: (context) => nodesView(context, rows),
+    drawn: rows.drawn,
+    close: rows.stop,
   };
 }
 
-function worstFirst(a, b) {
-  return STATES[a.state].rank - STATES[b.state].rank || (a.name < b.name ? -1 : 1);
+function nodesView({ nodes, params, setParams, now }, rows) {
+  const shown = selectedNodes(nodes, params);
+  const list =
+    shown.length === 0
+      ? empty(nodes.size === 0 ? 'No agent has reported yet.' : 'No node matches the filters.')
+      : nodeTable(shown, { rows, params, setParams, now });
+  return html`<div class="stack">
+    ${tiles(nodes, params, setParams)}
+    ${panel('Nodes', filters(params, setParams), count(shown.length, nodes.size), list)}
+  </div>`;
 }
 
-function tilesOf(nodes) {
+function filters(params, setParams) {
+  const of = (name) => params.get(name) ?? '';
+  const set = (name) => (value) => setParams({ [name]: value });
+  return html`<form
+    class="filters"
+    role="search"
+    aria-label="Filter nodes"
+    @submit=${(event) => event.preventDefault()}
+  >
+    ${field('Text', of('text'), set('text'))} ${choice('Mode', of('mode'), MODES, set('mode'))}
+    ${field('Pod', of('pod'), set('pod'))} ${field('Namespace', of('namespace'), set('namespace'))}
+  </form>`;
+}
+
+function count(shown, all) {
+  return html`<p class="quiet small" role="status">${shown === all ? `${all} nodes` : `${shown} of ${all} nodes`}</p>`;
+}
+
+/** How many nodes there are in each state; a click shows these nodes alone. */
+function tiles(nodes, params, setParams) {
+  const chosen = new Set((params.get('state') ?? '').split(',').filter(Boolean));
   const counts = new Map();
-  for (const { state } of nodes.values()) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const evicting = [...nodes.values()].reduce((sum, node) => sum + node.evicting, 0);
-  const states = Object.entries(STATES).map(([state, { label }]) =>
-    tile(`state-${state}`, counts.get(state) ?? 0, label),
-  );
-  return [...states, tile('', evicting, 'Evictions in flight')];
+  let evicting = 0;
+  for (const node of nodes.values()) {
+    counts.set(node.state, (counts.get(node.state) ?? 0) + 1);
+    evicting += node.evicting;
+  }
+  const toggle = (state) => () => {
+    const next = chosen.has(state) ? [...chosen].filter((each) => each !== state) : [...chosen, state];
+    setParams({ state: next.join(',') });
+  };
+  const isEvicting = params.get('evicting') === 'true';
+  return html`<ul class="tiles" aria-label="Nodes by state">
+    ${Object.entries(STATES).map(([state, { label }]) =>
+      tile(
+        { className: `state-${state}`, count: counts.get(state) ?? 0, label, isOn: chosen.has(state) },
+        toggle(state),
+      ),
+    )}
+    ${tile({ className: '', count: evicting, label: 'Evictions in flight', isOn: isEvicting }, () =>
+      setParams({ evicting: isEvicting ? '' : 'true' }),
+    )}
+  </ul>`;
 }
 
-function tile(className, count, label) {
-  return element(
-    'li',
-    count === 0 ? 'tile quiet' : `tile ${className}`,
-    element('b', '', String(count)),
-    element('span', '', label),
-  );
+function tile({ className, count: number, label, isOn }, click) {
+  return html`<li>
+    <button type="button" class="tile ${number === 0 ? 'quiet' : className}" aria-pressed=${isOn} @click=${click}>
+      <b>${number}</b><span>${label}</span>
+    </button>
+  </li>`;
 }
 
-function nodeRow(node, now) {
-  const name = element('div', 'node-name', link(`#/nodes/${encodeURIComponent(node.name)}`, '', node.name));
-  if (node.mode !== 'Enforce') name.append(element('span', 'badge', 'dry run'));
-  if (node.evicting > 0) name.append(element('span', 'badge strong', `${node.evicting} in flight`));
-  const row = tableRow(COLUMNS, [
+function nodeTable(shown, { rows, params, setParams, now }) {
+  const { indexes, before, after } = rows.visible(shown.map(({ name }) => name));
+  const visible = indexes.filter((index) => index < shown.length);
+  return html`<div class="scroll tall" tabindex="0" role="region" aria-label="List of nodes" ${ref(rows.scrollIn)}>
+    <table class="nodes" aria-rowcount=${shown.length + 1}>
+      <caption>
+        Nodes that enforce with the least headroom first, unless another column is chosen
+      </caption>
+      <thead>
+        <tr aria-rowindex="1">
+          ${COLUMNS.map((column) => sortable(column, orderOf(params), setParams))}
+        </tr>
+      </thead>
+      <tbody>
+        ${space(before)}
+        ${repeat(
+          visible,
+          (index) => shown[index].name,
+          (index) => nodeRow(shown[index], { index, now, measure: rows.measure }),
+        )}
+        ${space(after)}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function space(height) {
+  return height <= 0
+    ? nothing
+    : html`<tr class="space" aria-hidden="true">
+        <td colspan="6" .style=${`height: ${height}px`}></td>
+      </tr>`;
+}
+
+function sortable([className, title, name], { column, isReversed }, setParams) {
+  const isHere = column === name;
+  const sort = isHere ? (isReversed ? 'descending' : 'ascending') : nothing;
+  const arrow = isHere ? (isReversed ? '▼' : '▲') : '';
+  const click = () =>
+    setParams({ sort: name === DEFAULT_SORT ? '' : name, order: isHere && !isReversed ? 'desc' : '' });
+  return html`<th scope="col" class=${className} aria-sort=${sort}>
+    <button type="button" class="sort" @click=${click}>${title}<span aria-hidden="true">${arrow}</span></button>
+  </th>`;
+}
+
+function nodeRow(node, { index, now, measure }) {
+  const name = html`<div class="node-name">
+    <a href=${`#/nodes/${encodeURIComponent(node.name)}`}>${node.name}</a>
+    ${node.mode === 'DryRun' ? badge('dry run') : nothing}
+    ${node.evicting > 0 ? badge(`${node.evicting} in flight`, 'strong') : nothing}
+  </div>`;
+  const cells = tableCells(COLUMNS, [
     ['', name],
     ['', stateOf(node)],
     ['wide', memoryOf(node)],
     ['number', node.headroom],
     ['pod', node.next === undefined ? undefined : podName(node.next)],
-    ['quiet', node.state === 'Unknown' ? age(node.observedAt, now) : 'now'],
+    ['quiet', node.observedAt === undefined ? 'never' : age(node.observedAt, now)],
   ]);
-  row.className = `state-${node.state}`;
-  return row;
+  return html`<tr class=${`state-${node.state}`} data-index=${index} aria-rowindex=${index + 2} ${ref(measure)}>
+    ${cells}
+  </tr>`;
 }
 
 function stateOf(node) {
-  const { label, mark } = STATES[node.state];
-  const text = element('div', 'state', element('span', 'mark-text', mark), label);
-  text.firstChild.setAttribute('aria-hidden', 'true');
   const details = [...node.signals, ...node.troubles.filter((type) => !SHORTAGES.includes(type))];
-  return details.length === 0 ? text : element('div', '', text, element('div', 'quiet small', details.join(', ')));
+  const more = details.length === 0 ? nothing : html`<div class="quiet small">${details.join(', ')}</div>`;
+  return html`<div>${stateText(node.state)}${more}</div>`;
 }
 
 /** Their signals already say so. */
@@ -116,6 +172,5 @@ const SHORTAGES = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
 function memoryOf({ usedRatio, lineRatio }) {
   if (usedRatio === undefined) return undefined;
   const line = lineRatio === undefined ? '' : `, the threshold is at ${percent(lineRatio)}`;
-  const used = element('span', 'small', percent(usedRatio));
-  return element('div', 'meter', bar(usedRatio, lineRatio, `${percent(usedRatio)} used${line}`), used);
+  return meter(usedRatio, lineRatio, `${percent(usedRatio)} used${line}`);
 }

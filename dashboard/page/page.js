@@ -1,26 +1,46 @@
 /** The page: follows the address, keeps what the server sends, and shows it. */
-import { element } from './dom.js';
-import { age } from './format.js';
+import { html, nothing, render } from './library/library.js';
+import { duration } from './format.js';
 import { nodePage } from './node.js';
 import { nodesPage } from './nodes.js';
 import { prioritiesPage } from './priorities.js';
+import { queuesPage } from './queues.js';
+import { signIn } from './sign-in.js';
 import { openStream, saveToken, takeToken } from './stream.js';
 import { timelinePage } from './timeline.js';
 
-const SILENT_MS = 12_000;
+/** The server sends something every five seconds; what is older than this is marked. */
+const SILENT_MS = 8_000;
+const TICK_MS = 1_000;
+const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues'];
+const PAGES = { nodes: nodesPage, queues: queuesPage, timeline: timelinePage, priorities: prioritiesPage };
+
 const content = document.getElementById('content');
 const freshness = document.getElementById('freshness');
 
-const known = { nodes: new Map(), timeline: [], classes: [], quotas: [], node: undefined, isLimited: false };
+const known = {
+  ...{ nodes: new Map(), isLimited: false, cluster: '' },
+  ...Object.fromEntries(SECTIONS.map((name) => [name, []])),
+};
 let page;
+let path;
 let stream;
-let heardAt;
+/** The server's time of the last update, and when it came by the monotonic clock of the page. */
+let heard;
+let isLost = false;
+let refusal;
+let isDrawing = false;
 
-function pageFor(hash) {
-  const [name = 'nodes', item] = hash.replace(/^#\/?/, '').split('/');
-  if (name === 'nodes' && item !== undefined && item !== '') return { ...nodePage(decoded(item)), node: decoded(item) };
-  if (name === 'timeline') return timelinePage();
-  return name === 'priorities' ? prioritiesPage() : nodesPage();
+/** `#/nodes/NAME?text=web` as its path and its parameters. */
+function address() {
+  const [where = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  return { path: where, params: new URLSearchParams(query) };
+}
+
+function pageFor(where) {
+  const [name = '', item = ''] = where.split('/');
+  if (name === 'nodes' && item !== '') return nodePage({ name: decoded(item), redraw });
+  return (PAGES[name] ?? nodesPage)({ redraw });
 }
 
 function decoded(text) {
@@ -31,80 +51,124 @@ function decoded(text) {
   }
 }
 
-function show() {
+/** Changes parameters of the address; an empty one is left out. The page stays. */
+function setParams(changes) {
+  const { path: where, params } = address();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === '') params.delete(name);
+    else params.set(name, value);
+  }
+  const query = params.toString();
+  history.replaceState(null, '', `#/${where}${query === '' ? '' : `?${query}`}`);
+  draw();
+}
+
+function follow() {
   if (location.hash === '#content') return;
-  page = pageFor(location.hash);
-  document.title = `${page.title} · Plimsoll`;
+  const { path: where } = address();
+  if (where === path && refusal === undefined) return draw();
+  const isFirst = path === undefined;
+  path = where;
+  page?.close?.();
+  page = pageFor(where);
+  refusal = undefined;
   for (const each of document.querySelectorAll('nav a')) {
-    const isHere = (location.hash || '#/nodes').startsWith(each.getAttribute('href'));
+    const isHere = `#/${where || 'nodes'}`.startsWith(each.getAttribute('href'));
     if (isHere) each.setAttribute('aria-current', 'page');
     else each.removeAttribute('aria-current');
   }
-  const heading = page.node === undefined ? [element('h1', 'unseen', page.title)] : [];
-  content.replaceChildren(...heading, page.element);
+  render(nothing, content);
   connect();
+  draw();
+  if (!isFirst) content.focus();
 }
 
 function connect() {
   stream?.stop();
-  known.nodes.clear();
   const query = page.node === undefined ? '' : `?node=${encodeURIComponent(page.node)}`;
   let isFirst = true;
   stream = openStream(`/api/live${query}`, {
     onOpen: () => (isFirst = true),
     onUpdate(update) {
-      heardAt = Date.now();
       take(update, isFirst);
       isFirst = false;
     },
-    onLost: () => tellFreshness('lost', 'connection lost, trying again…'),
-    onRefused: (status, message) => content.replaceChildren(signIn(status, message)),
+    onLost() {
+      isLost = true;
+      draw();
+    },
+    onRefused(status, message) {
+      refusal = { status, message };
+      draw();
+    },
   });
 }
 
 function take(update, isFirst) {
+  const start = performance.now();
+  heard = { at: update.at, by: start };
+  isLost = false;
   if (isFirst) known.nodes.clear();
   for (const node of update.nodes) known.nodes.set(node.name, node);
   for (const name of update.gone) known.nodes.delete(name);
-  for (const section of ['timeline', 'classes', 'quotas']) known[section] = update[section] ?? known[section];
-  const changed = isFirst ? 'all' : update.nodes;
-  page.render({ ...known, node: update.node, history: update.history, changed, now: update.at });
-  tellFreshness('live', update.isLimited ? 'live · your namespaces' : 'live');
+  for (const section of SECTIONS) known[section] = update[section] ?? known[section];
+  known.isLimited = update.isLimited;
+  known.cluster = update.cluster ?? known.cluster;
+  page.take?.(update);
+  draw();
+  performance.measure('plimsoll:update', { start, end: performance.now() });
 }
 
-function tellFreshness(state, text) {
+/** Several changes at once are drawn once. */
+function redraw() {
+  if (isDrawing) return;
+  isDrawing = true;
+  queueMicrotask(() => {
+    isDrawing = false;
+    draw();
+  });
+}
+
+function draw() {
+  if (refusal !== undefined) return drawRefusal();
+  tellFreshness();
+  document.title = [page.title, known.cluster, 'Plimsoll'].filter(Boolean).join(' · ');
+  document.getElementById('cluster').textContent = known.cluster;
+  if (heard === undefined) return;
+  const now = heard.at + performance.now() - heard.by;
+  const heading = page.node === undefined ? html`<h1 class="unseen">${page.title}</h1>` : nothing;
+  const shown = page.render({ ...known, now, params: address().params, setParams });
+  render(html`${heading}${shown}`, content);
+  page.drawn?.();
+}
+
+function drawRefusal() {
+  const { status, message } = refusal;
+  const enter = (token) => {
+    saveToken(token);
+    follow();
+  };
+  showFreshness('lost', status === 401 ? 'not signed in' : 'not allowed');
+  render(signIn(status, message, enter), content);
+}
+
+function tellFreshness() {
+  if (heard === undefined) return isLost ? showFreshness('lost', 'cannot connect, trying again…') : undefined;
+  const silent = performance.now() - heard.by;
+  if (isLost) return showFreshness('lost', `connection lost, data is ${duration(silent)} old`);
+  if (silent > SILENT_MS) return showFreshness('lost', `no update for ${duration(silent)}: data is old`);
+  return showFreshness('live', known.isLimited ? 'live · your namespaces' : 'live');
+}
+
+function showFreshness(state, text) {
+  content.classList.toggle('stale', state === 'lost');
   if (freshness.dataset.state === state && freshness.lastChild.textContent === text) return;
   freshness.dataset.state = state;
   freshness.replaceChildren(freshness.firstElementChild, text);
-  content.classList.toggle('stale', state === 'lost');
 }
 
-setInterval(() => {
-  if (heardAt !== undefined && Date.now() - heardAt > SILENT_MS)
-    tellFreshness('lost', `last update ${age(heardAt, Date.now())}`);
-}, 1000);
-
-function signIn(status, message) {
-  const field = element('input', '');
-  field.type = 'password';
-  field.id = 'token';
-  field.autocomplete = 'off';
-  field.required = true;
-  const label = element('label', '', 'Token');
-  label.htmlFor = 'token';
-  const form = element('form', 'sign-in', label, field, element('button', '', 'Show the dashboard'));
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    saveToken(field.value.trim());
-    show();
-  });
-  tellFreshness('lost', status === 401 ? 'not signed in' : 'not allowed');
-  const hint = element('p', 'quiet', 'The token stays in this tab. Create one with ');
-  hint.append(element('code', '', 'kubectl create token NAME --namespace NAMESPACE'), '.');
-  const title = status === 401 ? 'Sign in' : 'Access denied';
-  return element('section', 'panel narrow', element('h1', '', title), element('p', '', message), form, hint);
-}
-
-addEventListener('hashchange', show);
+addEventListener('hashchange', follow);
 takeToken();
-show();
+follow();
+// Ages grow, and silence shows, also where nothing comes.
+setInterval(() => refusal === undefined && draw(), TICK_MS);

@@ -1,16 +1,14 @@
-/** Priority classes with their descriptions, and quotas with what is used of them. */
-import { bar, element, empty, panel, table } from './dom.js';
+/** Quotas with what is used of them and by whom, and priority classes with their descriptions. */
+import { html, nothing } from './library/library.js';
 import { percent } from './format.js';
+import { badge, empty, meter, panel, table } from './parts.js';
 
 export function prioritiesPage() {
-  const box = element('div', 'stack');
-  return {
-    element: box,
-    title: 'Priorities',
-    render({ classes, quotas }) {
-      box.replaceChildren(quotaPanel(quotas), classPanel(classes));
-    },
-  };
+  return { title: 'Priorities and quotas', render: prioritiesView };
+}
+
+function prioritiesView({ classes, quotas }) {
+  return html`<div class="stack">${quotaPanel(quotas)} ${classPanel(classes)}</div>`;
 }
 
 function quotaPanel(quotas) {
@@ -38,17 +36,16 @@ function quotaPanel(quotas) {
 
 function quotaName({ kind, namespace, name }) {
   const full = namespace === '' ? name : `${namespace}/${name}`;
-  return element('div', '', element('b', 'pod', full), element('div', 'quiet small', kind));
+  return html`<div>
+    <b class="pod">${full}</b>
+    <div class="quiet small">${kind}</div>
+  </div>`;
 }
 
 function share({ usedRatio, name }) {
   if (usedRatio === undefined) return undefined;
-  const meter = element('div', usedRatio >= 1 ? 'meter state-Hard' : usedRatio >= 0.9 ? 'meter state-Near' : 'meter');
-  meter.append(
-    bar(usedRatio, undefined, `${percent(usedRatio)} of ${name} used`),
-    element('span', 'small', percent(usedRatio)),
-  );
-  return meter;
+  const state = usedRatio >= 1 ? 'state-Hard' : usedRatio >= 0.9 ? 'state-Near' : '';
+  return meter(usedRatio, undefined, `${percent(usedRatio)} of ${name} used`, state);
 }
 
 function classPanel(classes) {
@@ -60,7 +57,7 @@ function classPanel(classes) {
     ['', 'Description'],
   ];
   const rows = classes.map(({ name, value, preempts, optedOut, isDefault, description }) => [
-    ['', element('div', '', element('b', 'pod', name), isDefault ? element('span', 'badge', 'default') : '')],
+    ['', html`<div><b class="pod">${name}</b>${isDefault ? badge('default') : nothing}</div>`],
     ['number', value.toLocaleString('en-GB')],
     [
       '',

@@ -1,33 +1,77 @@
-/** Removals of pods, pressure and problems of all nodes, the newest first. */
-import { element, empty, link, panel } from './dom.js';
-import { KINDS, timeOrDay } from './format.js';
+/** Removals of pods, pressure and problems, the newest first. */
+import { html, nothing, repeat } from './library/library.js';
+import { KINDS } from './format.js';
+import { badge, choice, empty, field, moment, nodeLink, panel, podLink } from './parts.js';
+
+const NONE = 'No removal of a pod and no pressure is known: Events last an hour, records of removed pods a week.';
+const ANY_KIND = ['', 'Any kind'];
 
 export function timelinePage() {
-  const list = element('ol', 'timeline');
-  const nothing = empty(
-    'No removal of a pod and no pressure is known: Events last an hour, records of removed pods a week.',
+  return { title: 'Timeline', render: timelineView };
+}
+
+function timelineView({ timeline, params, setParams, now }) {
+  const of = (name) => params.get(name) ?? '';
+  const set = (name) => (value) => setParams({ [name]: value });
+  const shown = selected(timeline, params);
+  return html`<div class="stack">
+    ${panel(
+      'Removed pods, pressure and problems',
+      html`<form class="filters" role="search" aria-label="Filter entries" @submit=${(event) => event.preventDefault()}>
+        ${field('Text', of('text'), set('text'))}
+        ${choice('Kind', of('kind'), [ANY_KIND, ...Object.entries(KINDS)], set('kind'))}
+        ${field('Namespace', of('namespace'), set('namespace'))}
+      </form>`,
+      timeline.length > 0 && shown.length === 0 ? empty('No entry matches the filters.') : nothing,
+      entryList(shown, now),
+    )}
+  </div>`;
+}
+
+function selected(timeline, params) {
+  const [kind, namespace, text] = ['kind', 'namespace', 'text'].map((name) => (params.get(name) ?? '').trim());
+  return timeline.filter(
+    (entry) =>
+      (kind === '' || entry.kind === kind) &&
+      (namespace === '' || entry.namespace === namespace) &&
+      [entry.about, entry.node, entry.reason, entry.why, entry.from]
+        .join(' ')
+        .toLowerCase()
+        .includes(text.toLowerCase()),
   );
-  const section = panel('Removed pods, pressure and problems', nothing, list);
-  return {
-    element: element('div', 'stack', section),
-    title: 'Timeline',
-    render({ timeline, now }) {
-      nothing.hidden = timeline.length > 0;
-      list.replaceChildren(...timeline.map((entry) => entryItem(entry, now)));
-    },
-  };
+}
+
+/** Entries of the timeline as a list; a sentence where there are none. */
+export function entryList(entries, now) {
+  if (entries.length === 0) return empty(NONE);
+  return html`<ol class="timeline">
+    ${repeat(entries, keyOf, (entry) => entryItem(entry, now))}
+  </ol>`;
+}
+
+function keyOf({ at, kind, about, node, reason, from }, index) {
+  return about === 'Pod' ? index : [at, kind, about, node, reason, from].join('|');
 }
 
 function entryItem({ at, kind, isDryRun, about, node, reason, why, from, count }, now) {
-  const time = element('time', '', timeOrDay(at, now));
-  time.dateTime = new Date(at).toISOString();
-  const head = element('div', 'entry-head', element('span', `kind kind-${kind}`, KINDS[kind] ?? kind));
-  if (isDryRun) head.append(element('span', 'badge', 'dry run'));
-  head.append(element('b', 'pod', about === 'Pod' ? 'a pod of another namespace' : about));
-  if (node !== '' && !about.startsWith('Node '))
-    head.append(element('span', 'quiet', 'on '), link(`#/nodes/${encodeURIComponent(node)}`, '', node));
-  if (count > 1) head.append(element('span', 'badge', `${count} times`));
-  const text = element('p', '', why);
   const source = [reason, from].filter((part) => part !== '').join(' · ');
-  return element('li', '', time, element('div', '', head, text, element('p', 'quiet small', source)));
+  const where =
+    node === '' || about.startsWith('Node ') ? nothing : html`<span class="quiet">on</span> ${nodeLink(node)}`;
+  return html`<li>
+    ${moment(at, now)}
+    <div>
+      <div class="entry-head">
+        <span class="kind kind-${kind}">${KINDS[kind] ?? kind}</span>
+        ${isDryRun ? badge('dry run') : nothing} <b class="pod">${subject(about)}</b> ${where}
+        ${count > 1 ? badge(`${count} times`) : nothing}
+      </div>
+      <p>${why}</p>
+      <p class="quiet small">${source}</p>
+    </div>
+  </li>`;
+}
+
+function subject(about) {
+  if (about === 'Pod') return 'a pod of another namespace';
+  return about.startsWith('Pod ') ? html`Pod ${podLink(about.slice('Pod '.length))}` : about;
 }

@@ -2,6 +2,7 @@ import { createObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { letHogGrow, type Shortage, waitForRelief } from './let-hog-grow.ts';
 import type { PlannedPod, Scenario } from './plan-scenario.ts';
+import { queueObjects } from './queue-objects.ts';
 import { groundRules, podOf } from './scenario-objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { describe, type ScenarioPorts } from './scenario-ports.ts';
@@ -29,9 +30,13 @@ async function setGroundRules({ client, narrator }: ScenarioPorts): Promise<void
   for (const { resource, namespace, object } of groundRules()) {
     expectOk(await createObject(client, { resource, namespace }, object), 'set up the demo');
   }
+  for (const { resource, namespace, object } of queueObjects()) {
+    expectOk(await createObject(client, { resource, namespace }, object), 'set up the queues of the demo');
+  }
   narrator.say(
     'Set up teams team-a and team-b, classes critical, standard, batch and long-jobs, and a quota on critical',
   );
+  narrator.say('Set up the queues research and reports: some of their pods wait for room');
 }
 
 async function tryRefused({ client, narrator }: ScenarioPorts, planned: PlannedPod): Promise<Happenings['refused']> {

@@ -2,6 +2,8 @@ import type { DashboardSources } from '#dashboard/sources.ts';
 import { NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
+import { queueEntry, queueTree } from '#dashboard/views/queues.ts';
+import { generatedQueues } from './generated-queues.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
@@ -23,6 +25,8 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
   let timeline = timelineOf({ nodes, events: events(now), recorded: recordedRemovals([]) });
   const classes = CLASSES.map(classView);
   const quotas = [priorityQuotaView(QUOTA)];
+  const queues = queueTree(generatedQueues(now).map(queueEntry));
+  const byNode = Map.groupBy(timeline, ({ node }) => node);
   const listeners = new Set<() => void>();
   return {
     sources: {
@@ -31,6 +35,8 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
       timeline: () => timeline,
       classes: () => classes,
       quotas: () => quotas,
+      nodeTimeline: (name) => byNode.get(name) ?? [],
+      queues: () => queues,
       onChange: (listener) => {
         listeners.add(listener);
         return () => void listeners.delete(listener);

@@ -29,10 +29,12 @@ function pressuresOf(...first: readonly NodePressure[]) {
   };
 }
 
+const NO_NAMES = { values: () => [], onChange: () => () => undefined };
+
 describe('createNodeViews', () => {
   test('many pages that ask in one second get the same nodes, made once', () => {
     const { pressures, reads } = pressuresOf(pressure('b'), pressure('a'));
-    const nodes = createNodeViews(pressures);
+    const nodes = createNodeViews(pressures, NO_NAMES);
     const first = nodes(NOW);
     expect(first.map(({ name }) => name)).toEqual(['a', 'b']);
     for (let page = 0; page < 100; page += 1) expect(nodes(NOW + page)).toBe(first);
@@ -42,7 +44,7 @@ describe('createNodeViews', () => {
   test('a change is shown at once, and what did not change is the same object', () => {
     const [a, b] = [pressure('a'), pressure('b')];
     const { pressures, change } = pressuresOf(a, b);
-    const nodes = createNodeViews(pressures);
+    const nodes = createNodeViews(pressures, NO_NAMES);
     const [first] = nodes(NOW);
     change(a, pressure('b', 'Soft'));
     const [same, changed] = nodes(NOW);
@@ -50,10 +52,20 @@ describe('createNodeViews', () => {
   });
 
   test('a node whose agent fell silent is unknown within a second, also after the clock was set back', () => {
-    const nodes = createNodeViews(pressuresOf(pressure('a')).pressures);
+    const nodes = createNodeViews(pressuresOf(pressure('a')).pressures, NO_NAMES);
     const stateAt = (now: number) => nodes(now).map(({ state }) => state);
     expect(stateAt(NOW + 180 * SECOND)).toEqual(['Far']);
     expect(stateAt(NOW + 181 * SECOND)).toEqual(['Unknown']);
     expect(stateAt(NOW)).toEqual(['Far']);
+  });
+
+  test('a node of which no agent has reported is there, as the same object, until one does', () => {
+    const { pressures, change } = pressuresOf(pressure('a'));
+    const nodes = createNodeViews(pressures, { ...NO_NAMES, values: () => ['a', 'b'] });
+    const [, silent] = nodes(NOW);
+    expect([silent?.name, silent?.state, silent?.observedAt]).toEqual(['b', 'NoAgent', undefined]);
+    expect(nodes(NOW + 2 * SECOND)[1]).toBe(silent);
+    change(pressure('a'), pressure('b'));
+    expect(nodes(NOW).map(({ state }) => state)).toEqual(['Far', 'Far']);
   });
 });

@@ -11,7 +11,7 @@ import { generateCluster } from './generated-cluster.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
-const PAGES = ['#/nodes', '#/nodes/node-009', '#/nodes/no-such-node', '#/timeline', '#/priorities'];
+const PAGES = ['#/nodes', '#/nodes/node-009', '#/nodes/no-such-node', '#/queues', '#/timeline', '#/priorities'];
 const SCREENS = [
   ['light', 1280],
   ['dark', 1280],
@@ -91,14 +91,20 @@ describe.runIf(isRun)('the page in Chromium (package chromium-headless-shell)', 
     },
   );
 
-  test('the worst nodes stand first, a positive condition is no warning, and a change is shown', async () => {
+  test('nodes that enforce stand first, with the least headroom; a positive condition is no warning; a change is shown', async () => {
     const { page, end } = await visit(`${open}/#/nodes`);
     const rows = page.locator('.nodes tbody tr');
-    expect(await rows.count()).toBe(30);
-    expect(await rows.first().innerText()).toContain('Hard threshold met');
+    expect(await rows.first().innerText()).toContain('Soft threshold met');
+    const modes = (await rows.allInnerTexts()).filter((text) => text !== '').map((text) => text.includes('dry run'));
+    expect(modes).toEqual(modes.toSorted());
+    expect([modes[0], modes.at(-1)]).toEqual([false, true]);
+    expect(await page.locator('.nodes').getAttribute('aria-rowcount')).toBe('31');
+    await page.getByLabel('Text').fill('sourcesagree');
+    await page.getByText('1 of 30 nodes').waitFor();
     const text = await page.locator('body').innerText();
     expect(text).toContain('SourcesAgree');
     expect(text).not.toMatch(/PoliciesRead|AllRead/);
+    await page.getByLabel('Text').fill('node-006');
     const before = await rows.first().innerText();
     cluster.change(Date.now() + 5, 1);
     await eventually(async () => expect(await rows.first().innerText()).not.toBe(before));
@@ -109,9 +115,9 @@ describe.runIf(isRun)('the page in Chromium (package chromium-headless-shell)', 
     const { page, end } = await visit(`${open}/#/nodes`);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
-    await page.getByLabel('Filter nodes by name').fill('node-009');
+    await page.getByLabel('Text').fill('node-009');
     expect(await page.locator('.nodes tbody tr').count()).toBe(1);
-    await page.keyboard.press('Tab');
+    await page.getByRole('link', { name: 'node-009' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'node-009', level: 1 }).waitFor();
     expect(await page.getByRole('img', { name: /^memory.available: .* threshold at 97 %/ }).count()).toBe(1);

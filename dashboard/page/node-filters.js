@@ -1,0 +1,62 @@
+/** Which nodes are shown, and in which order: all of it stands in the address. */
+
+const COMPARE = {
+  name: (a, b) => (a.name < b.name ? -1 : 1),
+  state: (a, b) => headroom(a) - headroom(b),
+  memory: (a, b) => (b.usedRatio ?? -1) - (a.usedRatio ?? -1),
+  headroom: (a, b) => enforcing(a) - enforcing(b) || headroom(a) - headroom(b),
+  next: (a, b) => text(a.next).localeCompare(text(b.next)),
+  seen: (a, b) => (a.observedAt ?? 0) - (b.observedAt ?? 0),
+};
+
+/** Nodes that act come before those that only tell what they would do. */
+function enforcing({ mode }) {
+  return mode === 'Enforce' ? 0 : 1;
+}
+
+/** A node of which nothing is known comes last. */
+function headroom({ headroomRatio }) {
+  return headroomRatio ?? Number.MAX_VALUE;
+}
+
+/** What is not there comes last. */
+function text(value) {
+  return value === undefined || value === '' ? '\uffff' : value;
+}
+
+export const DEFAULT_SORT = 'headroom';
+
+/** The sort column and direction that an address asks for. */
+export function orderOf(params) {
+  const column = params.get('sort') ?? DEFAULT_SORT;
+  return { column: Object.hasOwn(COMPARE, column) ? column : DEFAULT_SORT, isReversed: params.get('order') === 'desc' };
+}
+
+/** The nodes that an address asks for, in its order. */
+export function selectedNodes(nodes, params) {
+  const { column, isReversed } = orderOf(params);
+  const shown = [...nodes.values()].filter(filterOf(params));
+  shown.sort((a, b) => COMPARE[column](a, b) || COMPARE.name(a, b));
+  return isReversed ? shown.reverse() : shown;
+}
+
+function filterOf(params) {
+  const states = (params.get('state') ?? '').split(',').filter(Boolean);
+  const [mode, pod, namespace, words] = ['mode', 'pod', 'namespace', 'text'].map((name) => wanted(params, name));
+  const isEvicting = params.get('evicting') === 'true';
+  return (node) =>
+    (states.length === 0 || states.includes(node.state)) &&
+    (mode === '' || node.mode.toLowerCase() === mode) &&
+    (!isEvicting || node.evicting > 0) &&
+    (pod === '' || node.pods.some((each) => each.toLowerCase().includes(pod))) &&
+    (namespace === '' || node.pods.some((each) => each.split('/')[0] === namespace)) &&
+    (words === '' || searched(node).includes(words));
+}
+
+function wanted(params, name) {
+  return (params.get(name) ?? '').trim().toLowerCase();
+}
+
+function searched({ name, state, mode, next, signals, troubles }) {
+  return [name, state, mode, next ?? '', ...signals, ...troubles].join(' ').toLowerCase();
+}

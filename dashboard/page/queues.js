@@ -1,0 +1,114 @@
+/** The tree of queues: what each is guaranteed, deserves and uses, what waits, and what is wrong. */
+import { html, nothing, repeat } from './library/library.js';
+import { duration } from './format.js';
+import { badge, empty, field, mark, moment, nodeLink, panel, podLink, table, troubleList } from './parts.js';
+
+/** `[name, what it is]`, in the order of the legend. */
+const AMOUNTS = [
+  ['used', 'used'],
+  ['pending', 'pending'],
+  ['guaranteed', 'guaranteed'],
+  ['deserved', 'deserved'],
+  ['max', 'maximum'],
+];
+
+export function queuesPage() {
+  return { title: 'Queues', render: queuesView };
+}
+
+function queuesView({ queues, params, setParams, now }) {
+  const wanted = (params.get('text') ?? '').trim().toLowerCase();
+  const shown = queues.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const body =
+    queues.length === 0
+      ? empty('There are no queues.')
+      : html`${field('Queue', params.get('text') ?? '', (text) => setParams({ text }))} ${legend()}
+          ${shown.length === 0 ? empty('No queue has this name.') : nothing}
+          <ul class="queues">
+            ${repeat(
+              shown,
+              ({ name }) => name,
+              (queue) => queueItem(queue, now),
+            )}
+          </ul>`;
+  return html`<div class="stack">${panel('Queues', body)} ${evictions(shown, now)}</div>`;
+}
+
+function legend() {
+  return html`<ul class="legend small" aria-label="Legend">
+    ${AMOUNTS.map(([name, title]) => html`<li><span class="swatch swatch-${name}" aria-hidden="true"></span>${title}</li>`)}
+  </ul>`;
+}
+
+function queueItem(queue, now) {
+  const { name, parent, depth, weight, policy, resources, conditions } = queue;
+  return html`<li class="queue depth-${Math.min(depth, 6)}">
+    <div class="queue-head">
+      <h3>${name}</h3>
+      ${parent === '' ? nothing : html`<span class="quiet small">in ${parent}</span>`} ${badge(`weight ${weight}`)}
+      ${policy === 'Default' ? nothing : badge(policy)} ${waiting(queue, now)}
+    </div>
+    ${troubleList(conditions)}
+    <div class="queue-bars">${resources.map(resourceBar)}</div>
+  </li>`;
+}
+
+function waiting({ waitingPods, oldestWaiting }, now) {
+  if (waitingPods === 0) return html`<span class="quiet small">nothing waits</span>`;
+  const since = oldestWaiting === undefined ? '' : `, the oldest for ${duration(Math.max(0, now - oldestWaiting))}`;
+  return html`<span class="waiting">${waitingPods} ${waitingPods === 1 ? 'pod waits' : 'pods wait'}${since}</span>`;
+}
+
+function resourceBar(resource) {
+  const said = AMOUNTS.flatMap(([name, title]) =>
+    resource[name] === undefined ? [] : `${title} ${resource[name].text}`,
+  );
+  const text = said.join(', ');
+  const width = (name) => (resource[name]?.ratio ?? 0) * 1000;
+  return html`<div class="queue-bar">
+    <span class="pod">${resource.name}</span>
+    <svg
+      class="bar"
+      viewBox="0 0 1000 10"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label=${`${resource.name}: ${text}`}
+    >
+      <rect class="hull" width="1000" height="10"></rect>
+      <rect class="used" width=${width('used')} height="10"></rect>
+      <rect
+        class="pending"
+        x=${width('used')}
+        width=${Math.min(width('pending'), 1000 - width('used'))}
+        height="10"
+      ></rect>
+      ${['guaranteed', 'deserved', 'max'].map((name) =>
+        resource[name] === undefined ? nothing : mark(`mark mark-${name}`, resource[name].ratio),
+      )}
+    </svg>
+    <span class="small quiet" aria-hidden="true">${text}</span>
+  </div>`;
+}
+
+/** Pods that made room, of all queues, the newest first. */
+function evictions(queues, now) {
+  const all = queues.flatMap(({ name, evicted }) => evicted.map((each) => ({ ...each, queue: name })));
+  if (all.length === 0) return nothing;
+  const columns = [
+    ['', 'Time'],
+    ['', 'Pod'],
+    ['', 'Node'],
+    ['', 'For queue'],
+    ['', 'Reason'],
+  ];
+  const rows = all
+    .sort((a, b) => b.at - a.at)
+    .map(({ at, pod, node, queue, why }) => [
+      ['time', moment(at, now)],
+      ['', podLink(pod)],
+      ['', nodeLink(node)],
+      ['', queue],
+      ['reason', why || undefined],
+    ]);
+  return panel('Pods evicted to make room', table('Pods evicted to make room for queues, newest first', columns, rows));
+}

@@ -1,0 +1,23 @@
+/** What the page shows instead of data where the server wants to know who reads it. */
+import { html } from './library/library.js';
+
+/** `enter` is called with the token. */
+export function signIn(status, message, enter) {
+  const submit = (event) => {
+    event.preventDefault();
+    enter(event.target.elements.token.value.trim());
+  };
+  return html`<section class="panel narrow">
+    <h1>${status === 401 ? 'Sign in' : 'Access denied'}</h1>
+    <p>${message}</p>
+    <form class="sign-in" @submit=${submit}>
+      <label for="token">Token</label>
+      <input type="password" id="token" name="token" autocomplete="off" required />
+      <button class="primary">Show the dashboard</button>
+    </form>
+    <p class="quiet">
+      The token stays in this tab. Create one with
+      <code>kubectl create token NAME --namespace NAMESPACE</code>.
+    </p>
+  </section>`;
+}

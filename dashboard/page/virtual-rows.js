@@ -1,0 +1,40 @@
+/** A long list of which only the rows in sight are in the document. */
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from './library/library.js';
+
+/** Until the height of the list is known. */
+const FIRST_HEIGHT = 800;
+const BESIDE_SIGHT = 6;
+
+/** `redraw` is called when other rows come into sight, `rowHeight` is the height in pixels of a row not measured yet. */
+export function virtualRows(redraw, rowHeight) {
+  let [scroller, keys] = [null, []];
+  const options = () => ({
+    count: keys.length,
+    getItemKey: (index) => keys[index],
+    getScrollElement: () => scroller,
+    estimateSize: () => rowHeight,
+    initialRect: { width: 1, height: FIRST_HEIGHT },
+    overscan: BESIDE_SIGHT,
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: redraw,
+  });
+  const virtualizer = new Virtualizer(options());
+  const stop = virtualizer._didMount();
+  return {
+    scrollIn: (element) => (scroller = element ?? null),
+    measure: (element) => element !== undefined && virtualizer.measureElement(element),
+    /** The rows in sight of these keys, and the height in pixels of those before and after them. */
+    visible(wanted) {
+      keys = wanted;
+      virtualizer.setOptions(options());
+      const items = virtualizer.getVirtualItems();
+      const [first, last] = [items[0], items.at(-1)];
+      const after = last === undefined ? 0 : virtualizer.getTotalSize() - last.end;
+      return { indexes: items.map(({ index }) => index), before: first?.start ?? 0, after };
+    },
+    drawn: () => virtualizer._willUpdate(),
+    stop,
+  };
+}
