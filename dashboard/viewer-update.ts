@@ -1,6 +1,6 @@
 import type { Viewer } from './access/viewer.ts';
 import type { DashboardSources } from './sources.ts';
-import type { History } from './views/history.ts';
+import { type History, newerThan } from './views/history.ts';
 import { nodeSummary } from './views/node-view.ts';
 import { namespaceOf, redactNode, redactQueues, redactQuotas, redactSummary, redactTimeline } from './views/redact.ts';
 import type { ClassView, NodeSummary, NodeView, QueueView, QuotaView, TimelineEntry, View } from './views/view.ts';
@@ -15,7 +15,7 @@ export interface Update {
   readonly gone: readonly string[];
   /** The node whose page is open; null where there is no such node. */
   readonly node?: NodeView | null;
-  /** With the first view of that node. */
+  /** With that node: the readings since the last update, at first all. */
   readonly history?: History;
   readonly timeline?: readonly TimelineEntry[];
   /** What happened on the node whose page is open. */
@@ -94,11 +94,17 @@ function openNode(
   sources: DashboardSources,
 ): Pick<Update, 'node' | 'history'> {
   if (name === undefined) return {};
-  const isFirst = !sent.has('node');
   const node = nodes.find((each) => each.name === name) ?? null;
   if (!isNew(sent, 'node', node)) return {};
   const shown = node === null || viewer.seesAll ? node : redactNode(node, viewer.maySee);
-  return { node: shown, ...(isFirst && { history: sources.history(name) }) };
+  return { node: shown, history: newReadings(sent, sources.history(name)) };
+}
+
+function newReadings(sent: Map<string, unknown>, history: History): History {
+  const last = sent.get('history');
+  const newer = newerThan(history, typeof last === 'number' ? last : -Infinity);
+  sent.set('history', newer.times.at(-1) ?? last);
+  return newer;
 }
 
 function isNew(sent: Map<string, unknown>, key: string, value: unknown): boolean {

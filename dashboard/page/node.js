@@ -44,9 +44,9 @@ export function nodePage({ name, redraw }) {
   return {
     title: name,
     node: name,
-    take(update) {
-      if (update.history !== undefined) readings.take(update.history);
-      if (update.node) readings.append(update.node);
+    take(update, isFirst) {
+      if (isFirst) readings.clear();
+      if (update.history !== undefined) readings.append(update.history);
       if (update.node !== undefined) node = update.node;
     },
     render(context) {

@@ -14,7 +14,8 @@ const COLUMNS = [
   ['', 'Next to be evicted', 'next'],
   ['', 'Seen', 'seen'],
 ];
-const ROW_HEIGHT = 52;
+/** Of a row of one line. */
+const ROW_HEIGHT = 41;
 const MODES = [
   ['', 'Any mode'],
   ['Enforce', 'Enforce'],

@@ -17,6 +17,8 @@ const PAGES = { nodes: nodesPage, queues: queuesPage, timeline: timelinePage, pr
 
 const content = document.getElementById('content');
 const freshness = document.getElementById('freshness');
+/** Beside the status, so that a screen reader does not read every second that passes. */
+const dataAge = document.getElementById('data-age');
 
 const known = {
   ...{ nodes: new Map(), isLimited: false, cluster: '' },
@@ -114,7 +116,7 @@ function take(update, isFirst) {
   for (const section of SECTIONS) known[section] = update[section] ?? known[section];
   known.isLimited = update.isLimited;
   known.cluster = update.cluster ?? known.cluster;
-  page.take?.(update);
+  page.take?.(update, isFirst);
   draw();
   performance.measure('plimsoll:update', { start, end: performance.now() });
 }
@@ -153,11 +155,12 @@ function drawRefusal() {
 }
 
 function tellFreshness() {
-  if (heard === undefined) return isLost ? showFreshness('lost', 'cannot connect, trying again…') : undefined;
-  const silent = performance.now() - heard.by;
-  if (isLost) return showFreshness('lost', `connection lost, data is ${duration(silent)} old`);
-  if (silent > SILENT_MS) return showFreshness('lost', `no update for ${duration(silent)}: data is old`);
-  return showFreshness('live', known.isLimited ? 'live · your namespaces' : 'live');
+  const silent = heard === undefined ? 0 : performance.now() - heard.by;
+  dataAge.textContent = heard !== undefined && (isLost || silent > SILENT_MS) ? `${duration(silent)} old` : '';
+  if (isLost) return showFreshness('lost', 'connection lost, trying again…');
+  if (heard === undefined) return;
+  if (silent > SILENT_MS) showFreshness('lost', 'no update: data is old');
+  else showFreshness('live', known.isLimited ? 'live · your namespaces' : 'live');
 }
 
 function showFreshness(state, text) {

@@ -21,11 +21,10 @@ const TIERS = [
   { until: DAY, spanMs: 15 * MINUTE },
   { until: 7 * DAY, spanMs: 2 * HOUR },
 ] as const;
-const SHORTEST_SPAN_MS = 500;
 
 /**
  * The history with one more reading: a week of it, with the highest used share of every span, so that what was short for
- * a second is still there days later. `at` is in milliseconds since 1970. Readings that come too fast are left out.
+ * a second is still there days later. `at` is in milliseconds since 1970; a reading that is not newer is left out.
  */
 export function withReading(
   history: History,
@@ -33,7 +32,7 @@ export function withReading(
   reading: Readonly<Record<string, number | undefined>>,
 ): History {
   const last = history.times.at(-1);
-  if (last !== undefined && at - last < SHORTEST_SPAN_MS) return history;
+  if (last !== undefined && at <= last) return history;
   const spans = spansOf(history, at);
   const names = new Set([...Object.keys(history.ratios), ...Object.keys(reading)]);
   const ratios = Array.from(names, (name) => {
@@ -44,6 +43,14 @@ export function withReading(
     times: [...spans.map((span) => timeOf(history, span)), at],
     ratios: Object.fromEntries(ratios.filter(([, values]) => values.some((value) => value !== null))),
   };
+}
+
+/** The part of a history that is newer than `time`. */
+export function newerThan({ times, ratios }: History, time: number): History {
+  const first = times.findIndex((each) => each > time);
+  if (first <= 0) return first === 0 ? { times, ratios } : NO_HISTORY;
+  const newer = Object.entries(ratios).map(([name, values]) => [name, values.slice(first)] as const);
+  return { times: times.slice(first), ratios: Object.fromEntries(newer) };
 }
 
 /** From the first to the last index of the points that become one. */

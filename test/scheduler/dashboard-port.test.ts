@@ -78,7 +78,10 @@ describe('the dashboard of the scheduler process', () => {
       () => viewAt(dashboardPort),
       ({ nodes, classes }) => nodes.length > 0 && classes.length > 0,
     );
-    expect(view.nodes.map(({ name }) => name)).toEqual(['node-1']);
+    expect(view.nodes.map(({ name, state }) => [name, state])).toEqual([
+      ['node-1', 'Unknown'],
+      ['sandbox', 'NoAgent'],
+    ]);
     expect(view.classes.find(({ name }) => name === 'system-node-critical')?.description).toMatch(
       /^Used for system critical/,
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type History, NO_HISTORY, withReading } from '#dashboard/views/history.ts';
+import { type History, newerThan, NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -19,7 +19,20 @@ describe('withReading', () => {
     const first = withReading(NO_HISTORY, 1_000, { memory: 0.5 });
     const second = withReading(first, 3_000, { memory: 0.6, pid: 0.1 });
     expect(second).toEqual({ times: [1_000, 3_000], ratios: { memory: [0.5, 0.6], pid: [null, 0.1] } });
-    expect(withReading(second, 3_100, { memory: 0.7 })).toBe(second);
+    expect(withReading(second, 3_000, { memory: 0.7 })).toBe(second);
+  });
+
+  test('of readings within a second the highest stays, and its time', () => {
+    const { history } = play([
+      [1_000, 0.4],
+      [100, 0.9],
+      [100, 0.5],
+      [5_000, 0.4],
+    ]);
+    expect([history.times, history.ratios['memory']]).toEqual([
+      [START + 1_100, START + 6_200],
+      [0.9, 0.4],
+    ]);
   });
 
   test.each([
@@ -59,9 +72,17 @@ describe('withReading', () => {
     );
   });
 
-  test('a week of readings every ten seconds is at most 420 points', () => {
-    const { history } = play(Array.from({ length: (7 * DAY_MS) / 10_000 }, () => [10_000, 0.5] as const));
+  test('a week of readings, the last ones every half second, is at most 420 points', () => {
+    const week = Array.from({ length: (7 * DAY_MS) / MINUTE_MS }, () => [MINUTE_MS, 0.5] as const);
+    const { history } = play([...week, ...Array.from({ length: 500 }, () => [500, 0.5] as const)]);
     expect(history.times.length).toBeLessThanOrEqual(420);
     expect(history.times.length).toBeGreaterThan(280);
   });
+});
+
+test('newerThan: what came after a time, parallel as before', () => {
+  const history = { times: [1, 2, 3], ratios: { memory: [0.1, 0.2, 0.3], pid: [null, null, 0.5] } };
+  expect(newerThan(history, -Infinity)).toEqual(history);
+  expect(newerThan(history, 2)).toEqual({ times: [3], ratios: { memory: [0.3], pid: [0.5] } });
+  expect(newerThan(history, 3)).toEqual(NO_HISTORY);
 });

@@ -1,0 +1,117 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLiveObjects, type LiveObjects } from '#dashboard/live-objects.ts';
+import { type Clock, systemClock } from '#shared/runtime/clock.ts';
+import { createLog } from '#shared/runtime/log.ts';
+import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { untilAnswer } from '#test/build/waiting.ts';
+import { seededJitter } from '#test/fakes/jitter.ts';
+import { BROWSER_TIMEOUT_MS, hasBrowser, openPages, type Pages, type Visit } from './pages.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** 03:12 in Berlin. */
+const SPIKE = Date.parse('2026-11-21T02:12:00Z');
+const EVICTED = SPIKE + 2 * SECOND_MS;
+const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+const WHY = 'memory.available is 222892Ki, below the hard threshold of 224Mi';
+const log = createLog({ component: 'test', level: 'silent', format: 'json' });
+
+/** A clock that stands at the time of the incident and is set on by the test; what waits, waits in real time. */
+let now = SPIKE - 10 * MINUTE_MS;
+const clock: Clock = { ...systemClock, now: () => now };
+
+describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * BROWSER_TIMEOUT_MS }, () => {
+  const ending = new AbortController();
+  let sandbox: Awaited<ReturnType<typeof startTestSandbox>>;
+  let objects: LiveObjects;
+  let running: Promise<void>;
+  let pages: Pages;
+  let visit: Visit;
+  let page: Page;
+
+  /** The agent of the node reports, and the page has seen it. */
+  async function report(at: number, available: string, evictions: readonly object[] = []): Promise<void> {
+    now = at;
+    const observedAt = new Date(at).toISOString();
+    const signal = { name: 'memory.available', state: 'Far', available, capacity: '1Gi', threshold: '224Mi' };
+    const status = { observedAt, mode: 'Enforce', policy: 'default', signals: [signal], evictions };
+    const contentType = 'application/merge-patch+json';
+    const sent = { method: 'PATCH', path: `${PRESSURES}/node-1/status`, contentType, body: { status } } as const;
+    expect(await sandbox.client.request(sent)).toMatchObject({ kind: 'ok' });
+    await untilAnswer(
+      () => objects.sources.history('node-1').times.at(-1),
+      (last) => last === at,
+    );
+  }
+
+  /** The record of the removed pod, as the scheduler process writes it. */
+  async function record(): Promise<void> {
+    const path = '/apis/plimsoll.dev/v1alpha1/namespaces/team-a/disruptions';
+    const because = { code: 'ThresholdMet', text: WHY, facts: {} };
+    const spec = { pod: 'report', podUID: 'u-1', priority: -100, node: 'node-1', cause: 'Eviction', because };
+    const body = {
+      ...{
+        apiVersion: 'plimsoll.dev/v1alpha1',
+        kind: 'Disruption',
+        metadata: { name: 'report-u', namespace: 'team-a' },
+      },
+      spec: { ...spec, removedAt: new Date(EVICTED).toISOString(), requestedBy: 'plimsoll.dev/agent' },
+    };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } };
+    await sandbox.client.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace });
+    expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
+  }
+
+  const eviction = {
+    ...{ pod: 'team-a/report', uid: 'u-1', signal: 'memory.available', stage: 'severe', mode: 'Enforce' },
+    ...{ outcome: 'evicted', requestedAt: new Date(EVICTED).toISOString() },
+    because: { code: 'ThresholdMet', text: WHY, facts: {} },
+  };
+
+  /** What happened, when, to which pod and why: in the chart, and as text. */
+  async function expectIncident(ago: RegExp): Promise<void> {
+    const chart = page.getByRole('img', { name: /^memory.available: / });
+    const said = new RegExp(`at most 95 % at 21 Nov, 03:12:00 CET \\(${ago.source} ago\\).*, 1 removal of pods marked`);
+    await untilAnswer(
+      async () => (await chart.getAttribute('aria-label')) ?? '',
+      (label) => said.test(label),
+    );
+    const happened = page.getByRole('region', { name: 'What happened on this node' });
+    const entry = await happened.locator('li').first().innerText();
+    for (const part of ['Eviction', 'team-a/report', WHY, '21 Nov, 03:12:02 CET']) expect(entry).toContain(part);
+    expect(entry).toMatch(ago);
+  }
+
+  beforeAll(async () => {
+    [sandbox, pages] = await Promise.all([startTestSandbox(), openPages()]);
+    objects = createLiveObjects({ client: sandbox.client, clock, log, random: seededJitter() });
+    running = objects.run(ending.signal);
+    const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-1' } };
+    await sandbox.client.request({ method: 'POST', path: PRESSURES, body });
+    for (let before = 30; before > 0; before -= 1) await report(SPIKE - before * 10 * SECOND_MS, '700Mi');
+    visit = await pages.visit(`${await pages.serve(objects.sources, { clock })}/#/nodes/node-1`);
+    page = visit.page;
+  }, BROWSER_TIMEOUT_MS);
+  afterAll(async () => {
+    await pages.close();
+    ending.abort();
+    await running;
+    await sandbox.stop();
+  });
+
+  test('two minutes and five days later the page says what happened, when, to which pod and why', async () => {
+    await report(SPIKE, '50Mi');
+    await report(EVICTED, '760Mi', [eviction]);
+    await record();
+    await expectIncident(/\d+ s/);
+    for (let after = 10; after <= 150; after += 10) await report(SPIKE + after * SECOND_MS, '700Mi', [eviction]);
+    await expectIncident(/[23] min/);
+    for (let hours = 1; hours <= 5 * 24; hours += 1) await report(SPIKE + hours * HOUR_MS, '700Mi');
+    // A page that is opened only then shows it, too.
+    await page.reload();
+    await expectIncident(/5 days/);
+    expect(visit.faults).toEqual([]);
+  });
+});
