@@ -12,6 +12,7 @@ import {
   NODE_PRESSURES,
   NODES,
   PRIORITY_CLASSES,
+  PRIORITY_POLICIES,
   PRIORITY_QUOTAS,
   QUEUES,
   type Resource,
@@ -20,16 +21,11 @@ import {
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { nodeView, nodeWithoutAgent } from './views/node-view.ts';
+import { policyView } from './views/policies.ts';
+import { preemptionsOf, type RecordView, recordView } from './views/preemptions.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
-import {
-  type EventEntry,
-  eventEntry,
-  MOST_KEPT_OF_NAMESPACE,
-  recordedRemovals,
-  recordEntry,
-  timelineOf,
-} from './views/timeline.ts';
+import { type EventEntry, eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, timelineOf } from './views/timeline.ts';
 import type { NodeView, TimelineEntry } from './views/view.ts';
 
 /** As many pages may be open. */
@@ -50,13 +46,15 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const pressures = reflect(NODE_PRESSURES, decodeNodePressure);
   const newest = { ...options, mostOfNamespace: MOST_KEPT_OF_NAMESPACE };
   const events = createReflector({ ...newest, resource: EVENTS, slim: (raw) => eventEntry(raw, options.clock.now()) });
-  const records = createReflector({ ...newest, resource: DISRUPTIONS, slim: recordEntry });
-  const recorded = derived([records], () => recordedRemovals(records.values()));
+  const records = createReflector({ ...newest, resource: DISRUPTIONS, slim: recordView });
+  const recorded = derived([records], () => recordedRemovals(Array.from(records.values(), ({ entry }) => entry)));
   const classes = reflect(PRIORITY_CLASSES, classView);
   const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
   const queues = reflect(QUEUES, queueEntry);
   const names = reflect(NODES, ({ metadata }) => metadata.name);
-  const reflectors: readonly Reflector<unknown>[] = [pressures, names, events, records, classes, queues, ...quotas];
+  const policies = reflect(PRIORITY_POLICIES, policyView);
+  const others = [classes, queues, policies, ...quotas];
+  const reflectors: readonly Reflector<unknown>[] = [pressures, names, events, records, ...others];
   const nodes = createNodeViews(pressures, names);
   return {
     sources: {
@@ -70,6 +68,8 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
       classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
       quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
       queues: derived([queues], () => queueTree(queues.values())),
+      preemptions: derived([records], () => preemptionsOf(records.values())),
+      policies: derived([policies], () => [...policies.values()].sort(byName)),
       onChange: (listener) => {
         const stops = reflectors.map((reflector) => reflector.onChange(listener));
         return () => stops.forEach((stop) => stop());
@@ -82,13 +82,16 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
 /** What happened on each node: the same array until something in it changes. */
 function createNodeTimelines(
   events: Reflector<EventEntry>,
-  records: Reflector<EventEntry>,
+  records: Reflector<RecordView>,
   nodes: DashboardSources['nodes'],
 ): DashboardSources['nodeTimeline'] {
   const byNode = ({ node }: EventEntry): string => node;
   const grouped = derived([events, records], () => ({
     events: Map.groupBy(events.values(), byNode),
-    records: Map.groupBy(records.values(), byNode),
+    records: Map.groupBy(
+      Array.from(records.values(), ({ entry }) => entry),
+      byNode,
+    ),
   }));
   const kept = new Map<string, readonly TimelineEntry[]>();
   return (name, now) => {

@@ -1,5 +1,13 @@
 import type { History } from './views/history.ts';
-import type { ClassView, NodeView, QueueView, QuotaView, TimelineEntry } from './views/view.ts';
+import type {
+  ClassView,
+  NodeView,
+  PolicyView,
+  PreemptionView,
+  QueueView,
+  QuotaView,
+  TimelineEntry,
+} from './views/view.ts';
 
 /** What the dashboard reads. A value that did not change is the same object again. */
 export interface DashboardSources {
@@ -13,6 +21,9 @@ export interface DashboardSources {
   readonly quotas: () => readonly QuotaView[];
   /** From the top, each before its children. */
   readonly queues: () => readonly QueueView[];
+  /** The newest first. */
+  readonly preemptions: () => readonly PreemptionView[];
+  readonly policies: () => readonly PolicyView[];
   /** Calls back when something of it changed; returns how to stop. */
   readonly onChange: (listener: () => void) => () => void;
 }

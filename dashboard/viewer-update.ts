@@ -2,11 +2,23 @@ import type { Viewer } from './access/viewer.ts';
 import type { DashboardSources } from './sources.ts';
 import { type History, newerThan } from './views/history.ts';
 import { nodeSummary } from './views/node-view.ts';
-import { namespaceOf, redactNode, redactQueues, redactQuotas, redactSummary, redactTimeline } from './views/redact.ts';
-import type { ClassView, NodeSummary, NodeView, QueueView, QuotaView, TimelineEntry, View } from './views/view.ts';
+import {
+  type MaySee,
+  namespaceOf,
+  redactNode,
+  redactPreemptions,
+  redactQueues,
+  redactQuotas,
+  redactSummary,
+  redactTimeline,
+} from './views/redact.ts';
+import type { NodeSummary, NodeView, TimelineEntry, View } from './views/view.ts';
+
+/** What all pages show, whichever node is open. */
+type Sections = Omit<View, 'at' | 'nodes'>;
 
 /** What changed since the last update of one open page; a section that did not change is left out. */
-export interface Update {
+export interface Update extends Partial<Sections> {
   readonly at: number;
   readonly isLimited: boolean;
   /** Rows that are new or changed. */
@@ -17,12 +29,8 @@ export interface Update {
   readonly node?: NodeView | null;
   /** With that node: the readings since the last update, at first all. */
   readonly history?: History;
-  readonly timeline?: readonly TimelineEntry[];
-  /** What happened on the node whose page is open. */
+  /** What happened on that node. */
   readonly nodeTimeline?: readonly TimelineEntry[];
-  readonly classes?: readonly ClassView[];
-  readonly quotas?: readonly QuotaView[];
-  readonly queues?: readonly QueueView[];
 }
 
 /** One open page: who reads it, whose node it shows, and what it was sent. */
@@ -35,43 +43,53 @@ export interface OpenPage {
 /** The next update of a page; remembers what it sends. `now` is in milliseconds since 1970. */
 export async function nextUpdate(page: OpenPage, sources: DashboardSources, now: number): Promise<Update> {
   const { viewer, sent } = page;
-  const nodes = sources.nodes(now);
-  const timeline = sources.timeline(now);
-  const nodeTimeline = page.node === undefined ? undefined : sources.nodeTimeline(page.node, now);
-  const [quotas, queues] = [sources.quotas(), sources.queues()];
-  if (!viewer.seesAll)
-    await viewer.learn(namespacesIn({ nodes, timeline: [...timeline, ...(nodeTimeline ?? [])], quotas, queues }));
+  const { seesAll, maySee } = viewer;
+  const [nodes, sections] = [sources.nodes(now), sectionsOf(sources, now)];
+  const nodeTimeline = page.node === undefined ? [] : sources.nodeTimeline(page.node, now);
+  if (!seesAll)
+    await viewer.learn(namespacesIn({ ...sections, nodes, timeline: [...sections.timeline, ...nodeTimeline] }));
   const rows = changedRows(sent, nodes);
+  const changed = new Set(Object.entries(sections).flatMap(([name, value]) => (isNew(sent, name, value) ? name : [])));
+  const shown = seesAll ? sections : redactSections(sections, maySee);
   return {
     at: now,
-    isLimited: !viewer.seesAll,
-    nodes: viewer.seesAll ? rows : rows.map((row) => redactSummary(row, viewer.maySee)),
+    isLimited: !seesAll,
+    nodes: seesAll ? rows : rows.map((row) => redactSummary(row, maySee)),
     gone: goneNames(sent, nodes),
     ...openNode(page, nodes, sources),
-    ...(isNew(sent, 'timeline', timeline) && {
-      timeline: viewer.seesAll ? timeline : redactTimeline(timeline, viewer.maySee),
-    }),
-    ...(isNew(sent, 'nodeTimeline', nodeTimeline) &&
-      nodeTimeline && { nodeTimeline: viewer.seesAll ? nodeTimeline : redactTimeline(nodeTimeline, viewer.maySee) }),
-    ...(isNew(sent, 'classes', sources.classes()) && { classes: sources.classes() }),
-    ...(isNew(sent, 'quotas', quotas) && { quotas: redactQuotas(quotas, viewer.maySee) }),
-    ...(isNew(sent, 'queues', queues) && { queues: viewer.seesAll ? queues : redactQueues(queues, viewer.maySee) }),
+    ...openTimeline(page, nodeTimeline),
+    ...Object.fromEntries(Object.entries(shown).filter(([name]) => changed.has(name))),
   };
 }
 
 /** Everything at once, for programs. */
 export async function wholeView(viewer: Viewer, sources: DashboardSources, now: number): Promise<View> {
   const { maySee, seesAll } = viewer;
-  const [nodes, timeline] = [sources.nodes(now), sources.timeline(now)];
-  const [quotas, queues] = [sources.quotas(), sources.queues()];
-  if (!seesAll) await viewer.learn(namespacesIn({ nodes, timeline, quotas, queues }));
+  const [nodes, sections] = [sources.nodes(now), sectionsOf(sources, now)];
+  if (!seesAll) await viewer.learn(namespacesIn({ ...sections, nodes }));
+  const shown = seesAll ? sections : redactSections(sections, maySee);
+  return { at: now, nodes: seesAll ? nodes : nodes.map((node) => redactNode(node, maySee)), ...shown };
+}
+
+function sectionsOf(sources: DashboardSources, now: number): Sections {
   return {
-    at: now,
-    nodes: seesAll ? nodes : nodes.map((node) => redactNode(node, maySee)),
-    timeline: seesAll ? timeline : redactTimeline(timeline, maySee),
+    timeline: sources.timeline(now),
     classes: sources.classes(),
+    quotas: sources.quotas(),
+    queues: sources.queues(),
+    preemptions: sources.preemptions(),
+    policies: sources.policies(),
+  };
+}
+
+/** Classes and policies name no pod: whoever may read NodePressures may read them. */
+function redactSections({ timeline, quotas, queues, preemptions, ...rest }: Sections, maySee: MaySee): Sections {
+  return {
+    ...rest,
+    timeline: redactTimeline(timeline, maySee),
     quotas: redactQuotas(quotas, maySee),
-    queues: seesAll ? queues : redactQueues(queues, maySee),
+    queues: redactQueues(queues, maySee),
+    preemptions: redactPreemptions(preemptions, maySee),
   };
 }
 
@@ -100,6 +118,14 @@ function openNode(
   return { node: shown, history: newReadings(sent, sources.history(name)) };
 }
 
+function openTimeline(
+  { viewer, node, sent }: OpenPage,
+  timeline: readonly TimelineEntry[],
+): Pick<Update, 'nodeTimeline'> {
+  if (node === undefined || !isNew(sent, 'nodeTimeline', timeline)) return {};
+  return { nodeTimeline: viewer.seesAll ? timeline : redactTimeline(timeline, viewer.maySee) };
+}
+
 function newReadings(sent: Map<string, unknown>, history: History): History {
   const last = sent.get('history');
   const newer = newerThan(history, typeof last === 'number' ? last : -Infinity);
@@ -113,20 +139,16 @@ function isNew(sent: Map<string, unknown>, key: string, value: unknown): boolean
   return true;
 }
 
-function namespacesIn({
-  nodes,
-  timeline,
-  quotas,
-  queues,
-}: Pick<View, 'nodes' | 'timeline' | 'quotas' | 'queues'>): readonly string[] {
-  return [
-    ...nodes.flatMap(namespacesOf),
-    ...timeline.map(({ namespace }) => namespace),
-    ...quotas.map(({ namespace }) => namespace),
-    ...queues.flatMap(({ evicted }) => evicted.map(({ pod }) => namespaceOf(pod))),
+function namespacesIn({ nodes, timeline, quotas, queues, preemptions }: Omit<View, 'at'>): readonly string[] {
+  const named = [
+    ...nodes.flatMap(({ pods, avoided }) => [...pods, ...avoided.map(({ owner }) => owner)]),
+    ...queues.flatMap(({ evicted }) => evicted.map(({ pod }) => pod)),
+    ...preemptions.map(({ victim }) => victim),
+    ...quotas.flatMap(({ reservations }) => reservations.map(({ pod }) => pod)),
   ];
-}
-
-function namespacesOf({ pods, avoided }: NodeView): readonly string[] {
-  return [...pods, ...avoided.map(({ owner }) => owner)].map(namespaceOf);
+  return [
+    ...named.map(namespaceOf),
+    ...timeline.map(({ namespace }) => namespace),
+    ...quotas.flatMap(({ namespace, shares }) => [namespace, ...shares.map((share) => share.namespace)]),
+  ];
 }

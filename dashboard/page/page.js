@@ -1,8 +1,10 @@
 /** The page: follows the address, keeps what the server sends, and shows it. */
 import { html, nothing, render } from './library/library.js';
 import { duration } from './format.js';
+import { namespacePage, namespacesPage } from './namespaces.js';
 import { nodePage } from './node.js';
 import { nodesPage } from './nodes.js';
+import { preemptionsPage } from './preemptions.js';
 import { prioritiesPage } from './priorities.js';
 import { queuesPage } from './queues.js';
 import { signIn } from './sign-in.js';
@@ -12,8 +14,15 @@ import { timelinePage } from './timeline.js';
 /** The server sends something every five seconds; what is older than this is marked. */
 const SILENT_MS = 8_000;
 const TICK_MS = 1_000;
-const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues'];
-const PAGES = { nodes: nodesPage, queues: queuesPage, timeline: timelinePage, priorities: prioritiesPage };
+const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues', 'preemptions', 'policies'];
+const PAGES = {
+  nodes: nodesPage,
+  queues: queuesPage,
+  timeline: timelinePage,
+  preemptions: preemptionsPage,
+  priorities: prioritiesPage,
+  namespaces: namespacesPage,
+};
 
 const content = document.getElementById('content');
 const freshness = document.getElementById('freshness');
@@ -41,8 +50,10 @@ function address() {
 
 function pageFor(where) {
   const [name = '', item = ''] = where.split('/');
-  if (name === 'nodes' && item !== '') return nodePage({ name: decoded(item), redraw });
-  return (PAGES[name] ?? nodesPage)({ redraw });
+  const of = { name: decoded(item), redraw };
+  if (name === 'nodes' && item !== '') return nodePage(of);
+  if (name === 'namespaces' && item !== '') return namespacePage(of);
+  return (PAGES[name] ?? nodesPage)(of);
 }
 
 function decoded(text) {

@@ -1,18 +1,26 @@
-/** Quotas with what is used of them and by whom, and priority classes with their descriptions. */
+/** Quotas with what is used of them and by whom, the policies of classes, and priority classes with their descriptions. */
 import { html, nothing } from './library/library.js';
 import { percent } from './format.js';
-import { badge, empty, meter, panel, table } from './parts.js';
+import { badge, empty, meter, moment, panel, podLink, table } from './parts.js';
 
 export function prioritiesPage() {
   return { title: 'Priorities and quotas', render: prioritiesView };
 }
 
-function prioritiesView({ classes, quotas }) {
-  return html`<div class="stack">${quotaPanel(quotas)} ${classPanel(classes)}</div>`;
+function prioritiesView({ classes, quotas, policies, now }) {
+  return html`<div class="stack">
+    ${quotaPanel(quotas)} ${quotas.map((quota) => holdersPanel(quota, now))} ${policyPanel(policies)}
+    ${classPanel(classes)}
+  </div>`;
 }
 
 function quotaPanel(quotas) {
-  if (quotas.length === 0) return panel('Quotas by priority', empty('No quota counts a priority class.'));
+  const title = 'Quotas by priority';
+  return panel(title, quotas.length === 0 ? empty('No quota counts a priority class.') : quotaTable(quotas));
+}
+
+/** One row for each resource of these quotas. */
+export function quotaTable(quotas) {
   const columns = [
     ['', 'Quota'],
     ['', 'Counts'],
@@ -31,7 +39,82 @@ function quotaPanel(quotas) {
       ['wide', share(resource)],
     ]),
   );
-  return panel('Quotas by priority', table('Quotas by priority, used and hard', columns, rows));
+  return table('Quotas by priority, used and hard', columns, rows);
+}
+
+/** Who holds a PriorityQuota: namespaces, pods that are charged but not seen yet, and replicas of the webhook. */
+function holdersPanel({ kind, name, shares, reservations, slices }, now) {
+  if (kind !== 'PriorityQuota' || shares.length + reservations.length + slices.length === 0) return nothing;
+  const amounts = ['', 'Requests'];
+  const tables = [
+    ['Namespaces by use', [['', 'Namespace'], amounts], shares.map(shareRow)],
+    ['Reservations', [['', 'Pod'], amounts, ['', 'Since']], reservations.map((each) => reservationRow(each, now))],
+    [
+      'Slices of replicas',
+      [['', 'Replica'], amounts],
+      slices.map((each) => [
+        ['pod', each.holder],
+        ['', each.amounts],
+      ]),
+    ],
+  ];
+  return panel(
+    `Holders of ${name}`,
+    tables
+      .filter(([, , rows]) => rows.length > 0)
+      .map(
+        ([title, columns, rows]) =>
+          html`<h3>${title}</h3>
+            ${table(`${title} of ${name}`, columns, rows)}`,
+      ),
+  );
+}
+
+function shareRow({ namespace, amounts }) {
+  return [
+    ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(namespace)}`}>${namespace}</a>`],
+    ['', amounts],
+  ];
+}
+
+function reservationRow({ pod, amounts, admittedAt }, now) {
+  return [
+    ['', podLink(pod)],
+    ['', amounts],
+    ['time', moment(admittedAt, now)],
+  ];
+}
+
+function policyPanel(policies) {
+  if (policies.length === 0) return nothing;
+  const columns = [
+    ['', 'Policy'],
+    ['', 'Namespaces'],
+    ['', 'Concerns'],
+    ['', 'Classes'],
+    ['', 'Preemption'],
+    ['', 'Otherwise'],
+  ];
+  const rows = policies.map((policy) => [
+    ['pod', policy.name],
+    ['pod', policy.namespaces || 'all'],
+    ['', policy.subjects.length === 0 ? 'everyone' : policy.subjects.join(', ')],
+    ['', classesOf(policy)],
+    ['', policy.preemption === 'Allow' ? 'allowed' : 'never'],
+    ['', policy.onViolation === 'Deny' ? 'refused' : 'a warning'],
+  ]);
+  return panel('Priority policies', table('Priority policies by name', columns, rows));
+}
+
+function classesOf({ allowedClasses, defaultClass, maxPriority, needQuota }) {
+  return [
+    allowedClasses === undefined ? 'every class' : allowedClasses.join(', ') || 'none',
+    defaultClass === '' ? '' : `default ${defaultClass}`,
+    maxPriority === undefined ? '' : `up to priority ${maxPriority.toLocaleString('en-GB')}`,
+    needQuota.length === 0 ? '' : `only with a quota: ${needQuota.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ');
 }
 
 function quotaName({ kind, namespace, name }) {

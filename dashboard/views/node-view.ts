@@ -66,8 +66,10 @@ export function nodeWithoutAgent(name: string): NodeView {
 
 /** What the row of a node shows. */
 export function nodeSummary(view: NodeView): NodeSummary {
-  const { policy, agent, conditions, readings, candidates, evictions, avoided, ...summary } = view;
-  return summary;
+  const { name, mode, state, signals, observedAt, usedRatio: used, lineRatio, ...rest } = view;
+  const { headroom, headroomRatio, next, pods, evicting, troubles } = rest;
+  const memory = { usedRatio: used, lineRatio, headroom, headroomRatio };
+  return { name, mode, state, signals, observedAt, ...memory, next, pods, evicting, troubles };
 }
 
 function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles'> {

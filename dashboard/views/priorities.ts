@@ -1,13 +1,15 @@
-import { type Fields, fieldsOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/tolerant-fields.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { shareOf } from './node-view.ts';
-import type { ClassView, QuotaResourceView, QuotaView } from './view.ts';
+import type { ClassView, QuotaResourceView, QuotaView, ReservationView } from './view.ts';
 
 const LONGEST_NAME = 253;
 const LONGEST_DESCRIPTION = 2_048;
 const MOST_NAMES = 64;
+const MOST_SHARES = 256;
+const MOST_RESERVATIONS = 200;
 
 /** One PriorityClass, with its description as plain text (design source mechanism S1-6). Never throws. */
 export function classView(object: KubeObject): ClassView {
@@ -25,8 +27,7 @@ export function classView(object: KubeObject): ClassView {
 
 /** A PriorityQuota, with what its ledger counts. Never throws. */
 export function priorityQuotaView(object: KubeObject): QuotaView {
-  const spec = fieldsOf(object['spec']);
-  const used = fieldsOf(fieldsOf(object['status'])['used']);
+  const [spec, status] = [fieldsOf(object['spec']), fieldsOf(object['status'])];
   const range = fieldsOf(spec['priority']);
   const classes = namesIn(spec['priorityClassNames']);
   const scope =
@@ -36,8 +37,29 @@ export function priorityQuotaView(object: KubeObject): QuotaView {
     name: object.metadata.name ?? '',
     namespace: '',
     scope,
-    resources: resourcesOf(fieldsOf(spec['hard']), used),
+    resources: resourcesOf(fieldsOf(spec['hard']), fieldsOf(status['used'])),
+    shares: listOf(status['byNamespace'], MOST_SHARES, ({ namespace, used }) => {
+      return { namespace: textOf(namespace, LONGEST_NAME) ?? '', amounts: amountsText(used) };
+    }),
+    reservations: reservationsOf(status['reservations']),
+    slices: listOf(status['slices'], MOST_NAMES, ({ holder, amounts }) => {
+      return { holder: textOf(holder, LONGEST_NAME) ?? '', amounts: amountsText(amounts) };
+    }),
   };
+}
+
+function reservationsOf(list: unknown): readonly ReservationView[] {
+  const read = listOf(list, MOST_RESERVATIONS, ({ namespace, pod, amounts, admittedAt }) => ({
+    pod: `${textOf(namespace, LONGEST_NAME) ?? ''}/${textOf(pod, LONGEST_NAME) ?? ''}`,
+    amounts: amountsText(amounts),
+    admittedAt: instantOf(admittedAt),
+  }));
+  return [...read].sort((a, b) => (b.admittedAt ?? 0) - (a.admittedAt ?? 0));
+}
+
+function amountsText(amounts: unknown): string {
+  const entries = Object.entries(fieldsOf(amounts)).slice(0, MOST_NAMES);
+  return entries.map(([name, amount]) => `${readableAmount(amountText(amount))} ${name}`).join(', ');
 }
 
 /** A ResourceQuota that counts some classes only; `undefined` for any other. Never throws. */
@@ -47,7 +69,8 @@ export function resourceQuotaView(object: KubeObject): QuotaView | undefined {
   if (scope === undefined) return undefined;
   const { name = '', namespace = '' } = object.metadata;
   const used = fieldsOf(fieldsOf(object['status'])['used']);
-  return { kind: 'ResourceQuota', name, namespace, scope, resources: resourcesOf(fieldsOf(spec['hard']), used) };
+  const resources = resourcesOf(fieldsOf(spec['hard']), used);
+  return { kind: 'ResourceQuota', name, namespace, scope, resources, shares: [], reservations: [], slices: [] };
 }
 
 function classesOf(expressions: unknown): string | undefined {

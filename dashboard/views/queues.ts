@@ -10,8 +10,7 @@ const LONGEST_NAME = 253;
 const LONGEST_TEXT = 2_048;
 const MOST_TYPES = 16;
 const MOST_CONDITIONS = 16;
-const AMOUNTS = ['guaranteed', 'deserved', 'used', 'pending', 'max'] as const;
-type AmountName = (typeof AMOUNTS)[number];
+type AmountName = 'guaranteed' | 'deserved' | 'used' | 'pending' | 'max';
 
 /** One Queue before its place in the tree is known. */
 export interface QueueEntry extends Omit<QueueView, 'depth' | 'resources'> {

@@ -1,4 +1,13 @@
-import type { EvictionView, NextView, NodeSummary, NodeView, QueueView, QuotaView, TimelineEntry } from './view.ts';
+import type {
+  EvictionView,
+  NextView,
+  PreemptionView,
+  NodeSummary,
+  NodeView,
+  QueueView,
+  QuotaView,
+  TimelineEntry,
+} from './view.ts';
 
 /** Whether the viewer may list the pods of a namespace. */
 export type MaySee = (namespace: string) => boolean;
@@ -45,7 +54,20 @@ export function redactTimeline(timeline: readonly TimelineEntry[], maySee: MaySe
 }
 
 export function redactQuotas(quotas: readonly QuotaView[], maySee: MaySee): readonly QuotaView[] {
-  return quotas.filter(({ namespace }) => namespace === '' || maySee(namespace));
+  const visibleQuotas = quotas.filter(({ namespace }) => namespace === '' || maySee(namespace));
+  return visibleQuotas.map((quota) => ({
+    ...quota,
+    shares: quota.shares.filter(({ namespace }) => maySee(namespace)),
+    reservations: quota.reservations.filter(({ pod }) => maySee(namespaceOf(pod))),
+  }));
+}
+
+/** Who made room for whom stays with its time, node and priorities; names and reasons only of namespaces that may be seen. */
+export function redactPreemptions(preemptions: readonly PreemptionView[], maySee: MaySee): readonly PreemptionView[] {
+  return preemptions.map((each) => {
+    if (maySee(namespaceOf(each.victim))) return { ...each, why: redactText(each.why, maySee) };
+    return { ...each, victim: '', madeRoomFor: '', replacement: '', why: '' };
+  });
 }
 
 /** Amounts and conditions stay, as everyone who may read NodePressures may read Queues; pods of others have no name. */

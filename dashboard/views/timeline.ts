@@ -1,7 +1,6 @@
-import type { Cause } from '#shared/domain/disruption/disruption.ts';
+import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
-import { decodeDisruption } from '#shared/api/disruption.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -95,10 +94,8 @@ function isByReporter(event: KubeObject): boolean {
   return !OUR_REASONS.has(textOf(event['reason'], LONGEST_NAME) ?? '') || OURS.has(reporterOf(event));
 }
 
-/** One Disruption as an entry; it is written by a process of ours alone. Never throws. */
-export function recordEntry(raw: KubeObject): EventEntry | undefined {
-  const record = decodeDisruption(raw);
-  if (record === undefined) return undefined;
+/** One Disruption as an entry. */
+export function entryOfRecord(record: Disruption): EventEntry {
   const { pod, node, cause, removedAt, because, requestedBy } = record.spec;
   return {
     at: removedAt,

@@ -10,6 +10,10 @@ export interface View {
   readonly quotas: readonly QuotaView[];
   /** The tree from the top, children by name; empty where there are no queues. */
   readonly queues: readonly QueueView[];
+  /** Newest first. */
+  readonly preemptions: readonly PreemptionView[];
+  /** By name. */
+  readonly policies: readonly PolicyView[];
 }
 
 /**
@@ -148,6 +152,66 @@ export interface QuotaView {
   /** Names of classes, or a range of priorities. */
   readonly scope: string;
   readonly resources: readonly QuotaResourceView[];
+  /** Of a PriorityQuota: its largest holders at the latest recount, only namespaces that the viewer may see. */
+  readonly shares: readonly QuotaShareView[];
+  /** Charges of pods that have not been seen yet, only of namespaces that the viewer may see; the newest first. */
+  readonly reservations: readonly ReservationView[];
+  /** What single replicas of the webhook may spend alone. */
+  readonly slices: readonly SliceView[];
+}
+
+/** Amounts are written as `2 cpu, 4Gi memory`. */
+export interface QuotaShareView {
+  readonly namespace: string;
+  readonly amounts: string;
+}
+
+export interface ReservationView {
+  /** `namespace/pod`. */
+  readonly pod: string;
+  readonly amounts: string;
+  readonly admittedAt: number | undefined;
+}
+
+export interface SliceView {
+  readonly holder: string;
+  readonly amounts: string;
+}
+
+/** One pod that was preempted, and the pod that it made room for. */
+export interface PreemptionView {
+  readonly at: number;
+  /** `namespace/pod`; empty where the viewer may not list the pods of its namespace. */
+  readonly victim: string;
+  readonly priority: number;
+  readonly className: string;
+  readonly node: string;
+  /** `namespace/pod`; empty where it is of another namespace than the victim, or the viewer may not see it. */
+  readonly madeRoomFor: string;
+  readonly preemptorPriority: number | undefined;
+  readonly preemptorClassName: string;
+  /** Where room was set aside, and where the pod was placed then. */
+  readonly nominatedNode: string;
+  readonly placedOn: string;
+  /** The pod that replaced the victim, and its node. */
+  readonly replacement: string;
+  readonly why: string;
+}
+
+/** One PriorityPolicy. */
+export interface PolicyView {
+  readonly name: string;
+  /** A label selector; empty selects every namespace. */
+  readonly namespaces: string;
+  /** Whom it concerns; empty means everyone. */
+  readonly subjects: readonly string[];
+  readonly defaultClass: string;
+  /** `undefined` allows every class. */
+  readonly allowedClasses: readonly string[] | undefined;
+  readonly maxPriority: number | undefined;
+  readonly preemption: string;
+  readonly needQuota: readonly string[];
+  readonly onViolation: string;
 }
 
 /** One queue in the tree. */

@@ -14,7 +14,7 @@ import { generateCluster } from './generated-cluster.ts';
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 /** What the page is without data. */
 const INDEX = new URL('../../dashboard/page/index.html', import.meta.url);
-const ASSETS = ['page.js', 'page.css', 'mark.svg', 'nodes.js', 'node.js', 'stream.js'];
+const ASSETS = ['page.js', 'page.css', 'mark.svg', 'nodes.js', 'node.js', 'stream.js', 'library/library.js'];
 /** Nothing but what the page itself is made of, and nothing inline. */
 const POLICY = {
   'default-src': "'none'",
@@ -121,6 +121,9 @@ describe('dashboardApp', () => {
       const text = JSON.stringify(shown);
       expect(text).toContain('team-1/worker-0-1');
       expect(text).not.toMatch(/team-0|team-2|thumbnails|\b4711\b/);
+      // Of its own namespace it sees who made room, its share of a quota, its reservation and its pods that went for a queue.
+      for (const own of ['team-1/batch-1', '1.5Ti requests.memory', 'team-1/web-7', 'team-1/report"'])
+        expect(text).toContain(own);
     }
     expect(update?.isLimited).toBe(true);
     expect(update?.node?.candidates).toHaveLength(10);

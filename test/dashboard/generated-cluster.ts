@@ -2,8 +2,11 @@ import type { DashboardSources } from '#dashboard/sources.ts';
 import { NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
 import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
+import { policyView } from '#dashboard/views/policies.ts';
+import { preemptionsOf, recordView } from '#dashboard/views/preemptions.ts';
 import { queueEntry, queueTree } from '#dashboard/views/queues.ts';
 import { generatedQueues } from './generated-queues.ts';
+import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
@@ -26,6 +29,8 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
   const classes = CLASSES.map(classView);
   const quotas = [priorityQuotaView(QUOTA)];
   const queues = queueTree(generatedQueues(now).map(queueEntry));
+  const preemptions = preemptionsOf(generatedRecords(now).flatMap((record) => recordView(record) ?? []));
+  const policies = [policyView(POLICY)].filter((policy) => policy !== undefined);
   const byNode = Map.groupBy(timeline, ({ node }) => node);
   const listeners = new Set<() => void>();
   return {
@@ -37,6 +42,8 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
       quotas: () => quotas,
       nodeTimeline: (name) => byNode.get(name) ?? [],
       queues: () => queues,
+      preemptions: () => preemptions,
+      policies: () => policies,
       onChange: (listener) => {
         listeners.add(listener);
         return () => void listeners.delete(listener);
@@ -154,5 +161,25 @@ const CLASSES = [
 const QUOTA = {
   metadata: { name: 'critical-tier' },
   spec: { priorityClassNames: ['critical'], hard: { 'requests.memory': '2Ti', pods: 400 } },
-  status: { used: { 'requests.memory': '1.9Ti', pods: 120 } },
+  status: {
+    used: { 'requests.memory': '1.9Ti', pods: 120 },
+    byNamespace: [
+      { namespace: 'team-1', used: { 'requests.memory': '1.5Ti', pods: 100 } },
+      { namespace: 'team-2', used: { 'requests.memory': '300Gi', pods: 18 } },
+    ],
+    reservations: [
+      { uid: 'r-1', namespace: 'team-1', pod: 'web-7', amounts: { pods: 1 }, admittedAt: '2026-11-26T03:00:00Z' },
+      { uid: 'r-2', namespace: 'team-2', pod: 'thumbnails-8', amounts: { pods: 1 } },
+    ],
+    slices: [{ holder: 'plimsoll-webhook-0', amounts: { pods: 4 } }],
+  },
+};
+
+const POLICY = {
+  metadata: { name: 'teams' },
+  spec: {
+    namespaceSelector: { matchLabels: { team: 'yes' } },
+    defaultPriorityClassName: 'standard',
+    allowedPriorityClassNames: ['standard', 'long-jobs'],
+  },
 };

@@ -4,7 +4,17 @@ import { generateCluster } from './generated-cluster.ts';
 import { BROWSER_TIMEOUT_MS, hasBrowser, openPages, type Pages, violations } from './pages.ts';
 import { eventually } from '#test/build/waiting.ts';
 
-const PAGES = ['#/nodes', '#/nodes/node-009', '#/nodes/no-such-node', '#/queues', '#/timeline', '#/priorities'];
+const PAGES = [
+  '#/nodes',
+  '#/nodes/node-009',
+  '#/nodes/no-such-node',
+  '#/queues',
+  '#/timeline',
+  '#/preemptions',
+  '#/priorities',
+  '#/namespaces',
+  '#/namespaces/team-1',
+];
 const SCREENS = [
   ['light', 1280],
   ['dark', 1280],

@@ -102,6 +102,44 @@ describe.runIf(hasBrowser)('the views, in Chromium', { timeout: BROWSER_TIMEOUT_
       expect(time).toMatch(/^\d+ \w+, \d\d:\d\d:\d\d (CET|CEST|GMT\+\d) \(.+ ago\)$/);
   });
 
+  test('a preemption says who made room for whom, why, and what became of both', async () => {
+    const page = await show('#/preemptions');
+    const rows = await page.locator('tbody tr').allInnerTexts();
+    expect(rows).toHaveLength(2);
+    for (const part of [
+      'team-1/batch-1',
+      'team-1/web-9',
+      'priority 100,000 (critical)',
+      'placed on node-004',
+      'batch-1-again',
+    ])
+      expect(rows[0]).toContain(part);
+    // The record does not name a pod of another namespace.
+    expect(rows[1]).toMatch(/team-2\/thumbnails-3[^]*a pod of another namespace/);
+    expect(rows[1]).toContain('pod team-2/long opted out of preemption');
+  });
+
+  test('a quota says who holds it, and a policy what it allows', async () => {
+    const page = await show('#/priorities');
+    const holders = await page.getByRole('region', { name: 'Holders of critical-tier' }).innerText();
+    for (const part of ['team-1', '1.5Ti requests.memory', 'team-1/web-7', 'plimsoll-webhook-0', '4 pods'])
+      expect(holders).toContain(part);
+    const policies = await page.getByRole('region', { name: 'Priority policies', exact: true }).innerText();
+    expect(policies).toMatch(
+      /teams\s+team in \(yes\)\s+everyone\s+standard, long-jobs; default standard\s+allowed\s+refused/,
+    );
+  });
+
+  test('a namespace shows its pods in line, its share of quotas and what happened to it', async () => {
+    const page = await show('#/namespaces');
+    await page.getByRole('link', { name: 'team-2', exact: true }).click();
+    const text = () => page.locator('main').innerText();
+    await page.getByRole('heading', { name: 'Pods in line for eviction' }).waitFor();
+    for (const part of ['team-2/worker-0-2', '300Gi requests.memory, 18 pods', 'team-2/thumbnails', '1 preempted'])
+      expect(await text()).toContain(part);
+    expect(await text()).not.toContain('team-1/');
+  });
+
   test('focus and selection survive updates', async () => {
     const page = await show('#/nodes/node-009');
     const last = () => page.evaluate('performance.getEntriesByName("plimsoll:update").length');
@@ -152,9 +190,9 @@ describe.runIf(hasBrowser)('1,000 nodes, in Chromium', { timeout: BROWSER_TIMEOU
         expect(await page.evaluate('performance.getEntriesByName("plimsoll:update").length')).not.toBe(before),
       );
     }
-    const measured = (await page.evaluate(
+    const measured = await page.evaluate<number[]>(
       'performance.getEntriesByName("plimsoll:update").map(({ duration }) => duration)',
-    )) as number[];
+    );
     const [first = 0, ...updates] = measured;
     const sorted = updates.toSorted((a, b) => a - b);
     const median = sorted[Math.floor(sorted.length / 2)] ?? Infinity;

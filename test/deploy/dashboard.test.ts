@@ -21,7 +21,11 @@ describe('deploy/components/dashboard', () => {
 
   test('grants what the dashboard reads, and two questions to the API server, and nothing that changes an object', () => {
     expect(at(role, 'rules')).toEqual([
-      { apiGroups: ['plimsoll.dev'], resources: ['nodepressures', 'priorityquotas', 'disruptions', 'queues'], verbs: READS },
+      {
+        apiGroups: ['plimsoll.dev'],
+        resources: ['nodepressures', 'prioritypolicies', 'priorityquotas', 'disruptions', 'queues'],
+        verbs: READS,
+      },
       { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: READS },
       { apiGroups: [''], resources: ['resourcequotas', 'nodes'], verbs: READS },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READS },

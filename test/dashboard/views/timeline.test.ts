@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeView } from '#dashboard/views/node-view.ts';
-import { type EventEntry, eventEntry, recordedRemovals, recordEntry, timelineOf } from '#dashboard/views/timeline.ts';
+import { recordView } from '#dashboard/views/preemptions.ts';
+import { type EventEntry, eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 
@@ -27,7 +28,7 @@ function shown(nodes: readonly NodeView[], events: readonly EventEntry[], record
 function record(cause: string, fields: object = {}) {
   const because = { code: 'Judged', text: 'made room for class high', facts: {} };
   const spec = { pod: 'hog', podUID: 'u', node: 'node-1', removedAt: AT, cause, because, ...fields };
-  return recordEntry({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec, status: { count: 3 } });
+  return recordView({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec, status: { count: 3 } })?.entry;
 }
 
 describe('the timeline', () => {
@@ -155,7 +156,7 @@ describe('the timeline', () => {
   });
 
   test('what is no record is left out', () => {
-    expect(recordEntry({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec: { pod: 7 } })).toBeUndefined();
+    expect(recordView({ metadata: { name: 'hog-1', namespace: 'team-b' }, spec: { pod: 7 } })).toBeUndefined();
   });
 
   test('a removal stands once, as its record, days after its Events have ended too', () => {

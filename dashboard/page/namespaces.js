@@ -1,0 +1,111 @@
+/** What concerns one namespace: its pods in line for eviction, what happened to others, and its share of quotas. */
+import { html, nothing } from './library/library.js';
+import { badge, empty, nodeLink, panel, podLink, stateText, table } from './parts.js';
+import { quotaTable } from './priorities.js';
+import { entryList } from './timeline.js';
+
+export function namespacesPage() {
+  return { title: 'Namespaces', render: listView };
+}
+
+export function namespacePage({ name }) {
+  return { title: `Namespace ${name}`, render: (context) => namespaceView(name, context) };
+}
+
+function listView({ nodes, timeline, quotas }) {
+  const counts = new Map();
+  const add = (namespace, what) => {
+    if (namespace === '') return;
+    const count = counts.get(namespace) ?? { pods: 0, entries: 0, quotas: 0 };
+    count[what] += 1;
+    counts.set(namespace, count);
+  };
+  for (const { pods } of nodes.values()) for (const pod of pods) add(pod.split('/')[0], 'pods');
+  for (const { namespace } of timeline) add(namespace, 'entries');
+  for (const { namespace, shares } of quotas)
+    for (const each of [namespace, ...shares.map(nameOf)]) add(each, 'quotas');
+  const columns = [
+    ['', 'Namespace'],
+    ['number', 'Pods in line for eviction or evicted'],
+    ['number', 'Entries in the timeline'],
+    ['number', 'Quotas that it uses'],
+  ];
+  const rows = [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { pods, entries, quotas: used }]) => [
+      ['', html`<a class="pod" href=${`#/namespaces/${encodeURIComponent(name)}`}>${name}</a>`],
+      ['number', pods],
+      ['number', entries],
+      ['number', used],
+    ]);
+  const body = rows.length === 0 ? empty('No namespace is concerned.') : table('Namespaces by name', columns, rows);
+  return html`<div class="stack">${panel('Namespaces', body)}</div>`;
+}
+
+function nameOf({ namespace }) {
+  return namespace;
+}
+
+function namespaceView(name, { nodes, timeline, quotas, preemptions, now }) {
+  const happened = timeline.filter(({ namespace }) => namespace === name);
+  const gave = preemptions.filter(({ victim }) => victim.startsWith(`${name}/`)).length;
+  const took = preemptions.filter(({ madeRoomFor }) => madeRoomFor.startsWith(`${name}/`)).length;
+  return html`<div class="stack">
+    <p class="back"><a href="#/namespaces">← All namespaces</a></p>
+    <section class="headline">
+      <p class="title" aria-hidden="true">${name}</p>
+      <div class="badges">${badge(`${gave} preempted`)} ${badge(`${took} times room was made for its pods`)}</div>
+    </section>
+    ${inLine(name, nodes)} ${quotaPanel(name, quotas)} ${panel('What happened', entryList(happened, now))}
+  </div>`;
+}
+
+/** Nodes on which pods of the namespace may be evicted next, or were. */
+function inLine(name, nodes) {
+  const rows = [...nodes.values()].flatMap((node) => {
+    const pods = node.pods.filter((pod) => pod.startsWith(`${name}/`));
+    if (pods.length === 0) return [];
+    const isNext = node.next?.startsWith(`${name}/`);
+    return [
+      [
+        ['', nodeLink(node.name)],
+        ['', stateText(node.state)],
+        ['', node.mode === 'DryRun' ? 'dry run' : node.mode],
+        ['', html`${pods.map((pod) => html`<div>${podLink(pod)}</div>`)}`],
+        ['', isNext ? badge('next to be evicted', 'strong') : nothing],
+      ],
+    ];
+  });
+  const columns = [
+    ['', 'Node'],
+    ['', 'State'],
+    ['', 'Mode'],
+    ['', 'Pods in line or evicted'],
+    ['', 'Next'],
+  ];
+  const title = 'Pods in line for eviction';
+  if (rows.length === 0) return panel(title, empty('No pod of this namespace is in line for eviction.'));
+  return panel(title, table('Nodes with pods of this namespace that may be evicted', columns, rows));
+}
+
+function quotaPanel(name, quotas) {
+  const own = quotas.filter(({ namespace }) => namespace === name);
+  const shares = quotas.flatMap(({ name: quota, shares: all }) =>
+    all
+      .filter(({ namespace }) => namespace === name)
+      .map(({ amounts }) => [
+        ['pod', quota],
+        ['', amounts],
+      ]),
+  );
+  const columns = [
+    ['', 'PriorityQuota'],
+    ['', 'Used by this namespace'],
+  ];
+  if (own.length + shares.length === 0) return panel('Quotas', empty('No quota by priority counts this namespace.'));
+  return panel(
+    'Quotas',
+    own.length === 0 ? nothing : quotaTable(own),
+    shares.length === 0 ? nothing : table('Shares of quotas across namespaces', columns, shares),
+  );
+}
