@@ -87,6 +87,16 @@ describe('the dashboard of the scheduler process', () => {
     );
   });
 
+  test('sends the name of the cluster to open pages', async () => {
+    const { dashboardPort = 0 } = await start({ port: 0, host: '127.0.0.1', clusterName: 'prod-eu-1' });
+    const token = readFileSync(sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '', 'utf8');
+    const headers = { authorization: `Bearer ${token}` };
+    const { body } = await fetch(`http://127.0.0.1:${dashboardPort}/api/live`, { headers });
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toMatch(/^data: \{"cluster":"prod-eu-1",/);
+    await reader?.cancel();
+  });
+
   test('keeps a hundred Events of one namespace, whose users may write them', async () => {
     for (let index = 0; index < 120; index += 1) await writeEvent(index);
     const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
