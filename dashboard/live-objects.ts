@@ -20,7 +20,7 @@ import {
 } from '#shared/kube/resource.ts';
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
-import { nodeView, nodeWithoutAgent } from './views/node-view.ts';
+import { evictionMoments, nodeView, nodeWithoutAgent } from './views/node-view.ts';
 import { policyView } from './views/policies.ts';
 import { preemptionsOf, type RecordView, recordView } from './views/preemptions.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
@@ -122,9 +122,14 @@ function keepHistories(pressures: Reflector<NodePressure>): (node: string) => Hi
   pressures.onChange(({ kind, value }) => {
     const at = value.status?.observedAt;
     if (kind === 'deleted' || at === undefined) return void histories.delete(value.name);
+    const before = evictionMoments(value).filter((moment) => moment.at < at);
+    const known = before.reduce(
+      (history, moment) => withReading(history, moment.at, { [moment.signal]: moment.usedRatio }),
+      histories.get(value.name) ?? NO_HISTORY,
+    );
     const readings = nodeView(value, at)?.readings ?? [];
     const ratios = Object.fromEntries(readings.map((reading) => [reading.name, reading.usedRatio]));
-    histories.set(value.name, withReading(histories.get(value.name) ?? NO_HISTORY, at, ratios));
+    histories.set(value.name, withReading(known, at, ratios));
   });
   return (node) => histories.get(node) ?? NO_HISTORY;
 }

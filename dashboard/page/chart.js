@@ -89,14 +89,15 @@ function cursorText(index, [times, values]) {
 function dataOf({ times, values, now, from }) {
   const [seconds, ratios] = [[], []];
   times.forEach((time, index) => {
-    if (time < from) return;
+    const value = values[index];
+    if (time < from || value === null || value === undefined) return;
     const last = seconds.at(-1);
     if (last !== undefined && time - last * 1000 > longestGap(now - time)) {
       seconds.push((last * 1000 + time) / 2000);
       ratios.push(null);
     }
     seconds.push(time / 1000);
-    ratios.push(values[index] ?? null);
+    ratios.push(value);
   });
   return [seconds, ratios];
 }

@@ -92,6 +92,24 @@ function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Om
   };
 }
 
+/** The used share of one signal at a moment. */
+export interface MomentView {
+  readonly at: number;
+  readonly signal: string;
+  readonly usedRatio: number;
+}
+
+/** How full the node was when it evicted pods, the oldest first: those moments may lie between two reports. */
+export function evictionMoments({ status }: NodePressure): readonly MomentView[] {
+  const moments = (status?.evictions ?? []).flatMap(({ signal, requestedAt, because }) => {
+    const { available } = because.facts;
+    const capacity = status?.signals.find(({ name }) => name === signal)?.capacity;
+    const ratio = typeof available === 'string' ? usedRatio(available, capacity) : undefined;
+    return requestedAt === undefined || ratio === undefined ? [] : [{ at: requestedAt, signal, usedRatio: ratio }];
+  });
+  return moments.sort((a, b) => a.at - b.at);
+}
+
 function stateOf(signals: readonly SignalEntry[]): NodeState {
   return signals.length === 0 ? 'Unknown' : (worstSignal(signals)?.state ?? 'Far');
 }

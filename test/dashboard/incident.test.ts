@@ -67,13 +67,13 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
   const eviction = {
     ...{ pod: 'team-a/report', uid: 'u-1', signal: 'memory.available', stage: 'severe', mode: 'Enforce' },
     ...{ outcome: 'evicted', requestedAt: new Date(EVICTED).toISOString() },
-    because: { code: 'ThresholdMet', text: WHY, facts: {} },
+    because: { code: 'ThresholdMet', text: WHY, facts: { signal: 'memory.available', available: '20Mi' } },
   };
 
   /** What happened, when, to which pod and why: in the chart, and as text. */
   async function expectIncident(ago: RegExp): Promise<void> {
     const chart = page.getByRole('img', { name: /^memory.available: / });
-    const said = new RegExp(`at most 95 % at 21 Nov, 03:12:00 CET \\(${ago.source} ago\\).*, 1 removal of pods marked`);
+    const said = new RegExp(`at most 98 % at 21 Nov, 03:12:02 CET \\(${ago.source} ago\\).*, 1 removal of pods marked`);
     await untilAnswer(
       async () => (await chart.getAttribute('aria-label')) ?? '',
       (label) => said.test(label),
@@ -103,7 +103,8 @@ describe.runIf(hasBrowser)('an incident at night, on the page', { timeout: 4 * B
 
   test('two minutes and five days later the page says what happened, when, to which pod and why', async () => {
     await report(SPIKE, '50Mi');
-    await report(EVICTED, '760Mi', [eviction]);
+    // The moment of the eviction lies between two reports.
+    await report(EVICTED + SECOND_MS, '760Mi', [eviction]);
     await record();
     await expectIncident(/\d+ s/);
     for (let after = 10; after <= 150; after += 10) await report(SPIKE + after * SECOND_MS, '700Mi', [eviction]);
