@@ -4,6 +4,7 @@ import {
   emptySnapshot,
   type Namespace,
   type NodePressureFacts,
+  type PodFigures,
 } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
@@ -39,12 +40,13 @@ import {
   type NextEntry,
   type NodePressure,
   type NodePressureStatus,
+  type PodEntry,
   worstSignal,
 } from '#shared/api/node-pressure.ts';
 import { REMOVING_OUTCOMES } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { compareQuantities, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { selectorSize } from '#shared/domain/labels/label-selector.ts';
 import type { RecordedLoops } from './preemptions/record-loops.ts';
 import type { ReportedEviction } from '#shared/domain/disruption/removals.ts';
@@ -184,6 +186,17 @@ export function pressureFacts({ name, avoid, status }: NodePressure): NodePressu
     evicting: uidsOf((status?.evictions ?? []).filter((each) => isGoing(each, status?.observedAt))),
     avoid: avoid.map(({ owner, until, hard }) => ({ owner, until, isHard: hard })),
     memory: memoryUse(status),
+    pods: status?.pods && new Map(status.pods.map((entry) => [entry.uid, podFigures(entry)])),
+  };
+}
+
+function podFigures({ cpu, memory, waiting, oomKills }: PodEntry): PodFigures {
+  const parsed = parseQuantity(cpu ?? '');
+  return {
+    cpu: parsed.ok ? quantityMilliNumber(parsed.quantity) : undefined,
+    memory: bytesOf(memory),
+    waiting,
+    oomKills,
   };
 }
 

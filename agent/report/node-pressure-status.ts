@@ -19,6 +19,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
 import { OWN_LIMITS } from '#agent/messages.ts';
 import { type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';
+import { podEntries } from './pod-entries.ts';
 import { signalStates } from './signal-state.ts';
 
 export interface StatusContext {
@@ -110,6 +111,7 @@ export function nodePressureStatus(result: PassResult, context: StatusContext): 
     signals: signalEntries(result, context),
     next: nextEntries(result),
     evictions: context.records.map(evictionEntry),
+    pods: podEntries(result.snapshot),
     rules: ruleEntries(result),
   };
 }

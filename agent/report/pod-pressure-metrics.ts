@@ -1,10 +1,10 @@
+import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import {
   type NodeSnapshot,
   isAtCpuLimit,
   isAtMemoryLimit,
   type PodPressure,
-  type StalledResource,
 } from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Number of pods with series of their own; the others are only counted. */

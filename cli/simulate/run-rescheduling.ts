@@ -5,7 +5,14 @@ import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
-import { countReasons, type LeftStatus, moveStatus, type MoveStatus } from '#shared/domain/rescheduling/status.ts';
+import {
+  countReasons,
+  keptAwayStatus,
+  type KeptAwayStatus,
+  type LeftStatus,
+  moveStatus,
+  type MoveStatus,
+} from '#shared/domain/rescheduling/status.ts';
 import { moveRules } from '#shared/kube/annotations/move-rules.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
@@ -61,6 +68,7 @@ interface ReschedulingView {
   readonly moves: readonly MoveStatus[];
   readonly stays: PassResult['stays'];
   readonly left: readonly LeftStatus[];
+  readonly keptAway: readonly KeptAwayStatus[];
   readonly notes: readonly string[];
 }
 
@@ -87,6 +95,7 @@ function viewOf(read: ClusterManifests, wanted: string | undefined): Reschedulin
     unevenness: result.unevenness,
     moves: result.moves.map(moveStatus),
     stays: result.stays,
+    keptAway: result.keptAway.map(keptAwayStatus),
     left: countReasons(result.stays.map(({ because }) => because)),
     notes: [...(policy === BUILT_IN ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
   };
@@ -106,13 +115,17 @@ function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): 
   return policies[0] ?? BUILT_IN;
 }
 
-function printView({ metadata, mode, considered, unevenness, moves, stays, left }: ReschedulingView): string {
+function printView({ metadata, mode, considered, unevenness, moves, stays, keptAway, left }: ReschedulingView): string {
   const { before, after } = unevenness;
   const hidden = stays.length - MOST_SHOWN;
   return joinParts([
     printLine(passHeadline(metadata.name, mode, moves.length, considered)) +
       printLine(loadChange(before.toFixed(2), after.toFixed(2))),
     formatSection(['MOVE', 'FROM', 'EXPECTED ON', 'GAIN', 'WHY'], moves.map(moveCells)),
+    formatSection(
+      ['KEPT AWAY', 'FROM', 'WHY'],
+      keptAway.map(({ owner, node, text }) => [owner, node, text]),
+    ),
     formatSection(
       ['STAY', 'PODS'],
       left.map(({ code, count }) => [code, String(count)]),

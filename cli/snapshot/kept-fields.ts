@@ -55,9 +55,13 @@ const CONTAINER = {
   ports: { hostPort: true, hostIP: true, protocol: true },
 } as const;
 
+const CONTAINER_STATE = { terminated: { reason: true } } as const;
+
 const CONTAINER_STATUS = {
   name: true,
   restartCount: true,
+  state: CONTAINER_STATE,
+  lastState: CONTAINER_STATE,
   resources: { requests: true, limits: true },
   allocatedResources: true,
 } as const;

@@ -4,22 +4,26 @@ import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
 import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { Move } from '#shared/domain/rescheduling/pass.ts';
+import type { KeepAway, Move } from '#shared/domain/rescheduling/pass.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
-import { moveCause } from './messages.ts';
+import { avoidCause } from './messages.ts';
 
-/** What a move needs that is carried out. */
-export interface MovePorts {
+/** What writing an avoid entry needs. */
+export interface AvoidPorts {
   readonly client: KubeClient;
-  readonly snapshot: ClusterSnapshot;
   readonly now: () => Instant;
   readonly policy: string;
   readonly onAvoidFailed: (node: string, message: string) => void;
+}
+
+/** What a move needs that is carried out. */
+export interface MovePorts extends AvoidPorts {
+  readonly snapshot: ClusterSnapshot;
 }
 
 /** What became of a move. */
@@ -32,7 +36,7 @@ export type MoveOutcome = { readonly kind: 'outdated'; readonly message: string 
 export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSignal): Promise<MoveOutcome> {
   const outdated = whyOutdated(move, ports.snapshot);
   if (outdated !== undefined) return { kind: 'outdated', message: outdated };
-  if (move.avoidForMs > 0) await keepAway(move, ports, signal);
+  if (move.avoidForMs > 0) await keepAway(sourceOf(move), ports, signal);
   const { namespace, name, uid } = move.pod.placed.pod;
   const annotations = {
     [ANNOTATION_EVICTION_REASON]: move.because.code,
@@ -66,24 +70,29 @@ function whyOutdated({ pod, from, expectedOn }: Move, { placedPods, nodes }: Clu
 
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-/** Adds an entry to the avoid list of the source, conditionally: another write makes it a conflict, and the move goes on without. */
-async function keepAway(move: Move, ports: MovePorts, signal: AbortSignal): Promise<void> {
-  const address = { resource: NODE_PRESSURES, name: move.from };
+function sourceOf({ pod, from, avoidForMs, because }: Move): KeepAway {
+  return { owner: pod.owner.key, node: from, forMs: avoidForMs, because };
+}
+
+/** Adds an entry to the avoid list of a node, conditionally: another write makes it a conflict, and the move goes on without. */
+export async function keepAway(entry: KeepAway, ports: AvoidPorts, signal: AbortSignal): Promise<void> {
+  const { node } = entry;
+  const address = { resource: NODE_PRESSURES, name: node };
   const read = await getObject(ports.client, address, { signal, timeoutMs: OPTIONS.timeoutMs });
   if (read.kind === 'notFound') return;
   if (read.kind !== 'ok') {
-    ports.onAvoidFailed(move.from, read.message);
+    ports.onAvoidFailed(node, read.message);
     return;
   }
   const pressure = decodeNodePressure(read.object);
-  const avoid = withEntry(lastingEntries(pressure, ports.now()), entryOf(move, ports));
+  const avoid = withEntry(lastingEntries(pressure, ports.now()), entryOf(entry, ports));
   const patch = { metadata: { resourceVersion: pressure.resourceVersion }, spec: { avoid: encodeAvoid(avoid) } };
   const written = await patchObject(ports.client, address, patch, { ...OPTIONS, type: 'merge', signal });
-  if (written.kind !== 'ok') ports.onAvoidFailed(move.from, written.message);
+  if (written.kind !== 'ok') ports.onAvoidFailed(node, written.message);
 }
 
-function entryOf({ pod, avoidForMs, because }: Move, { now, policy }: MovePorts): AvoidEntry {
-  return { owner: pod.owner.key, until: now() + avoidForMs, cause: moveCause(policy, because.text), hard: false };
+function entryOf({ owner, forMs, because }: KeepAway, { now, policy }: AvoidPorts): AvoidEntry {
+  return { owner, until: now() + forMs, cause: avoidCause(policy, because.text), hard: false };
 }
 
 /** An entry that lasts longer, such as one after an eviction, stays. */

@@ -1,21 +1,36 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type Measurements, NO_MEASUREMENTS, type PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
-import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import {
+  type ClusterSnapshot,
+  isFreshReport,
+  LONGEST_AGE_MS,
+  type NodePressureFacts,
+  type PodFigures,
+} from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /**
- * What fresh NodePressures say of the use of memory: of their nodes, and of the pods that their agents name. A node without
- * a fresh report has no measurement, and nothing is moved off it by usage.
+ * What fresh NodePressures say of the use of memory, of their nodes and of the pods that their agents name, and of how
+ * these pods fare. A node without a fresh report has no measurement, and nothing is moved off it by usage.
  */
 export function measurementsIn({ pressures }: ClusterSnapshot, now: Instant): Measurements {
-  const fresh = [...pressures.values()].filter(
-    ({ observedAt, memory }) => memory !== undefined && isFreshReport(observedAt, now),
-  );
+  const fresh = [...pressures.values()].filter((facts) => isFresh(facts, now));
   if (fresh.length === 0) return NO_MEASUREMENTS;
-  const ofNodes = new Map<string, PodUse>(
-    fresh.map(({ node, memory }) => [node, { cpu: 0, memory: memory?.used ?? 0 }]),
-  );
+  const ofNodes = new Map<string, PodUse>();
   const ofPods = new Map<string, PodUse>();
-  for (const { memory } of fresh)
+  const figures = new Map<string, PodFigures>();
+  for (const { node, memory, pods } of fresh) {
+    if (memory !== undefined) ofNodes.set(node, { cpu: 0, memory: memory.used });
     for (const [uid, used] of memory?.ofPods ?? []) ofPods.set(uid, { cpu: 0, memory: used });
-  return { ofNode: (name) => ofNodes.get(name), ofPod: (uid) => ofPods.get(uid) };
+    for (const [uid, each] of pods ?? []) figures.set(uid, each);
+  }
+  return {
+    ofNode: (name) => ofNodes.get(name),
+    ofPod: (uid) => ofPods.get(uid),
+    figuresOf: (uid) => figures.get(uid),
+  };
+}
+
+/** An agent reports every two minutes, and more often only while a threshold is met. */
+function isFresh({ observedAt, pressure }: NodePressureFacts, now: Instant): boolean {
+  return isFreshReport(observedAt, now, LONGEST_AGE_MS[pressure === undefined ? 'otherwise' : 'underPressure']);
 }

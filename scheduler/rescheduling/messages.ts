@@ -7,14 +7,15 @@ export function passNote(planned: number, moved: number, isDryRun: boolean): str
     : `${moved} of ${pods} were evicted to be placed better; see status.moves`;
 }
 
-export function moveCause(policy: string, text: string): string {
-  return `moved by ReschedulingPolicy ${policy}: ${text}`;
+export function avoidCause(policy: string, text: string): string {
+  return `ReschedulingPolicy ${policy}: ${text}`;
 }
 
 export const LOG = {
   passFailed: 'Rescheduling pass failed',
   passMade: 'Rescheduling pass made',
   podMoved: 'Pod evicted to be placed better',
+  ownerKeptAway: 'Owner kept away from a node that refuses its pods',
   moveRefused: 'Move not carried out',
   avoidNotWritten: 'Avoid entry not written',
   statusNotWritten: 'Rescheduling status not written',

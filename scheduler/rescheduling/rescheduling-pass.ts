@@ -1,10 +1,11 @@
 import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
-import type { Move, PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { KeepAway, Move, PassResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { moveRules } from '#shared/kube/annotations/move-rules.ts';
 import { API_VERSION, COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
@@ -14,7 +15,7 @@ import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
-import { carryOutMove, moveId } from './carry-out.ts';
+import { type AvoidPorts, carryOutMove, keepAway, moveId } from './carry-out.ts';
 import { measurementsIn } from './measured-use.ts';
 import { LOG, passNote } from './messages.ts';
 import type { ReschedulingMetrics } from './rescheduling-metrics.ts';
@@ -68,6 +69,7 @@ export async function makePass(
   const result = await inSlices(runPass(snapshot, policy, request), clock, signal);
   ports.reschedulingMetrics.seconds.observe((clock.monotonic() - startedAt) / 1_000);
   const moved = isDryRun ? [] : await carryOut(result.moves, policy, ports, signal);
+  if (!isDryRun) await keepOwnersAway(result.keptAway, policy, ports, signal);
   const evicted = [...before.evicted, ...moved.map((move) => evictedPod(move, moveId(move), clock.now()))];
   const status = statusOf(result, { now: request.now, mode: policy.mode, moved: moved.length, evicted });
   await writeStatus(policy.name, encodeReschedulingStatus(status), ports, signal);
@@ -110,23 +112,34 @@ async function carryOut(
   return moved;
 }
 
+function avoidPorts({ name }: ReschedulingPolicy, { client, clock, log }: ReschedulingPorts): AvoidPorts {
+  const onAvoidFailed = (node: string, message: string) => log.warn({ node, message }, LOG.avoidNotWritten);
+  return { client, policy: name, now: () => clock.now(), onAvoidFailed };
+}
+
+async function keepOwnersAway(
+  entries: readonly KeepAway[],
+  policy: ReschedulingPolicy,
+  ports: ReschedulingPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const entry of entries) {
+    if (!ports.term.isHeld() || signal.aborted) return;
+    await keepAway(entry, avoidPorts(policy, ports), signal);
+    const { owner, node, because } = entry;
+    ports.log.info({ owner: ownerText(owner), node, because: because.text }, LOG.ownerKeptAway);
+  }
+}
+
 async function carryOutOne(
   move: Move,
   policy: ReschedulingPolicy,
   ports: ReschedulingPorts,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { client, snapshot, clock, log, reschedulingMetrics } = ports;
+  const { snapshot, log, reschedulingMetrics } = ports;
   const { namespace, name, uid } = move.pod.placed.pod;
-  const outcome = await carryOutMove(
-    move,
-    {
-      ...{ client, snapshot, policy: policy.name },
-      now: () => clock.now(),
-      onAvoidFailed: (node, message) => log.warn({ node, message }, LOG.avoidNotWritten),
-    },
-    signal,
-  );
+  const outcome = await carryOutMove(move, { ...avoidPorts(policy, ports), snapshot }, signal);
   reschedulingMetrics.moves.add({ policy: move.policy, outcome: outcome.kind });
   const fields = {
     pod: `${namespace}/${name}`,

@@ -16,6 +16,7 @@ import type {
   NextEntry,
   NodePressure,
   NodePressureStatus,
+  PodEntry,
   OwnerKey,
   PressureConditionEntry,
   RuleEntry,
@@ -30,6 +31,7 @@ const MOST = {
   conditions: 16,
   signals: 32,
   next: 10,
+  pods: 20,
   evictions: 32,
   rules: 32,
   facts: 32,
@@ -118,6 +120,7 @@ function decodeStatus(status: Fields): NodePressureStatus {
     signals: listOf(status['signals'], MOST.signals, decodeSignal),
     next: listOf(status['next'], MOST.next, decodeNext),
     evictions: listOf(status['evictions'], MOST.evictions, decodeEviction),
+    pods: Array.isArray(status['pods']) ? listOf(status['pods'], MOST.pods, decodePodEntry) : undefined,
     rules: Array.isArray(status['rules']) ? listOf(status['rules'], MOST.rules, decodeRule) : undefined,
   };
 }
@@ -167,6 +170,19 @@ function decodeNext(entry: Fields): NextEntry | undefined {
     usage: textOf(entry['usage'], LONGEST.word),
     request: textOf(entry['request'], LONGEST.word),
     because: decodeBecause(entry['because']),
+  };
+}
+
+function decodePodEntry(entry: Fields): PodEntry | undefined {
+  const key = decodePodKey(entry);
+  if (key === undefined) return undefined;
+  const { cpu, memory, io } = fieldsOf(entry['waiting']);
+  return {
+    ...key,
+    cpu: textOf(entry['cpu'], LONGEST.word),
+    memory: textOf(entry['memory'], LONGEST.word),
+    waiting: { cpu: integerOf(cpu), memory: integerOf(memory), io: integerOf(io) },
+    oomKills: integerOf(entry['oomKills']),
   };
 }
 

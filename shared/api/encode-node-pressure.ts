@@ -8,6 +8,7 @@ import type {
   EvictionEntry,
   NodePressure,
   NodePressureStatus,
+  PodEntry,
   PressureConditionEntry,
   SignalEntry,
 } from './node-pressure.ts';
@@ -54,8 +55,13 @@ export function encodeStatus(status: NodePressureStatus): object {
     signals: status.signals.map(encodeSignal),
     next: status.next.map((entry) => present({ ...entry })),
     evictions: status.evictions.map(encodeEviction),
+    pods: status.pods?.map(encodePod),
     rules: status.rules?.map((entry) => present({ ...entry })),
   });
+}
+
+function encodePod({ waiting, ...entry }: PodEntry): object {
+  return present({ ...entry, waiting: present({ ...waiting }) });
 }
 
 function encodeCondition(condition: PressureConditionEntry): object {

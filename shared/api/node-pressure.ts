@@ -3,7 +3,7 @@ import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isFreshReport, LONGEST_AGE_MS } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { isFreshReport, LONGEST_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
 export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
@@ -34,6 +34,8 @@ export interface NodePressureStatus {
   /** Pods that would be evicted, the first one first. */
   readonly next: readonly NextEntry[];
   readonly evictions: readonly EvictionEntry[];
+  /** Pods that wait, were killed for memory or use more than they request; `undefined` if the status has no such list. */
+  readonly pods?: readonly PodEntry[] | undefined;
   /** `undefined` if the status has no such list. */
   readonly rules: readonly RuleEntry[] | undefined;
 }
@@ -70,6 +72,19 @@ export interface NextEntry {
   readonly usage: string | undefined;
   readonly request: string | undefined;
   readonly because: Because;
+}
+
+/** Figures of one pod; `pod` is `namespace/name`, amounts are quantities as text, and what is not measured is absent. */
+export interface PodEntry {
+  readonly pod: string;
+  readonly uid: string;
+  /** What it uses. */
+  readonly cpu: string | undefined;
+  readonly memory: string | undefined;
+  /** Percent of the time in which some of its tasks waited, for no limit of its own. */
+  readonly waiting: PodFigures['waiting'];
+  /** Processes that the kernel has killed in it for memory. */
+  readonly oomKills: number | undefined;
 }
 
 /** An eviction under way, or one of the last that ended; `pod` is `namespace/name`. */

@@ -130,15 +130,26 @@ function readAffinity(affinity: WireObject): AffinityPolicy {
   };
 }
 
+const BAD_SERVICE_LIMITS = ['restarts', 'oomKills', 'refused', 'stalls'] as const;
+
 function readBadService(badService: WireObject): BadServicePolicy {
-  const restarts = readCount(badService, 'restarts');
-  if (restarts === undefined || restarts === 0) return refuseField('restarts', 'expected at least 1');
-  return { restarts, move: readChoice(badService, 'move', ['Victim', 'Aggressor']) ?? 'Victim' };
+  const [restarts, oomKills, refused, stalls] = BAD_SERVICE_LIMITS.map((key) => readLimit(badService, key));
+  if ([restarts, oomKills, refused, stalls].every((limit) => limit === undefined))
+    return refuseField('restarts', `expected at least one of ${BAD_SERVICE_LIMITS.join(', ')}`);
+  const move = readChoice(badService, 'move', ['Victim', 'Aggressor']) ?? 'Victim';
+  return { restarts, oomKills, refused, stalls, move };
+}
+
+function readLimit(badService: WireObject, key: (typeof BAD_SERVICE_LIMITS)[number]): number | undefined {
+  const limit = readCount(badService, key);
+  if (limit === 0) return refuseField(key, 'expected at least 1');
+  const isPercent = key === 'stalls' && limit !== undefined;
+  return isPercent && limit > 100 ? refuseField(key, `expected at most 100, got ${limit}`) : limit;
 }
 
 /** The object as the API server stores it, without its status. */
 export function encodeReschedulingPolicy(policy: ReschedulingPolicy): object {
-  const { name, nodeSelector, schedule, underused, ...spec } = policy;
+  const { name, nodeSelector, schedule, underused, badService, ...spec } = policy;
   return encodeObject(
     'ReschedulingPolicy',
     { name },
@@ -151,6 +162,7 @@ export function encodeReschedulingPolicy(policy: ReschedulingPolicy): object {
           windows: unlessEmpty(schedule.windows.map(encodeWindow)),
         }),
         underused: underused && encodeUnderused(underused),
+        badService: badService && present({ ...badService }),
       }),
     },
   );

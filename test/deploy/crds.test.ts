@@ -193,6 +193,12 @@ describe('the rules, each with its sentence', () => {
     [RESCHEDULING_POLICIES, { schedule: { period: '5s' } }, 'period must be at least 30s'],
     [RESCHEDULING_POLICIES, { schedule: { windows: [{ start: '24:00', end: '04:00' }] } }, 'spec.schedule.windows'],
     [RESCHEDULING_POLICIES, { badService: { restarts: 0 } }, 'spec.badService.restarts'],
+    [RESCHEDULING_POLICIES, { badService: { stalls: 101 } }, 'spec.badService.stalls'],
+    [
+      RESCHEDULING_POLICIES,
+      { badService: { move: 'Aggressor' } },
+      'expected at least one of restarts, oomKills, refused, stalls',
+    ],
     [RESCHEDULING_POLICIES, { aggressiveness: 'Reckless' }, 'supported values: "Low", "Medium", "High"'],
   ])('%o refuses %j', async (resource, spec, sentence) => {
     expect(await create(resource, spec)).toMatchObject({
@@ -271,7 +277,7 @@ describe('the rules, each with its sentence', () => {
         schedule: { period: '10m', windows: [{ days: ['Saturday'], start: '22:00', end: '04:00' }] },
         underused: { by: 'Usage', low: { cpu: 40 }, target: { cpu: 65, memory: 80 }, gain: '0.5' },
         affinity: { required: true, preferred: true, spread: true },
-        badService: { restarts: 50, move: 'Aggressor' },
+        badService: { restarts: 50, oomKills: 3, refused: 2, stalls: 60, move: 'Aggressor' },
         aggressiveness: 'High',
         fitElsewhere: false,
       },

@@ -26,6 +26,20 @@ describe('pressureFacts', () => {
     expect(factsOf({ signals }).pressure).toBe(pressure);
   });
 
+  test('what the agent measures of single pods: milli of cpu, bytes, percent', () => {
+    const pods = [
+      { pod: 'a/x', uid: 'x', cpu: '250m', memory: '1Ki', waiting: { cpu: 40 }, oomKills: 2 },
+      { pod: 'a/y', uid: 'y', memory: 'much' },
+    ];
+    expect(factsOf({ pods }).pods).toEqual(
+      new Map([
+        ['x', { cpu: 250, memory: 1_024, waiting: { cpu: 40 }, oomKills: 2 }],
+        ['y', { waiting: {} }],
+      ]),
+    );
+    expect(factsOf({}).pods).toBeUndefined();
+  });
+
   test('pods above their request', () => {
     const next = [
       { pod: 'a/over', uid: 'over', usage: '2Gi', request: '1Gi', because },

@@ -1,6 +1,6 @@
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Signal, StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { Signal, StalledResource, StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
@@ -155,8 +155,6 @@ export const NO_RECLAIM_RATES: ReclaimRates = {
   refaulted: undefined,
   swappedIn: undefined,
 };
-
-export type StalledResource = 'memory' | 'cpu' | 'io';
 
 /**
  * The pressure of one pod over the last slow interval. It is reported, and it distinguishes a pod at its own limit from

@@ -83,6 +83,8 @@ export interface Volume {
 
 export interface PodStatus {
   readonly phase: string | undefined;
+  /** Why the pod is in its phase, such as that of a kubelet's refusal. */
+  readonly reason?: string | undefined;
   readonly qosClass: string | undefined;
   readonly startTime: Instant | undefined;
   readonly nominatedNodeName: string | undefined;
@@ -103,6 +105,8 @@ export interface PodCondition {
 export interface ContainerStatus {
   readonly name: string;
   readonly restartCount: number;
+  /** Why it ended, or ended last: `OOMKilled`, `Error` …; `undefined` if it never did. */
+  readonly endReason?: string | undefined;
   /** Counts only when present, also when empty (oddity U2). */
   readonly resources: Resources | undefined;
   readonly allocatedResources: Amounts | undefined;

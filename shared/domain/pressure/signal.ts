@@ -70,3 +70,6 @@ export function isKubeletSignal(text: string): text is KubeletSignal {
  * alone on their own, with the writable layers on the node's filesystem.
  */
 export type DiskLayout = 'single' | 'imagesAndLayersApart' | 'imagesApart';
+
+/** What tasks wait for, as pressure stall information counts it. */
+export type StalledResource = 'memory' | 'cpu' | 'io';

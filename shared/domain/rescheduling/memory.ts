@@ -21,6 +21,13 @@ const MISSED_PASSES = 3;
 const REACHED_SHARE = 0.5;
 const LEAST_RATE = 1 / 16;
 
+/** What a pod had counted of a failure when another pod was moved for it. */
+export interface Harm {
+  readonly uid: string;
+  readonly kind: 'restarts' | 'oomKills' | 'stalls';
+  readonly count: number;
+}
+
 /** A move that was made. */
 export interface PastMove {
   readonly uid: string;
@@ -34,6 +41,8 @@ export interface PastMove {
   readonly sourceLoad: readonly number[];
   /** How many pods the owner had. */
   readonly replicas: number;
+  /** Of a pod that was moved because it harmed others. */
+  readonly harmed?: readonly Harm[] | undefined;
   /** The replacement and its node, once it is placed. */
   readonly replacement: { readonly uid: string; readonly node: string; readonly reached: number } | undefined;
 }

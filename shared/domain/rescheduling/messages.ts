@@ -8,6 +8,11 @@ interface OfNode {
 interface OfTaint extends OfNode {
   readonly taint: string;
 }
+interface OfUse {
+  readonly resource: string;
+  readonly used: string;
+  readonly requested: string;
+}
 interface OfOwner {
   readonly owner: string;
 }
@@ -116,9 +121,45 @@ export const REASONS = {
     (f: OfNode & { readonly weight: number; readonly best: number }) =>
       `node ${f.node} meets ${f.weight} of its preferred node affinity, other nodes ${f.best}`,
   ),
-  badService: reason(
-    'BadService',
-    (f: OfNode & { readonly count: number; readonly most: number }) =>
-      `its containers restarted ${f.count} times on node ${f.node}, limit ${f.most}`,
+  victim: reason(
+    'BadServiceVictim',
+    (f: OfNode & { readonly fails: string }) => `victim on node ${f.node}: the pod ${f.fails}`,
   ),
+  aggressor: reason(
+    'BadServiceAggressor',
+    (f: OfNode & OfUse & { readonly other: string; readonly fails: string }) =>
+      `aggressor on node ${f.node}: the pod uses ${f.used} of ${f.resource} and requests ${f.requested}, while pod ${f.other} ${f.fails}`,
+  ),
+  noAggressor: reason(
+    'NoAggressor',
+    (f: OfNode & { readonly resource: string; readonly fails: string }) =>
+      `the pod ${f.fails}, but no pod on node ${f.node} is known to use more ${f.resource} than it requests`,
+  ),
+  aggressorStays: reason(
+    'AggressorStays',
+    (f: { readonly pod: string; readonly fails: string; readonly why: string }) =>
+      `the pod ${f.fails}, and pod ${f.pod} uses more than it requests, but stays: ${f.why}`,
+  ),
+  ownLimit: reason(
+    'OwnLimit',
+    (f: { readonly fails: string }) => `the pod ${f.fails} and has a memory limit, so no other pod is blamed`,
+  ),
+  nodeSettles: reason(
+    'NodeSettles',
+    (f: OfNode & { readonly minutes: number }) =>
+      `a pod was moved off node ${f.node} for using too much less than ${f.minutes} minutes ago`,
+  ),
+  refused: reason(
+    'PodsRefused',
+    (f: OfNode & { readonly count: number; readonly most: number; readonly why: string }) =>
+      `the kubelet of node ${f.node} refused ${f.count} of its pods within an hour (limit ${f.most}): ${f.why}`,
+  ),
+} as const;
+
+/** What a pod fails at, as the end of a sentence about it. */
+export const FAILS = {
+  restarts: (count: number, limit: number) => `restarted ${count} times (limit ${limit})`,
+  oomKills: (count: number, limit: number) => `was killed for memory ${count} times (limit ${limit})`,
+  stalls: (percent: number, limit: number, resource: string) =>
+    `waits for ${resource} ${percent}% of the time (limit ${limit}%)`,
 } as const;

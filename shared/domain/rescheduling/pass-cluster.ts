@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { type OwnerKey, ownerId, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Container, Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { ClusterSnapshot, PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { whyClosed } from './closed-nodes.ts';
@@ -59,6 +59,8 @@ export interface PodUse {
 export interface Measurements {
   readonly ofNode: (name: string) => PodUse | undefined;
   readonly ofPod: (uid: string) => PodUse | undefined;
+  /** What the agent of its node reports of a pod; few pods of a node are named. */
+  readonly figuresOf?: ((uid: string) => PodFigures | undefined) | undefined;
 }
 
 export const NO_MEASUREMENTS: Measurements = { ofNode: () => undefined, ofPod: () => undefined };

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Guesser } from './guess-placement.ts';
 import type { PastMove, ReschedulingMemory } from './memory.ts';
 import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
@@ -42,8 +43,17 @@ export interface Stay {
   readonly because: Because;
 }
 
+/** An owner whose pods a node does not run: no pod is evicted, its replacements are to go elsewhere. */
+export interface KeepAway {
+  readonly owner: OwnerKey;
+  readonly node: string;
+  readonly forMs: number;
+  readonly because: Because;
+}
+
 export interface PassResult {
   readonly moves: readonly Move[];
+  readonly keptAway: readonly KeepAway[];
   readonly stays: readonly Stay[];
   /** Pods that some policy looked at. */
   readonly considered: number;

@@ -2,7 +2,8 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { type ReschedulingMemory, rememberMoves, settleMoves } from './memory.ts';
 import type { Pass, PassInput, PassResult } from './pass.ts';
-import { restartsOf } from './policies/bad-service.ts';
+import { failureOf } from './policies/failing-pod.ts';
+import { ownersToKeepAway } from './policies/refused-pods.ts';
 import { countHotReadings, unevenness } from './policies/underused.ts';
 import type { PolicyInput } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
@@ -18,7 +19,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   const before = unevenness(cluster);
   const settled = settleMoves(input.memory, cluster, {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
-    isFailing: (pod) => restartsOf(pod) >= (policy.badService?.restarts ?? Infinity),
+    isFailing: (pod) => failureOf(pod, policy.badService, cluster.measurements) !== undefined,
   });
   const memory = { ...settled, hotReadings: hotReadings(settled, input) };
   const restraint = RESTRAINTS[policy.aggressiveness];
@@ -40,6 +41,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   return {
     moves: pass.moves.map(({ move }) => move),
     stays: pass.stays,
+    keptAway: ownersToKeepAway(input),
     considered: pass.considered,
     unevenness: { before, after: unevenness(cluster) },
     memory: rememberMoves(memory, made),

@@ -37,10 +37,16 @@ export interface AffinityPolicy {
   readonly spread: boolean;
 }
 
-/** Pods move off nodes on which they fail. */
+/** Pods move off nodes on which they fail. Each limit is that from which on a pod counts as failing; one is set at least. */
 export interface BadServicePolicy {
-  /** Restarts of a pod's containers, whatever ended them, from which on the pod counts as failing. */
-  readonly restarts: number;
+  /** Restarts of a pod's containers, whatever ended them. */
+  readonly restarts?: number | undefined;
+  /** How often it was killed for memory. */
+  readonly oomKills?: number | undefined;
+  /** How many pods of an owner the kubelet of a node refused within an hour. */
+  readonly refused?: number | undefined;
+  /** Percent of the time that some of its tasks wait for one resource. */
+  readonly stalls?: number | undefined;
   /** Whether the pod that fails moves, or the one that uses more than it requests (S3-5). */
   readonly move: 'Victim' | 'Aggressor';
 }

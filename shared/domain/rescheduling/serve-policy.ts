@@ -112,7 +112,7 @@ interface Place {
 type Finding = Place | { readonly kind: 'none'; readonly because: Because };
 
 function* findPlace(pass: Pass, wish: Wish): Steps<Finding> {
-  const held = whyMoved(pass, wish) ?? pass.account.holds(wish.pod) ?? whyNextPass(pass, wish);
+  const held = wish.held ?? whyMoved(pass, wish) ?? pass.account.holds(wish.pod) ?? whyNextPass(pass, wish);
   if (held !== undefined) return { kind: 'none', because: held };
   const { owner, node } = wish.pod;
   const own = wish.avoidForMs > 0 && pass.input.canAvoid(node) ? [node.name] : [];
@@ -162,7 +162,7 @@ function whyNotThere({ account }: Pass, wish: Wish, target: PassNode): Because |
 }
 
 function carryOut(pass: Pass, { wish, targets, gain }: Place): void {
-  const { policy, pod, because, avoidForMs } = wish;
+  const { policy, pod, because, avoidForMs, harmed } = wish;
   const { cluster } = pass.input;
   const target = targets[0] as PassNode;
   const past: PastMove = {
@@ -174,6 +174,7 @@ function carryOut(pass: Pass, { wish, targets, gain }: Place): void {
     expected: gain,
     sourceLoad: sourceLoad(pass, pod.node),
     replicas: pod.owner.pods.length,
+    harmed,
     replacement: undefined,
   };
   const expectedOn = targets.map(({ name }) => name);

@@ -1,7 +1,8 @@
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { PassResult } from './pass.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import type { KeepAway, PassResult } from './pass.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
 
 /** What a ReschedulingPolicy says of its last pass. It tells what was looked at and decided, never what will be. */
@@ -19,6 +20,8 @@ export interface ReschedulingStatus {
   readonly evicted: readonly EvictedPod[];
   /** Why the other pods stayed: how many for each reason, most frequent first. */
   readonly left: readonly LeftStatus[];
+  /** Owners that nodes do not run pods of, and are to be kept away from them. */
+  readonly keptAway: readonly KeptAwayStatus[];
   /** Owners that are left alone since kube-scheduler disagrees. */
   readonly stopped: readonly StoppedOwner[];
   readonly policies: readonly PolicyStatus[];
@@ -42,6 +45,12 @@ export interface LeftStatus {
   readonly example: string;
 }
 
+export interface KeptAwayStatus {
+  readonly owner: string;
+  readonly node: string;
+  readonly text: string;
+}
+
 export interface StoppedOwner {
   readonly owner: string;
   readonly until: Instant;
@@ -57,13 +66,13 @@ export interface PolicyStatus {
 }
 
 /** An object of at most some KiB, whatever the cluster. */
-const MOST = { moves: 20, left: 20, stopped: 20 } as const;
+const MOST = { moves: 20, left: 20, keptAway: 20, stopped: 20 } as const;
 
 /** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
 
 export function statusOf(
-  { moves, stays, considered, memory }: PassResult,
+  { moves, stays, keptAway, considered, memory }: PassResult,
   { now, mode, moved, evicted }: CarriedOut,
 ): ReschedulingStatus {
   return {
@@ -75,6 +84,7 @@ export function statusOf(
     moves: moves.slice(0, MOST.moves).map(moveStatus),
     evicted: evicted.slice(-MAX_EVICTED),
     left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
+    keptAway: keptAway.slice(0, MOST.keptAway).map(keptAwayStatus),
     stopped: stoppedOwners(memory).slice(0, MOST.stopped),
     policies: POLICY_KINDS.flatMap((policy) => {
       const known = memory.policies.get(policy);
@@ -114,6 +124,11 @@ export function evictedPod(
     at,
     because: { code: because.code, text, facts: {} },
   };
+}
+
+/** An owner that is kept away from a node, as it is shown. */
+export function keptAwayStatus({ owner, node, because }: KeepAway): KeptAwayStatus {
+  return { owner: ownerText(owner), node, text: because.text };
 }
 
 /** How many of some reasons have which code, most frequent first. */

@@ -1,6 +1,7 @@
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';
@@ -33,6 +34,8 @@ export interface ClusterSnapshot {
   /** The same by slot; a slot may be free. */
   readonly budgetSlots: (BudgetEntry | undefined)[];
   readonly freeBudgetSlots: number[];
+  /** Pods that kubelets refused, by UID, the oldest first. They take no room, and controllers replace them. */
+  readonly refusals: Map<string, Refusal>;
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   /** By node name, also of nodes that are not known. */
@@ -55,6 +58,7 @@ export function emptySnapshot(): ClusterSnapshot {
     budgets: new Map(),
     budgetSlots: [],
     freeBudgetSlots: [],
+    refusals: new Map(),
     namespaces: new Map(),
     pressures: new Map(),
     daemonSets: new Map(),
@@ -83,6 +87,14 @@ export function forgetSheet(snapshot: ClusterSnapshot, nodeName: string): void {
   if (entry !== undefined) entry.sheet = undefined;
 }
 
+/** A pod that the kubelet of its node refused to run. */
+export interface Refusal {
+  readonly node: string;
+  readonly owner: OwnerKey;
+  readonly reason: string;
+  readonly at: Instant;
+}
+
 /** A node's NodePressure as decisions about preemption and placement see it. */
 export interface NodePressureFacts {
   readonly node: string;
@@ -99,6 +111,20 @@ export interface NodePressureFacts {
   readonly avoid: readonly AvoidedOwner[];
   /** Memory in use, in bytes: of the node, and by UID of the pods that the agent names; absent where it does not say. */
   readonly memory?: { readonly used: number; readonly ofPods: ReadonlyMap<string, number> } | undefined;
+  /** What its agent measures of single pods, by UID: of those that stall, were killed or use most beyond their requests. */
+  readonly pods?: ReadonlyMap<string, PodFigures> | undefined;
+}
+
+/** What an agent measures of one pod; a figure that it does not have is absent. */
+export interface PodFigures {
+  /** In milli. */
+  readonly cpu?: number | undefined;
+  /** In bytes. */
+  readonly memory?: number | undefined;
+  /** Percent of the time in which some of its tasks waited for a resource. */
+  readonly waiting: Readonly<Partial<Record<StalledResource, number | undefined>>>;
+  /** Processes that the kernel has killed in it for memory. */
+  readonly oomKills?: number | undefined;
 }
 
 /** An owner whose pods should not be placed on the node for a while. */

@@ -1,5 +1,7 @@
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import { hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
+import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import {
   admit,
   amountsOf,
@@ -24,6 +26,7 @@ import {
  */
 export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   removePod(snapshot, pod);
+  noteRefusal(snapshot, pod);
   if (placeOf(pod) === '' || hasEnded(pod)) return;
   const amounts = amountsOf(pod);
   const placed = preparePlacedPod(pod, toRow(snapshot.columns, amounts), snapshot.arrivals);
@@ -34,6 +37,16 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   enter(snapshot, placed);
   settle(snapshot, placed);
   forgetSheet(snapshot, placeOf(pod));
+}
+
+/** A controller whose pods a kubelet refuses makes new ones without end, so only the latest are kept. */
+const MOST_REFUSALS = 2_000;
+
+function noteRefusal({ refusals }: ClusterSnapshot, pod: Pod): void {
+  const { phase, reason = '', startTime } = pod.status;
+  const owner = ownerKeyOf(pod);
+  if (phase !== 'Failed' || !isKubeletRefusal(reason) || owner === undefined || startTime === undefined) return;
+  putBounded(refusals, MOST_REFUSALS, [podKey(pod), { node: placeOf(pod), owner, reason, at: startTime }]);
 }
 
 /** The budgets of a namespace. */
@@ -48,6 +61,7 @@ export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
 
 /** As `removePod`, for a pod of which only its `podKey` is known. */
 export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
+  snapshot.refusals.delete(key);
   const placed = snapshot.placedPods.get(key);
   if (placed === undefined) return;
   snapshot.placedPods.delete(key);

@@ -156,11 +156,12 @@ function readVolume(volume: WireObject): Volume {
 function readStatus(status: WireObject): PodStatus {
   return {
     phase: readClippedText(status, 'phase'),
+    reason: readClippedText(status, 'reason'),
     qosClass: readClippedText(status, 'qosClass'),
     startTime: readInstant(status, 'startTime'),
     nominatedNodeName: readClippedText(status, 'nominatedNodeName'),
     conditions: readList(status, 'conditions', readCondition),
-    ...readHeldResources(status),
+    ...readHeldResources(status, readEndedContainer),
   };
 }
 
@@ -168,10 +169,10 @@ function readChargedStatus(status: WireObject): Partial<PodStatus> {
   return { phase: readClippedText(status, 'phase'), ...readHeldResources(status) };
 }
 
-function readHeldResources(status: WireObject) {
+function readHeldResources(status: WireObject, read = readContainerStatus) {
   return {
-    containers: readList(status, 'containerStatuses', readContainerStatus),
-    initContainers: readList(status, 'initContainerStatuses', readContainerStatus),
+    containers: readList(status, 'containerStatuses', read),
+    initContainers: readList(status, 'initContainerStatuses', read),
     resources: readObject(status, 'resources', readResources),
     allocatedResources: readAmounts(status, 'allocatedResources'),
   };
@@ -192,4 +193,14 @@ function readContainerStatus(status: WireObject): ContainerStatus {
     resources: readObject(status, 'resources', readResources),
     allocatedResources: readAmounts(status, 'allocatedResources'),
   };
+}
+
+function readEndedContainer(status: WireObject): ContainerStatus {
+  const endReason = readEndReason(status, 'state') ?? readEndReason(status, 'lastState');
+  return { ...readContainerStatus(status), endReason };
+}
+
+function readEndReason(status: WireObject, key: 'state' | 'lastState'): string | undefined {
+  const terminated = readObject(status, key, (state) => readObject(state, 'terminated', (ended) => ended));
+  return terminated && readClippedText(terminated, 'reason');
 }

@@ -223,10 +223,11 @@ const TERMINATED: Message = new Map<number, Field>([[3, { name: 'reason', type: 
 
 const CONTAINER_STATE: Message = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
 
-/** Also why a container ended for good, and how often it was started again. */
+/** Also why a container ended, for good or the last time, and how often it was started again. */
 const SCHEDULED_CONTAINER_STATUS: Message = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [2, { name: 'state', type: CONTAINER_STATE }],
+  [3, { name: 'lastState', type: CONTAINER_STATE }],
   [5, { name: 'restartCount', type: 'int32' }],
 ]);
 
@@ -237,6 +238,7 @@ const SCHEDULED_STATUS: Message = new Map<number, Field>([
   [7, { name: 'startTime', type: 'time' }],
   [8, { name: 'containerStatuses', type: SCHEDULED_CONTAINER_STATUS, many: 'list' }],
   [9, { name: 'qosClass', type: 'text' }],
+  [10, { name: 'initContainerStatuses', type: SCHEDULED_CONTAINER_STATUS, many: 'list' }],
   [11, { name: 'nominatedNodeName', type: 'text' }],
 ]);
 

@@ -84,6 +84,18 @@ const eviction = fc.record(
   },
   { requiredKeys: ['pod', 'uid', 'signal', 'stage', 'outcome', 'because'] },
 );
+const percent = fc.integer({ min: 0, max: 100 });
+const figures = fc.record(
+  {
+    pod,
+    uid: fc.uuid(),
+    cpu: word,
+    memory: word,
+    waiting: fc.record({ cpu: percent, memory: percent, io: percent }, { requiredKeys: [] }),
+    oomKills: fc.nat(),
+  },
+  { requiredKeys: ['pod', 'uid', 'waiting'] },
+);
 const rule = fc.record(
   { rule: word, confirmed: fc.boolean(), policy: word, generation: fc.nat() },
   { requiredKeys: ['rule', 'confirmed'] },
@@ -99,6 +111,7 @@ const status = fc.record(
     signals: fc.array(signal, { maxLength: 32 }),
     next: fc.array(next, { maxLength: 10 }),
     evictions: fc.array(eviction, { maxLength: 32 }),
+    pods: fc.array(figures, { maxLength: 20 }),
     rules: fc.array(rule, { maxLength: 32 }),
   },
   { requiredKeys: ['mode', 'conditions', 'signals', 'next', 'evictions'] },

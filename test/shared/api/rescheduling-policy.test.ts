@@ -37,7 +37,13 @@ const policies: fc.Arbitrary<ReschedulingPolicy> = fc.record({
   ),
   affinity: optional(fc.record({ required: fc.boolean(), preferred: fc.boolean(), spread: fc.boolean() })),
   badService: optional(
-    fc.record({ restarts: fc.integer({ min: 1, max: 1_000 }), move: fc.constantFrom('Victim', 'Aggressor') }),
+    fc.record({
+      restarts: fc.integer({ min: 1, max: 1_000 }),
+      oomKills: optional(fc.integer({ min: 1, max: 1_000 })),
+      refused: optional(fc.integer({ min: 1, max: 1_000 })),
+      stalls: optional(fc.integer({ min: 1, max: 100 })),
+      move: fc.constantFrom('Victim', 'Aggressor'),
+    }),
   ),
   aggressiveness: fc.constantFrom(...AGGRESSIVENESS),
   fitElsewhere: fc.boolean(),
@@ -74,6 +80,9 @@ describe('decodeReschedulingPolicy', () => {
     [{ underused: { low: { cpu: 120 } } }, 'spec.underused.low.cpu'],
     [{ underused: { gain: 'much' } }, 'spec.underused.gain'],
     [{ badService: {} }, 'spec.badService.restarts'],
+    [{ badService: { move: 'Aggressor' } }, 'spec.badService.restarts'],
+    [{ badService: { oomKills: 0 } }, 'spec.badService.oomKills'],
+    [{ badService: { stalls: 101 } }, 'spec.badService.stalls'],
     [{ affinity: { required: 'yes' } }, 'spec.affinity.required'],
     [{ aggressiveness: 'Reckless' }, 'spec.aggressiveness'],
   ])('%j is refused with the path of its field', (spec, field) => {

@@ -1,88 +1,184 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { StalledResource } from '#shared/domain/pressure/signal.ts';
+import type { Harm, PastMove, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import { MEMORY, type OwnerGroup, ownerGroupOf, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import {
+  CPU,
+  MEMORY,
+  type OwnerGroup,
+  ownerGroupOf,
+  type PassCluster,
+  type PassNode,
+} from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { LONG_AVOID_MS, type PolicyInput, type Wish, type WishGroup } from './wish.ts';
+import { type CountedBefore, type Failure, failureOf } from './failing-pod.ts';
+import { LONG_AVOID_MS, type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
 /** A pod that works again, in points. */
 export const SERVICE_GAIN = 100;
 
-/** A pod that fails where it runs, and why. */
+/** A pod that fails where it runs. */
 interface Failing {
   readonly placed: PlacedPod;
   readonly node: PassNode;
-  readonly because: Because;
+  readonly failure: Failure;
+}
+
+/** A pod that a policy names, and why. */
+interface Named extends Pick<Wish, 'because' | 'held' | 'harmed'> {
+  readonly placed: PlacedPod;
+  readonly node: PassNode;
 }
 
 /** Pods that fail on their nodes, or the pods that use more there than they request (S3-4, S3-5). */
 export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy): Steps<readonly WishGroup[]> {
+  const { cluster, memory } = input;
+  const before = policy.move === 'Aggressor' ? countedBefore(memory) : undefined;
   const failing: Failing[] = [];
-  for (const node of input.cluster.nodes) {
+  for (const node of cluster.nodes) {
     for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
-      const because = whyFailing(policy, [placed, node]);
-      if (because !== undefined) failing.push({ placed, node, because });
+      const failure = failureOf(placed.pod, policy, cluster.measurements, before);
+      if (failure !== undefined) failing.push({ placed, node, failure });
     }
     yield;
   }
-  const harmful = harmfulNodes(input, failing);
-  const moved = policy.move === 'Victim' ? failing : aggressorsOf(input, failing);
-  const wishes = moved.flatMap((each) => wishOf(input, each, harmful));
+  const named = policy.move === 'Victim' ? failing.map(victim) : aggressorsOf(input, failing);
+  const harmful = harmfulNodes(cluster, [...failing, ...named]);
+  const wishes = named.flatMap((each) => wishOf(input, each, harmful));
   return [{ wishes: () => wishes, urgency: () => 1 }];
 }
 
-/** Restarts of all containers of a pod. */
-export function restartsOf({ status }: Pod): number {
-  return [...status.containers, ...status.initContainers].reduce((sum, { restartCount }) => sum + restartCount, 0);
+function victim({ placed, node, failure: { fails } }: Failing): Named {
+  return { placed, node, because: REASONS.victim({ node: node.name, fails }) };
 }
 
-function whyFailing(
-  { restarts: most }: BadServicePolicy,
-  [{ pod }, { name }]: readonly [PlacedPod, PassNode],
-): Because | undefined {
-  const count = restartsOf(pod);
-  return count < most ? undefined : REASONS.badService({ node: name, count, most });
+/**
+ * What was counted when a pod was moved for another one: counts never fall, so without this the pods next to one that
+ * has failed would go one after the other although it works now.
+ */
+function countedBefore({ owners }: ReschedulingMemory): CountedBefore {
+  const counts = new Map<string, number>();
+  const keyOf = ({ uid, kind }: Omit<Harm, 'count'>): string => `${uid} ${kind}`;
+  for (const { moves } of owners.values())
+    for (const harm of moves.flatMap(({ harmed }) => harmed ?? []))
+      counts.set(keyOf(harm), Math.max(harm.count, counts.get(keyOf(harm)) ?? 0));
+  return (harm) => counts.get(keyOf(harm)) ?? 0;
+}
+
+/** On each node with failing pods at most one: another one may not be needed any more once it is gone. */
+function aggressorsOf(input: PolicyInput, failing: readonly Failing[]): readonly Named[] {
+  const movedAt = lastAggressorMoves(input.memory);
+  const byNode = Map.groupBy(failing, ({ node }) => node);
+  return [...byNode].flatMap(([node, onNode]) => {
+    const isSettling = input.cluster.now - (movedAt.get(node.name) ?? -Infinity) < SHORT_AVOID_MS;
+    const minutes = SHORT_AVOID_MS / 60_000;
+    return isSettling
+      ? onNode.map((each) => held(each, REASONS.nodeSettles({ node: node.name, minutes })))
+      : aggressorOn(input, onNode);
+  });
+}
+
+function lastAggressorMoves({ owners }: ReschedulingMemory): ReadonlyMap<string, number> {
+  const moves = [...owners.values()].flatMap((owner) => owner.moves).filter(({ harmed }) => harmed !== undefined);
+  return new Map(moves.toSorted((a, b) => a.at - b.at).map(({ from, at }: PastMove) => [from, at]));
+}
+
+function held({ placed, node, failure: { fails } }: Failing, why: Because): Named {
+  return { placed, node, because: REASONS.victim({ node: node.name, fails }), held: why };
+}
+
+/** The aggressor of the first failing pod that has one that may go; without any, why each of them stays. */
+function aggressorOn(input: PolicyInput, onNode: readonly Failing[]): readonly Named[] {
+  const stays: Named[] = [];
+  for (const failing of onNode) {
+    const found = aggressorFor(input, failing);
+    if (found.held === undefined) return [{ ...found, harmed: onNode.map(({ failure }) => harmOf(failure)) }];
+    stays.push(found);
+  }
+  return stays;
+}
+
+function harmOf({ uid, kind, count }: Failure): Harm {
+  return { uid, kind, count };
+}
+
+function aggressorFor({ cluster, movable }: PolicyInput, failing: Failing): Named {
+  const { node, placed, failure } = failing;
+  const { fails, resource } = failure;
+  if (hasOwnLimit(placed.pod, failure)) return held(failing, REASONS.ownLimit({ fails }));
+  const worst = worstOverage(cluster, node, resource);
+  if (worst === undefined) return held(failing, REASONS.noAggressor({ node: node.name, resource, fails }));
+  const why = movable(worst.placed, node);
+  if (why?.kind === 'stays')
+    return held(failing, REASONS.aggressorStays({ pod: nameOf(worst.placed), fails, why: why.because.text }));
+  const other = nameOf(placed);
+  const because = REASONS.aggressor({ node: node.name, resource, fails, other, ...worst.texts }, { other });
+  return { placed: worst.placed, node, because };
+}
+
+function nameOf({ pod: { namespace, name } }: PlacedPod): string {
+  return `${namespace}/${name}`;
+}
+
+/** A container with a memory limit is most often killed at that limit, whatever others use. */
+function hasOwnLimit({ spec }: Pod, { kind }: Failure): boolean {
+  return kind === 'oomKills' && spec.containers.every(({ resources }) => resources.limits?.has('memory') === true);
+}
+
+const GIBI = 1024 ** 3;
+const TEXTS = {
+  cpu: (milli: number) => `${(milli / 1_000).toFixed(2)} cores`,
+  memory: (bytes: number) => `${(bytes / GIBI).toFixed(2)}Gi`,
+} as const;
+
+/** The pod of a node that uses most of a resource beyond its request. What nobody measured blames nobody. */
+function worstOverage(cluster: PassCluster, node: PassNode, resource: StalledResource) {
+  if (resource === 'io') return undefined;
+  const column = resource === 'cpu' ? CPU : MEMORY;
+  const overages = node.entry.occupancy.pods.map((placed) => {
+    const [used, requested] = [useOf(cluster, placed.pod.uid, resource), Number(placed.row[column] ?? 0)];
+    return { placed, overage: used - requested, used, requested };
+  });
+  const [worst] = overages.filter(({ overage }) => overage > 0).toSorted((a, b) => b.overage - a.overage);
+  if (worst === undefined) return undefined;
+  const [used, requested] = [TEXTS[resource](worst.used), TEXTS[resource](worst.requested)];
+  return { placed: worst.placed, texts: { used, requested } };
+}
+
+function useOf({ measurements }: PassCluster, uid: string, resource: 'cpu' | 'memory'): number {
+  const figures = measurements.figuresOf?.(uid);
+  return figures?.[resource] ?? measurements.ofPod(uid)?.[resource] ?? 0;
 }
 
 /** By owner. */
 type HarmfulNodes = ReadonlyMap<OwnerGroup | undefined, ReadonlySet<string>>;
 
-/** Nodes by owner on which pods of the owner fail: each is a place to keep away from. */
-function harmfulNodes({ cluster }: PolicyInput, failing: readonly Failing[]): HarmfulNodes {
-  const found = new Map<OwnerGroup | undefined, Set<string>>();
-  for (const { placed, node } of failing) {
+/** Nodes by owner on which pods of the owner fail or make others fail: each is a place to keep away from. */
+function harmfulNodes(cluster: PassCluster, found: readonly Pick<Named, 'placed' | 'node'>[]): HarmfulNodes {
+  const nodes = new Map<OwnerGroup | undefined, Set<string>>();
+  for (const { placed, node } of found) {
     const owner = ownerGroupOf(cluster, placed.pod);
-    found.set(owner, (found.get(owner) ?? new Set()).add(node.name));
+    nodes.set(owner, (nodes.get(owner) ?? new Set()).add(node.name));
   }
-  return found;
+  return nodes;
 }
 
-/** On each node with a failing pod, the pod that uses most memory beyond its request. */
-function aggressorsOf({ cluster }: PolicyInput, failing: readonly Failing[]): readonly Failing[] {
-  const firstOfNode = new Map(failing.map((each) => [each.node, each]));
-  return [...firstOfNode.values()].flatMap(({ node, because }) => {
-    const overages = node.entry.occupancy.pods.map((placed) => {
-      const used = cluster.measurements.ofPod(placed.pod.uid)?.memory ?? 0;
-      return { placed, overage: used - Number(placed.row[MEMORY] ?? 0) };
-    });
-    const [worst] = overages.filter(({ overage }) => overage > 0).toSorted((a, b) => b.overage - a.overage);
-    return worst === undefined ? [] : [{ placed: worst.placed, node, because }];
-  });
-}
-
-function wishOf(input: PolicyInput, { placed, node, because }: Failing, harmful: HarmfulNodes): readonly Wish[] {
-  const movable = input.movable(placed, node);
+function wishOf(input: PolicyInput, named: Named, harmful: HarmfulNodes): readonly Wish[] {
+  const movable = input.movable(named.placed, named.node);
   if (movable?.kind !== 'movable') return [];
   const { pod } = movable;
   return [
     {
       policy: 'badService',
       pod,
-      because,
+      because: named.because,
+      held: named.held,
+      harmed: named.harmed,
       worth: () => SERVICE_GAIN,
       gainOn: () => SERVICE_GAIN,
       leastGain: SERVICE_GAIN,

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
-import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import type { Harm, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/rescheduling/policy.ts';
 import type { Movable, RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -28,6 +28,10 @@ export interface Wish {
   /** Why the policy does not want it there. */
   readonly reasonAgainst: (target: PassNode) => Because | undefined;
   readonly avoidForMs: number;
+  /** Why it stays wherever it would be placed. */
+  readonly held?: Because | undefined;
+  /** The pods that it is moved for. */
+  readonly harmed?: readonly Harm[] | undefined;
 }
 
 /** Wishes that are served together: those of one node, or of one rule. */

@@ -16,8 +16,10 @@ test('the status tells what a pass looked at and decided, and which owners are l
   const owners = new Map([['default/ReplicaSet/o0 owner-o0', { moves: [], stop }]]);
   const policies = new Map([['underused', { missed: 0, rate: 1, expected: 1.239, reached: 2 }]] as const);
   const result = passOn({ nodes, pods, memory: { ...NO_MEMORY, owners, policies } });
+  const owner = { namespace: 'default', kind: 'ReplicaSet', name: 'o1', uid: 'owner-o1' };
+  const keptAway = [{ owner, node: 'c', forMs: 60_000, because: { code: 'PodsRefused', text: 'refused', facts: {} } }];
   const status = encodeReschedulingStatus(
-    statusOf(result, { now: NOON, mode: 'DryRun', moved: 0, evicted: [EVICTED] }),
+    statusOf({ ...result, keptAway }, { now: NOON, mode: 'DryRun', moved: 0, evicted: [EVICTED] }),
   );
   expect(status).toEqual({
     lastPass: '2026-09-21T14:13:20.000Z',
@@ -49,6 +51,7 @@ test('the status tells what a pass looked at and decided, and which owners are l
         example: '1 pods of default/ReplicaSet/o1 are new, terminating or not yet replaced; 1 may be at a time',
       },
     ],
+    keptAway: [{ owner: 'default/ReplicaSet/o1', node: 'c', text: 'refused' }],
     stopped: [{ owner: 'default/ReplicaSet/o0', until: '2026-09-21T15:13:20.000Z', text: stop.text }],
     conditions: [
       {

@@ -33,8 +33,12 @@ function spare(owner: string): Pod {
 
 const SPARE = buildNode({ name: 'spare', allocatable: { cpu: '10', memory: '20Gi' }, isUnschedulable: true });
 
-function pass(move: BadServicePolicy['move'], given: PassCase) {
-  const policy = { ...UNDERUSED, underused: undefined, badService: { restarts: 5, move } };
+function pass(
+  move: BadServicePolicy['move'],
+  given: PassCase,
+  limits: Omit<BadServicePolicy, 'move'> = { restarts: 5 },
+) {
+  const policy = { ...UNDERUSED, underused: undefined, badService: { ...limits, move } };
   const { nodes = NODES, pods = [] } = given;
   const owners = new Set(pods.map(({ labels }) => labels.get('app') ?? ''));
   return passOn({ ...given, policy, nodes: [...nodes, SPARE], pods: [...pods, ...[...owners].map(spare)] });

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { buildKubeconfig } from '#test/build/kubeconfig.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+
+const TIMEOUT_MS = 60_000;
+const PATIENCE_MS = 30_000;
+const HOUR_MS = 3_600_000;
+const PODS = '/api/v1/namespaces/default/pods';
+const PLIMSOLL = '/apis/plimsoll.dev/v1alpha1';
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
+
+describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, () => {
+  const server = runningApiServer();
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
+  let client: KubeClient;
+  let scheduler: SchedulerProcess | undefined;
+
+  beforeAll(async () => {
+    const { url, token, caPem: ca } = server();
+    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    await installPlimsoll(client);
+    for (const name of ['a', 'b']) await createNode(name);
+    const kubeconfig = join(folder, 'kubeconfig');
+    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
+    scheduler = await startSchedulerProcess(kubeconfig, 0, [
+      ...FLAGS,
+      '--rescheduling-passes=On',
+      '--disruptions-record=On',
+    ]);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await scheduler?.stop();
+    client.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
+    expect(outcome).toMatchObject({ kind: 'ok' });
+    return at(outcome, 'object');
+  }
+
+  async function createNode(name: string): Promise<void> {
+    const labels = { 'kubernetes.io/hostname': name };
+    const status = { allocatable: { cpu: '10', memory: '20Gi', pods: '110' } };
+    await send('POST', '/api/v1/nodes', { metadata: { name, labels }, status });
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name } };
+    await send('POST', `${PLIMSOLL}/nodepressures`, object);
+  }
+
+  /** A pod that has run for an hour, unless its status says otherwise; of a kind that no controller here looks after. */
+  async function createPod(owner: string, node: string, status: object = {}): Promise<string> {
+    const reference = {
+      apiVersion: 'example.dev/v1',
+      kind: 'Rollout',
+      name: owner,
+      uid: `uid-${owner}`,
+      controller: true,
+    };
+    const metadata = { generateName: `${owner}-`, ownerReferences: [reference], labels: { app: owner } };
+    const containers = [{ name: 'main', image: 'i', resources: { requests: { cpu: '1', memory: '1Gi' } } }];
+    const pod = await send('POST', PODS, { metadata, spec: { nodeName: node, containers } });
+    const running = {
+      ...{ phase: 'Running', startTime: new Date(Date.now() - HOUR_MS).toISOString() },
+      conditions: [{ type: 'Ready', status: 'True' }],
+    };
+    await send('PATCH', `${PODS}/${textAt(pod, 'metadata.name')}/status`, { status: { ...running, ...status } });
+    return textAt(pod, 'metadata.uid');
+  }
+
+  async function createPolicy(name: string, badService: object): Promise<void> {
+    const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'ReschedulingPolicy', metadata: { name } };
+    const spec = { mode: 'Enforce', aggressiveness: 'High', schedule: { period: '30s' }, badService };
+    await send('POST', `${PLIMSOLL}/reschedulingpolicies`, { ...head, spec });
+  }
+
+  const statusOf = async (name: string) => at(await send('GET', `${PLIMSOLL}/reschedulingpolicies/${name}`), 'status');
+
+  /** Owners that node `a` is to be avoided by, with the minutes that are left. */
+  async function avoided(): Promise<readonly (readonly [string, number])[]> {
+    const { avoid } = decodeNodePressure(await send('GET', `${PLIMSOLL}/nodepressures/a`));
+    return avoid.map(({ owner, until }) => [owner.name, Math.round((until - Date.now()) / 60_000)] as const);
+  }
+
+  /** The one pod that the policy has evicted; its record says the same, and the node is avoided for an hour. */
+  async function expectMoved(policy: string, uid: string, owner: string, because: object): Promise<void> {
+    await eventually(async () => expect(await statusOf(policy)).toMatchObject({ evicted: [{ uid }] }), PATIENCE_MS);
+    await eventually(async () => {
+      const records = at(
+        await send('GET', `${PLIMSOLL}/namespaces/default/disruptions`),
+        'items',
+      ) as readonly unknown[];
+      const found = records.filter((each) => textAt(each, 'spec.podUID') === uid);
+      expect(found).toMatchObject([{ spec: { cause: 'Rescheduling', because } }]);
+    }, PATIENCE_MS);
+    expect(await avoided()).toContainEqual([owner, 60]);
+    await send('DELETE', `${PLIMSOLL}/reschedulingpolicies/${policy}`);
+  }
+
+  test('the victim: one whose containers were killed for memory, and the record says so (S3-4, S3-31)', async () => {
+    const killed = { name: 'main', restartCount: 4, lastState: { terminated: { reason: 'OOMKilled' } } };
+    const uid = await createPod('killed', 'a', { containerStatuses: [killed] });
+    await createPod('killed', 'b');
+    await createPolicy('victims', { oomKills: 4 });
+    await expectMoved('victims', uid, 'killed', {
+      code: 'BadServiceVictim',
+      text: 'victim on node a: the pod was killed for memory 4 times (limit 4)',
+    });
+  });
+
+  test('the aggressor: one that uses more than it requests of what another pod waits for (S3-5)', async () => {
+    const web = await createPod('web', 'a');
+    await createPod('web', 'b');
+    const busy = await createPod('busy', 'a');
+    await createPod('busy', 'b');
+    const pods = [
+      { pod: 'default/web', uid: web, cpu: '500m', waiting: { cpu: 63 } },
+      { pod: 'default/busy', uid: busy, cpu: '2500m', waiting: {} },
+    ];
+    const status = { observedAt: new Date().toISOString(), mode: 'DryRun', conditions: [], pods };
+    await send('PATCH', `${PLIMSOLL}/nodepressures/a/status`, { status });
+    await createPolicy('aggressors', { stalls: 40, move: 'Aggressor' });
+    await expectMoved('aggressors', busy, 'busy', {
+      code: 'BadServiceAggressor',
+      text: expect.stringMatching(
+        /^aggressor on node a: the pod uses 2.50 cores of cpu and requests 1.00 cores, while pod default\/web-\w+ waits for cpu 63% of the time \(limit 40%\)$/,
+      ) as string,
+    });
+  });
+
+  test('the owner of refused pods is kept away from the node, and no pod is evicted (S3-4)', async () => {
+    const status = { phase: 'Failed', reason: 'OutOfcpu', startTime: new Date().toISOString(), conditions: [] };
+    await createPod('refused', 'a', status);
+    await createPod('refused', 'a', status);
+    await createPolicy('refusals', { refused: 2 });
+    await eventually(async () => expect(await avoided()).toContainEqual(['refused', 60]), PATIENCE_MS);
+    await eventually(async () => {
+      expect(await statusOf('refusals')).toMatchObject({
+        ...{ planned: 0, evicted: [] },
+        keptAway: [{ owner: 'default/Rollout/refused', node: 'a' }],
+      });
+    }, PATIENCE_MS);
+  });
+});
