@@ -15,6 +15,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics } from './rescheduling-metrics.ts';
+import { createKnownLimits, type KnownLimits } from './known-limits.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
 
@@ -55,15 +56,23 @@ export async function runRescheduler(options: ReschedulerOptions, signal: AbortS
   const reschedulingMetrics = createReschedulingMetrics(options.metrics);
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   const events = createEventRecorder({ ...options, ...reporter });
-  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> =>
-    leadOneTerm(options, { ...options, snapshot: options.view.snapshot, events, term, reschedulingMetrics }, leading);
+  const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
+    const limits = createKnownLimits(options);
+    const { snapshot } = options.view;
+    return leadOneTerm(options, { ...options, snapshot, limits, events, term, reschedulingMetrics }, leading);
+  };
   await runWithLease({ ...options, name, namespace, identity: newIdentity(), lead }, signal);
 }
 
-async function leadOneTerm(options: ReschedulerOptions, ports: ReschedulingPorts, signal: AbortSignal): Promise<void> {
+interface Term extends ReschedulingPorts {
+  readonly limits: KnownLimits;
+}
+
+async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = options;
   const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
-  const running = policies.run(signal);
+  // Optional: where no removals are counted there are no such kinds, and nothing waits for them.
+  const running = Promise.all([policies.run(signal), ports.limits.run(signal)]);
   await Promise.race([policies.synced, untilAborted(signal)]);
   const makeDue = createPasses(options, policies, ports);
   const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);

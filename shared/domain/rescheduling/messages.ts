@@ -58,7 +58,7 @@ export const REASONS = {
   ),
   limitReached: reason(
     'LimitReached',
-    (f: { readonly limit: string; readonly left: number }) => `limit ${f.limit} has ${f.left} disruptions left`,
+    (f: { readonly limit: string; readonly left: number }) => `${f.limit} has ${f.left} disruptions left`,
   ),
   passLimit: reason('PassLimit', (f: { readonly most: number }) => `the pass made its ${f.most} moves`),
   relatedMove: reason(

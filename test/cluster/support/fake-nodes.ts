@@ -6,9 +6,14 @@ const CAPACITY = { cpu: '8', memory: '32Gi', pods: '110', 'ephemeral-storage': '
 const AT_ONCE = 32;
 
 /** Makes Node objects that no kubelet stands behind, `prefix`-0 and on. Pods on them stay pending for ever. */
-export async function makeFakeNodes(client: KubeClient, prefix: string, count: number): Promise<readonly string[]> {
+export async function makeFakeNodes(
+  client: KubeClient,
+  prefix: string,
+  count: number,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<readonly string[]> {
   const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
-  await inFlight(AT_ONCE, names, (name) => makeFakeNode(client, name));
+  await inFlight(AT_ONCE, names, (name) => makeFakeNode(client, name, labels));
   return names;
 }
 
@@ -33,8 +38,8 @@ function isReady({ conditions = [] }: FakeNode['status']): boolean {
 }
 
 /** As a kubelet registers itself: the status comes with the object. */
-async function makeFakeNode(client: KubeClient, name: string): Promise<void> {
-  const labels = { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' };
+async function makeFakeNode(client: KubeClient, name: string, more: object): Promise<void> {
+  const labels = { ...more, 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' };
   const now = new Date().toISOString();
   const ready = { type: 'Ready', status: 'True', reason: 'Fake', lastHeartbeatTime: now, lastTransitionTime: now };
   const outcome = await client.request({

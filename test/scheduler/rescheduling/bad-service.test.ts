@@ -139,6 +139,22 @@ describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, 
     });
   });
 
+  test('a pod without room under a DisruptionLimit stays, and the status says for which limit', async () => {
+    const limit = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: 'none' } };
+    const spec = { selector: { matchLabels: { app: 'limited' } }, limits: [{ max: 0, window: '1h' }] };
+    await send('POST', `${PLIMSOLL}/namespaces/default/disruptionlimits`, { ...limit, spec });
+    const restarted = { name: 'main', restartCount: 9 };
+    await createPod('limited', 'a', { containerStatuses: [restarted] });
+    await createPod('limited', 'b');
+    await createPolicy('limits', { restarts: 9 });
+    const example = 'DisruptionLimit default/none has 0 disruptions left';
+    await eventually(async () => {
+      const left = [{ code: 'LimitReached', count: 1, example }];
+      expect(await statusOf('limits')).toMatchObject({ planned: 0, evicted: [], left });
+    }, PATIENCE_MS);
+    await send('DELETE', `${PLIMSOLL}/reschedulingpolicies/limits`);
+  });
+
   test('the owner of refused pods is kept away from the node, and no pod is evicted (S3-4)', async () => {
     const status = { phase: 'Failed', reason: 'OutOfcpu', startTime: new Date().toISOString(), conditions: [] };
     await createPod('refused', 'a', status);
