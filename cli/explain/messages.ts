@@ -39,6 +39,30 @@ export function inQueue(queue: string, why: string): string {
 
 export const IN_NO_QUEUE = 'none; see the Event WaitsInQueue of the pod';
 
+export function byPolicy(name: string, mode: string, why: string): string {
+  return `${name} (${mode}) ${why}`;
+}
+
+export function evictedByPolicy(at: string, why: string): string {
+  return `moved it at ${at}: ${why}`;
+}
+
+export function ownerStopped(until: string, why: string): string {
+  return `leaves its owner alone until ${until}: ${why}`;
+}
+
+export function wouldMove(node: string, why: string): string {
+  return `would move it to node ${node}: ${why}`;
+}
+
+export function staysWhere(why: string): string {
+  return `leaves it where it is: ${why}`;
+}
+
+export function reschedulingNotKnown(cause: string): string {
+  return `not known: ${cause}`;
+}
+
 export function noQuota(name: string, known: readonly string[]): string {
   const others = known.length === 0 ? '' : `; there are ${known.join(', ')}`;
   return `PriorityQuota ${name} not found${others}`;

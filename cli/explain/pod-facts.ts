@@ -60,6 +60,8 @@ export interface PodFacts {
   readonly room: readonly string[];
   /** Nodes that its owner should stay away from for a while. */
   readonly avoidedNodes: readonly string[];
+  /** Where there are ReschedulingPolicies: why each of them moves the pod or leaves it. */
+  readonly rescheduling?: readonly string[];
   /** What its owner lost in the last days, as Disruptions record it. */
   readonly removals: string;
 }
@@ -69,10 +71,11 @@ export interface BesideModel {
   readonly now: Instant;
   readonly records: RecordsOfNamespace;
   readonly queue?: string | undefined;
+  readonly rescheduling?: readonly string[] | undefined;
 }
 
 /** Collects what is known of a pod at `now`. */
-export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue }: BesideModel): PodFacts {
+export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, rescheduling }: BesideModel): PodFacts {
   const { spec } = pod;
   return {
     metadata: { namespace: pod.namespace, name: pod.name },
@@ -81,6 +84,7 @@ export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue }:
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
     qosClass: reportedQosClass(pod),
     ...(queue !== undefined && { queue }),
+    ...(rescheduling !== undefined && { rescheduling }),
     node: spec.nodeName ?? '',
     owner: ownerText(ownerKeyOf(pod)),
     nodePressurePolicy: policyText(model, pod),

@@ -23,6 +23,7 @@ import { formatTable, printLine } from '#cli/output/table.ts';
 import { explainDisruption, explainGonePod, findGonePod, removalsOf, whyNoRecord } from './explain-disruption.ts';
 import { admittedTo, expectedObject, IN_NO_QUEUE, inQueue, noQuota } from './messages.ts';
 import { recordsBeside } from './owner-losses.ts';
+import { reschedulingOf } from './rescheduling-facts.ts';
 import { podFacts, type PodFacts, quotaFacts, type QuotaFacts } from './pod-facts.ts';
 
 export interface ExplainOptions extends ClusterOptions {
@@ -69,7 +70,8 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
   const records = await recordsBeside(read, { ...options, namespace: name.namespace }, io);
   if (pod !== undefined) {
     const queue = await queueOfPod(pod, { read, model, options }, io);
-    return explainPresentPod(podFacts(model, pod, { now: read.now, records, queue }), options, io);
+    const rescheduling = await reschedulingOf(pod, { read, model, options }, io);
+    return explainPresentPod(podFacts(model, pod, { now: read.now, records, queue, rescheduling }), options, io);
   }
   const removals = removalsOf(name, records);
   if (removals.length === 0) throw new InputError(`${podNotFound(model, name)}${whyNoRecord(records)}`);
@@ -126,6 +128,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['queue', 'Queue'],
   ['room', 'Room'],
   ['avoidedNodes', 'Avoided nodes'],
+  ['rescheduling', 'Rescheduling'],
   ['removals', 'Removed pods of its owner'],
 ];
 

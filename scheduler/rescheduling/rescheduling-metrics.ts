@@ -1,3 +1,4 @@
+import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { POLICY_KINDS } from '#shared/domain/rescheduling/policy.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 
@@ -19,8 +20,33 @@ export function createReschedulingMetrics(metrics: Metrics) {
       'Gain of the last moves whose replacements are placed, as it was expected and as it was reached',
       ['policy', 'gain'],
     ),
+    leader: metrics.gauge('plimsoll_rescheduling_leader', 'Whether this replica makes the passes: 1 or 0'),
+    stoppedOwners: metrics.gauge(
+      'plimsoll_rescheduling_stopped_owners',
+      'Owners that are left alone because kube-scheduler disagrees, of all policies together',
+    ),
+    rate: metrics.gauge(
+      'plimsoll_rescheduling_move_rate_ratio',
+      'Share of its moves that a policy may make; halved after three passes that missed their gain. The least of all policies',
+      ['policy'],
+    ),
     seconds: metrics.histogram('plimsoll_rescheduling_plan_duration_seconds', 'Time to plan a pass', [], SECONDS),
   };
   for (const policy of POLICY_KINDS) all.moves.add({ policy, outcome: 'evicted' }, 0);
+  all.leader.set(0);
+  showMemories(all, []);
   return all;
+}
+
+/** Shows what is remembered of the moves of all policies; nothing on a replica that does not lead. */
+export function showMemories(
+  { stoppedOwners, rate }: Pick<ReschedulingMetrics, 'stoppedOwners' | 'rate'>,
+  memories: readonly ReschedulingMemory[],
+): void {
+  const owners = memories.flatMap((memory) => [...memory.owners.values()]);
+  stoppedOwners.set(owners.filter(({ stop }) => stop !== undefined).length);
+  for (const policy of POLICY_KINDS) {
+    const rates = memories.map(({ policies }) => policies.get(policy)?.rate ?? 1);
+    rate.set(Math.min(1, ...rates), { policy });
+  }
 }

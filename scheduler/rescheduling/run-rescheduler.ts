@@ -14,7 +14,7 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { createReschedulingMetrics } from './rescheduling-metrics.ts';
+import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
 import { createKnownLimits, type KnownLimits } from './known-limits.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
@@ -75,9 +75,12 @@ async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: Abo
   const running = Promise.all([policies.run(signal), ports.limits.run(signal)]);
   await Promise.race([policies.synced, untilAborted(signal)]);
   const makeDue = createPasses(options, policies, ports);
+  ports.reschedulingMetrics.leader.set(1);
   const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);
   await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
   await running;
+  ports.reschedulingMetrics.leader.set(0);
+  showMemories(ports.reschedulingMetrics, []);
 }
 
 /** What is known of a policy between its passes. */
@@ -108,6 +111,10 @@ function createPasses(
       const remembered = { memory: made.memory, evicted: made.evicted };
       courses.set(each.uid, { ...remembered, generation, dueAt: clock.monotonic() + pause });
     }
+    showMemories(
+      ports.reschedulingMetrics,
+      Array.from(courses.values(), ({ memory }) => memory),
+    );
   };
 }
 

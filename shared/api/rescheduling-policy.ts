@@ -28,6 +28,7 @@ import {
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
 import { encodeEvictedPod } from './evicted-pods.ts';
+import { fieldsOf, instantOf, isWhole, listOf, textOf } from './tolerant-fields.ts';
 import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './encode-fields.ts';
 
 /** What holds where a policy says nothing else. */
@@ -187,6 +188,22 @@ function encodeUnderused({ by, low, target, gain }: UnderusedPolicy): object {
     target: Object.fromEntries(target),
     gain: gain === undefined ? undefined : String(gain),
   });
+}
+
+const LONGEST = 1_024;
+const MOST_STOPPED = 20;
+
+/** The owners that a policy leaves alone, as its status says. Never throws: an entry that cannot be read is left out. */
+export function decodeStoppedOwners(raw: unknown): ReschedulingStatus['stopped'] {
+  return listOf(fieldsOf(fieldsOf(raw)['status'])['stopped'], MOST_STOPPED, (entry) => {
+    const [owner, text, until] = [
+      textOf(entry['owner'], LONGEST),
+      textOf(entry['text'], LONGEST),
+      instantOf(entry['until']),
+    ];
+    const found = { owner, text, until };
+    return isWhole(found) ? [found] : [];
+  }).flat();
 }
 
 const MAX_NAMED = 3;

@@ -4,7 +4,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ReschedulingMemory } from './memory.ts';
-import { type Measurements, NO_MEASUREMENTS, type OwnerGroup, readCluster } from './pass-cluster.ts';
+import { type Measurements, NO_MEASUREMENTS, type OwnerGroup, readCluster, type ReadOptions } from './pass-cluster.ts';
 import { planPass } from './plan-pass.ts';
 import type { PassInput, PassResult } from './pass.ts';
 import type { ReschedulingPolicy } from './policy.ts';
@@ -30,9 +30,7 @@ export function* runPass(
   policy: ReschedulingPolicy,
   { now, memory, rules, limits = [], measurements = NO_MEASUREMENTS, most = MOST_SHOWN }: PassRequest,
 ): Steps<PassResult> {
-  const { nodeSelector } = policy;
-  const isSelected = nodeSelector === undefined ? () => true : prepareSelector(nodeSelector).matches;
-  const cluster = yield* readCluster(snapshot, measurements, { now, isSelected });
+  const cluster = yield* readCluster(snapshot, measurements, { now, isSelected: nodesOf(policy) });
   const avoidedBy = avoidedIn(snapshot, now);
   return yield* planPass({
     cluster,
@@ -44,6 +42,11 @@ export function* runPass(
     avoidedBy,
     canAvoid: ({ name }) => snapshot.pressures.has(name),
   });
+}
+
+/** Whether a policy is about a node, by the labels of the node. */
+export function nodesOf({ nodeSelector }: ReschedulingPolicy): ReadOptions['isSelected'] {
+  return nodeSelector === undefined ? () => true : prepareSelector(nodeSelector).matches;
 }
 
 /** The nodes whose NodePressure keeps an owner away. */
