@@ -4,18 +4,20 @@ import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
-import { at } from '#test/contract/harness.ts';
 import { PATIENCE_MS } from './removal-scene.ts';
 import { reschedulingScene, type SeenPod } from './rescheduling-scene.ts';
 
 /** Each with a policy of its own, since a policy moves five pods a pass. */
-const POOLS = Array.from({ length: 20 }, (_, n) => `pool-${n}`);
+const POOLS = Array.from({ length: 17 }, (_, n) => `pool-${n}`);
 /** Of each pool: full nodes, as many that are added, and owners of two pods that fill the full ones. */
 const NODES = 4;
 const OWNERS = 16;
 const REPLICAS = 2;
 const PODS = POOLS.length * OWNERS * REPLICAS;
 const MOVES = 200;
+/** Nodes of eight CPUs with at most 65% of them requested. */
+const MOST_ON_NODE = 5;
+const MOVED = 'Pod evicted to be placed better';
 const PERIOD_MS = 30_000;
 const AT_ONCE = 8;
 const TEST_MS = 180_000;
@@ -47,18 +49,20 @@ describe.skipIf(why !== undefined)(`two hundred moves with faults between them${
     await inFlight(AT_ONCE, POOLS, (pool) => makeFakeNodes(own().admin, `${pool}-${kind}`, NODES, { pool }));
   }
 
-  /** Pods that were there before and are gone or leave, by owner. */
-  async function moved(): Promise<ReadonlyMap<string, number>> {
+  /** Moves of both replicas: their logs cost less than a list of all pods, and outlive the one that is killed. */
+  const moves = (): number => replicas.reduce((sum, each) => sum + each.log().split(MOVED).length - 1, 0);
+
+  const movedAtLeast = (count: number) => eventually(() => expect(moves()).toBeGreaterThanOrEqual(count), TEST_MS);
+
+  /** How many pods each owner has lost. */
+  async function losses(): Promise<readonly number[]> {
     const staying = new Set((await pods()).filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid));
     const gone = before.filter(({ uid }) => !staying.has(uid));
-    return new Map([...Map.groupBy(gone, ({ app }) => app)].map(([app, each]) => [app, each.length]));
+    return [...Map.groupBy(gone, ({ app }) => app).values()].map(({ length }) => length);
   }
 
-  const movedAtLeast = (count: number) =>
-    eventually(async () => expect((await moved()).size).toBeGreaterThanOrEqual(count), TEST_MS);
-
   async function killLeader(): Promise<void> {
-    const leads = (each: SchedulerProcess) => each.log().includes('Pod evicted to be placed better');
+    const leads = (each: SchedulerProcess) => each.log().includes(MOVED);
     expect(replicas.filter(leads)).toHaveLength(1);
     await replicas.find(leads)?.kill();
   }
@@ -80,17 +84,22 @@ describe.skipIf(why !== undefined)(`two hundred moves with faults between them${
       await killLeader();
       await movedAtLeast(MOVES);
       await eventually(async () => {
+        for (const pool of POOLS) expect(await scene.statusOf(pool)).toMatchObject({ planned: 0, moved: 0 });
+      }, TEST_MS);
+      const settled = moves();
+      await eventually(async () => {
         const now = await pods();
         expect(now.filter(({ isLeaving, node }) => isLeaving || node === '')).toEqual([]);
         expect(now).toHaveLength(PODS);
-        for (const pool of POOLS) expect(await scene.statusOf(pool)).toMatchObject({ planned: 0, moved: 0 });
-      }, TEST_MS);
-      expect([...(await moved()).values()].filter((count) => count > 1)).toEqual([]);
-      const byNode = Map.groupBy(await pods(), ({ node }) => node);
-      expect([...byNode.values()].filter((each) => each.length > 5)).toEqual([]);
-      const settled = await moved();
+      }, PATIENCE_MS);
+      const lost = await losses();
+      // The leader that was killed may have made a move that it had not logged yet.
+      expect([settled, settled + 1]).toContain(lost.length);
+      expect(Math.max(...lost)).toBe(1);
+      const onNodes = [...Map.groupBy(await pods(), ({ node }) => node).values()];
+      expect(Math.max(...onNodes.map(({ length }) => length))).toBeLessThanOrEqual(MOST_ON_NODE);
       await letTimePass(PERIOD_MS, 'watched', signal);
-      expect(await moved()).toEqual(settled);
+      expect(moves()).toBe(settled);
     },
     TEST_MS,
   );
@@ -117,16 +126,26 @@ describe.skipIf(why !== undefined)(`a kube-scheduler that packs nodes${why ?? ''
   let isFilling = true;
   const scene = reschedulingScene(own, () => ({ ageMs: isFilling ? 3_600_000 : 0 }));
 
+  /** Three nodes that are three quarters full: it fills one after the other, so each is closed before the next is there. */
   beforeAll(async () => {
     const { admin } = own();
-    await makeFakeNodes(admin, 'old', 3);
-    for (const app of ['a', 'b']) await scene.createReplicas(app, 11);
-    await eventually(async () => expect(await scene.countReadyReplicas()).toBe(22), PATIENCE_MS);
+    await scene.createReplicas('a', 0);
+    for (const n of [0, 1, 2]) {
+      await makeFakeNodes(admin, `old${n}`, 1);
+      await scene.send('PATCH', '/apis/apps/v1/namespaces/default/replicasets/a', { spec: { replicas: 6 * (n + 1) } });
+      await eventually(async () => expect(await scene.countReadyReplicas()).toBe(6 * (n + 1)), PATIENCE_MS);
+      await close(n, true);
+    }
     isFilling = false;
-    await makeFakeNodes(admin, 'new', 3);
-    await eventually(async () => expect(await countReadyNodes(admin)).toBe(6), PATIENCE_MS);
+    for (const n of [0, 1, 2]) await close(n, false);
+    await makeFakeNodes(admin, 'new', 2);
+    await eventually(async () => expect(await countReadyNodes(admin)).toBe(5), PATIENCE_MS);
     await scene.startAs('plimsoll-rescheduling', '--rescheduling-passes=On');
   }, 120_000);
+
+  async function close(n: number, unschedulable: boolean): Promise<void> {
+    await scene.send('PATCH', `/api/v1/nodes/old${n}-0`, { spec: { unschedulable } });
+  }
 
   test(
     'undoes the moves, and the rescheduler stops by itself and says so (S3-43)',
@@ -136,13 +155,13 @@ describe.skipIf(why !== undefined)(`a kube-scheduler that packs nodes${why ?? ''
       await scene.createPolicy('even', { mode: 'Enforce', underused: { low: { cpu: 45 }, target: { cpu: 65 } } });
       await eventually(async () => {
         const status = await scene.statusOf('even');
-        expect(at(status, 'stopped')).toHaveLength(2);
+        expect(status).toMatchObject({ stopped: [{ owner: 'default/ReplicaSet/a' }] });
         expect(status).toMatchObject({ planned: 0, conditions: [{ type: 'SchedulerDisagrees', status: 'True' }] });
       }, TEST_MS);
       const after = await uids();
       const evicted = before.filter((uid) => !after.includes(uid)).length;
       expect(evicted).toBeGreaterThan(0);
-      expect(evicted).toBeLessThanOrEqual(10);
+      expect(evicted).toBeLessThanOrEqual(6);
       await letTimePass(PERIOD_MS, 'watched', scene.signal);
       expect(await uids()).toEqual(after);
     },

@@ -17,6 +17,8 @@ const POLICIES = '/apis/plimsoll.dev/v1alpha1/reschedulingpolicies';
 const RECORDS = '/apis/plimsoll.dev/v1alpha1/namespaces/default/disruptions';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 const KUBELET_MS = 250;
+/** Each time all pods are listed, of which there are hundreds. */
+const ENDED_MS = 1_000;
 const AT_ONCE = 16;
 const HOUR_MS = 3_600_000;
 
@@ -59,7 +61,7 @@ export function reschedulingScene(
       const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
       expect([applied.status, applied.stderr]).toEqual([0, '']);
     }
-    working = Promise.all([endTerminatedPods(admin, ended.signal), runBoundPods()]);
+    working = Promise.all([endTerminatedPods(admin, ended.signal, ENDED_MS), runBoundPods()]);
   }, 120_000);
   afterAll(async () => {
     ended.abort();
@@ -87,9 +89,9 @@ export function reschedulingScene(
   /** As kubelets would; a pod that has just gone is none of them any more. */
   async function runBoundPods(): Promise<void> {
     while (!ended.signal.aborted) {
-      const list = await own().admin.request({ path: podPath() });
+      const list = await own().admin.request({ path: podPath(), query: { fieldSelector: 'status.phase=Pending' } });
       const items = (at(list, 'object.items') ?? []) as readonly unknown[];
-      const bound = items.filter((each) => at(each, 'status.phase') === 'Pending' && nodeOf(each) !== '');
+      const bound = items.filter((each) => nodeOf(each) !== '');
       await inFlight(AT_ONCE, bound, async (each) => {
         const { ageMs = 0, status } = reportOf(seenPod(each));
         const startTime = new Date(Date.now() - ageMs).toISOString();

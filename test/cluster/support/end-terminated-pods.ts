@@ -7,7 +7,7 @@ const PERIOD_MS = 250;
 const PODS = '/api/v1/pods';
 
 /** Ends terminating pods when their grace period is over, as the kubelets of fake nodes would, until `signal` aborts. */
-export async function endTerminatedPods(client: KubeClient, signal: AbortSignal): Promise<void> {
+export async function endTerminatedPods(client: KubeClient, signal: AbortSignal, periodMs = PERIOD_MS): Promise<void> {
   while (!signal.aborted) {
     const outcome = await client.request({ path: PODS });
     const pods = (at(outcome, 'object.items') ?? []) as readonly unknown[];
@@ -16,7 +16,7 @@ export async function endTerminatedPods(client: KubeClient, signal: AbortSignal)
       const preconditions = { uid: textAt(each, 'metadata.uid') };
       await client.request({ method: 'DELETE', path, body: { gracePeriodSeconds: 0, preconditions } });
     }
-    await letTimePass(PERIOD_MS, 'double', signal);
+    await letTimePass(periodMs, 'double', signal);
   }
 }
 
