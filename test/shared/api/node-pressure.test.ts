@@ -87,10 +87,7 @@ const eviction = fc.record(
 const percent = fc.integer({ min: 0, max: 100 });
 const figures = fc.record(
   {
-    pod,
-    uid: fc.uuid(),
-    cpu: word,
-    memory: word,
+    ...{ pod, uid: fc.uuid(), cpu: word, memory: word },
     waiting: fc.record({ cpu: percent, memory: percent, io: percent }, { requiredKeys: [] }),
     oomKills: fc.nat(),
   },
