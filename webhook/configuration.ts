@@ -95,12 +95,6 @@ export const webhookSchema = z.strictObject({
         .max(120)
         .default(60)
         .describe("Evictions per minute by Plimsoll's own accounts in the whole cluster; 0 allows none"),
-      configMapName: z
-        .string()
-        .min(1)
-        .optional()
-        .describe('ConfigMap in which replicas share the count of evictions; if unset, each replica counts alone'),
-      configMapNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that ConfigMap'),
     })
     .prefault({}),
   tls: z

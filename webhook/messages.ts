@@ -129,10 +129,6 @@ export const ERRORS = {
   read: (what: string, cause: string) => `cannot read ${what}: ${cause}`,
   writeConditions: (kind: string, name: string, cause: string) =>
     `cannot write conditions of ${kind} "${name}": ${cause}`,
-  writeEvictions: (what: string, cause: string) =>
-    `cannot write ${what} (apply it empty where it is missing): ${cause}`,
-  evictionsGarbled: (what: string, key: string) =>
-    `cannot read ${what}: ${key} is not a list of evictions; remove the key`,
   readFields: (what: string, field: string, cause: string) => `cannot read ${what}: ${field}: ${cause}`,
   missing: (what: string) => `cannot read ${what}: there is none`,
   cachesNotSynced: (names: readonly string[]) => `cannot decide: caches not synced yet: ${names.join(', ')}`,

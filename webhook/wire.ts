@@ -4,8 +4,10 @@ import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type KubeClient, connect, createClient } from '#shared/kube/client/client.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import {
+  EVICTIONS_ACCOUNT,
   LABEL_IGNORE,
   LABEL_PRIORITY_QUOTA,
+  NAMESPACE_SYSTEM,
   PRIORITY_QUOTA_ENFORCED,
   REPORTING_CONTROLLERS,
 } from '#shared/kube/api-names.ts';
@@ -14,8 +16,9 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { HandlerSources } from './handlers/handlers.ts';
-import { createDisruptionAccounts } from './evictions/disruption-accounts.ts';
-import { createEvictionCounter, evictionStore, findSurvivors } from './evictions/eviction-store.ts';
+import { accountStore, createDisruptionAccounts } from './evictions/disruption-accounts.ts';
+import { createEvictionCounter } from './evictions/eviction-counter.ts';
+import { findSurvivors } from './evictions/survivors.ts';
 import {
   createLiveClassesReader,
   createLiveStateReader,
@@ -58,7 +61,7 @@ export function createHandlerSources(
     evictionLanes: createCallerLanes(EVICTIONS_PER_CALLER),
     protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
     evictions: createEvictionCounter({
-      store: evictionStore(client, evictions),
+      store: accountStore(client, { namespace: NAMESPACE_SYSTEM, name: EVICTIONS_ACCOUNT }),
       findSurvivors: (found, timeoutMs) => findSurvivors(client, found, timeoutMs),
       clock,
     }),

@@ -37,6 +37,7 @@ function readDebit(debit: WireObject): Debit {
   return {
     uid: readText(debit, 'uid') ?? refuseField('uid', 'expected the UID of a pod'),
     pod: readText(debit, 'pod') ?? '',
+    namespace: readText(debit, 'namespace'),
     at: readTime(debit, 'at'),
     component: readChoice(debit, 'component', COMPONENTS) ?? 'Others',
     rules: readTexts(debit, 'rules'),

@@ -79,6 +79,8 @@ export const LABEL_DISRUPTION_LIMITS = 'plimsoll.dev/disruption-limits';
 export const DISRUPTION_LIMITS_ENFORCED = 'enforced';
 /** The name of the one DisruptionAccount of a namespace. */
 export const DISRUPTION_ACCOUNT = 'plimsoll';
+/** The DisruptionAccount in the namespace of the webhook to which evictions by our own accounts are debited. */
+export const EVICTIONS_ACCOUNT = 'plimsoll-evictions';
 /** The name of the one DisruptionPolicy. */
 export const DISRUPTION_POLICY = 'plimsoll';
 /** The ValidatingAdmissionPolicy for budgets that forbid every eviction. */

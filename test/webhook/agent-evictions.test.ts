@@ -3,6 +3,7 @@ import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { AGENT, type Asked, NODE_CLAIM, ownEvictions } from './support/own-evictions.ts';
 import { pod, readAnswer, review } from './support/reviews.ts';
 import { NAMESPACES, PODS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import { at } from '#test/contract/harness.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
@@ -10,8 +11,9 @@ import { patternOf } from '#test/build/pattern-of.ts';
 const OTHER_ACCOUNT = 'system:serviceaccount:plimsoll-system:plimsoll-scheduler';
 const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
-const CONFIG_MAPS = '/api/v1/configmaps';
-const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
+const ACCOUNTS = '/apis/plimsoll.dev/v1alpha1/disruptionaccounts';
+const ACCOUNT = 'plimsoll-system/plimsoll-evictions';
+const SHARED = { evictions: { perMinute: 5 } };
 const SOCKETS = 256;
 /** 70 % of the default `requestSeconds` (`webhook/wire.ts`). */
 const LONGEST_DECISION_MS = 1050;
@@ -32,7 +34,7 @@ describe('evictions by our own accounts', () => {
   });
   afterAll(() => webhook.stop());
   beforeEach(() => {
-    for (const name of ['plimsoll-evictions']) webhook.api.remove(CONFIG_MAPS, `plimsoll-system/${name}`);
+    webhook.api.remove(ACCOUNTS, ACCOUNT);
     for (const { metadata } of webhook.api.all(NODE_POLICIES))
       webhook.api.remove(NODE_POLICIES, String(metadata['name']));
   });
@@ -82,7 +84,7 @@ describe('evictions by our own accounts', () => {
     expect(await evict(given('node-a'), { dryRun: true })).toMatchObject({ allowed: true });
     expect(await evict(given('node-a'), { options: { dryRun: ['All'] } })).toMatchObject({ allowed: true });
     expect(await evict(given('node-b'), { dryRun: true })).toMatchObject({ allowed: false, code: 403 });
-    expect(webhook.api.all(CONFIG_MAPS)).toEqual([]);
+    expect(webhook.api.all(ACCOUNTS)).toEqual([]);
   });
 
   describe('are counted', () => {
@@ -140,11 +142,23 @@ describe('evictions by our own accounts', () => {
       webhook.api.silent = undefined;
     });
 
-    test('in a ConfigMap, so that a restart forgets nothing', async () => {
-      await evict(given('node-a'));
-      const stored = webhook.api.get(CONFIG_MAPS, 'plimsoll-system/plimsoll-evictions') as
-        { data?: object } | undefined;
-      expect(stored?.data).toEqual({ 'evictions.json': expect.stringContaining('"node":"node-a"') as string });
+    test('in an account, so that a restart forgets nothing', async () => {
+      const { metadata } = given('node-a');
+      await evict({ metadata });
+      const rules = ['cluster', 'node/node-a', 'node/node-a/team-a'];
+      expect(at(webhook.api.get(ACCOUNTS, ACCOUNT), 'status')).toMatchObject({
+        accountVersion: 1,
+        debits: [{ uid: metadata['uid'], pod: metadata['name'], namespace: 'team-a', component: 'Agent', caller: AGENT, rules }],
+      });
+    });
+
+    test('and not at all where the account is not what the webhook writes', async () => {
+      for (const status of [{ debits: [{ uid: 'x' }] }, { accountVersion: 2 }, { debits: 'none' }]) {
+        webhook.api.put(ACCOUNTS, { metadata: { namespace: 'plimsoll-system', name: 'plimsoll-evictions' }, status });
+        const answer = await evict(given('node-a'));
+        expect(answer).toMatchObject({ allowed: false, code: 429 });
+        expect(answer.message).toContain('cannot read DisruptionAccount "plimsoll-system/plimsoll-evictions"');
+      }
     });
 
     test('not when they are dry runs, nor for pods that are already terminating', async () => {
@@ -184,7 +198,7 @@ describe('evictions by our own accounts', () => {
       ['the pod', /\/pods\/p\d+$/],
       ['the policies of nodes', /nodepressurepolicies$/],
       ['the namespace', /namespaces\/team-a$/],
-      ['the count', /configmaps/],
+      ['the count', /disruptionaccounts\/plimsoll-evictions/],
     ])('%s', async (_, path) => {
       const victim = given('node-a');
       webhook.api.silent = path;

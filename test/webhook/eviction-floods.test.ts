@@ -6,7 +6,7 @@ import { ownEvictions } from './support/own-evictions.ts';
 import { NAMESPACES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const NODE_POLICIES = '/apis/plimsoll.dev/v1alpha1/nodepressurepolicies';
-const SHARED = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 5 } };
+const SHARED = { evictions: { perMinute: 5 } };
 const FLOOD = 8;
 /** Long enough for counting to be what all evictions wait for. */
 const COUNT_MS = 25;
@@ -57,7 +57,7 @@ describe('floods of evictions', () => {
     const floods = Array.from({ length: FLOOD }, () => evictUntil(over.signal));
     let counts = 0;
     webhook.api.onRequest = ({ path, method }) => {
-      if (!path.includes('configmaps')) return undefined;
+      if (!path.includes('disruptionaccounts/plimsoll-evictions')) return undefined;
       if (method === 'GET') counts += 1;
       return { kind: 'delay', ms: COUNT_MS };
     };

@@ -170,8 +170,6 @@ const ERROR_TEXTS: Samples<typeof ERRORS> = {
   readFields: ['node "node-1"', 'metadata.labels', 'expected an object'],
   missing: ['namespace "shop"'],
   writeConditions: ['PriorityQuota', 'high-tier', 'forbidden'],
-  writeEvictions: ['ConfigMap "plimsoll-evictions"', 'not found'],
-  evictionsGarbled: ['ConfigMap "plimsoll-evictions"', 'evictions'],
   followPods: ['abc'],
   cachesNotSynced: [['namespaces']],
   tooManyReads: [16],

@@ -18,8 +18,8 @@ import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { findSurvivors } from './eviction-store.ts';
 import { readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
+import { findSurvivors } from './survivors.ts';
 
 /** A removal that is asked for. */
 export interface AskedRemoval extends Pick<Wanted, 'component' | 'caller'> {
@@ -62,8 +62,6 @@ interface Waiting {
 /** Removals of one namespace share writes, so many need only some. */
 const MOST_IN_BATCH = 32;
 const MOST_WAITING = 512;
-/** Limits how many pods are read for one decision. */
-const MOST_LOOKED_AT = 16;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
 
 export interface AccountsOptions {
@@ -129,7 +127,7 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   const { namespace } = first.asked.pod;
   const leftMs = leftUntil(Math.max(...batch.map(({ asked }) => asked.giveUpAt)), clock);
   if (leftMs() === 0) return unclear('the count was not settled in time');
-  const store = storeOf(namespace, client);
+  const store = accountStore(client, { namespace, name: DISRUPTION_ACCOUNT });
   // It does not depend on the limits.
   const read = beganWith(store.read(leftMs()), store.read);
   const known = batch.map(({ asked }) => asked.budgets).find((budgets) => budgets !== undefined);
@@ -154,8 +152,12 @@ function beganWith<T>(begun: Promise<T>, read: (timeoutMs: number) => Promise<T>
   };
 }
 
-function storeOf(namespace: string, client: KubeClient) {
-  const address = { resource: DISRUPTION_ACCOUNTS, namespace, name: DISRUPTION_ACCOUNT };
+/** Reads and writes an account for `compareAndSwap`; it is created with the first write. */
+export function accountStore(
+  client: KubeClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+) {
+  const address = { resource: DISRUPTION_ACCOUNTS, namespace, name };
   return statusStore({ client, fieldManager: COMPONENT_NAMES.webhook }, address, FORMAT);
 }
 
@@ -206,9 +208,7 @@ async function withoutFailed(
   { client, leftMs, coverage }: BatchContext,
 ): Promise<Account> {
   const namespace = [...coverage.keys()][0]?.namespace ?? '';
-  const settled = filledBy
-    .filter(({ at, cause }) => cause === undefined && now - at >= SETTLED_MS)
-    .slice(-MOST_LOOKED_AT);
+  const settled = filledBy.filter(({ at, cause }) => cause === undefined && now - at >= SETTLED_MS);
   if (settled.length === 0) return account;
   const found = await findSurvivors(
     client,
@@ -230,7 +230,7 @@ async function withdraw({ namespace, uid }: Pod, giveUpAt: number, { client, clo
       result: true,
     });
   };
-  const swap = { ...storeOf(namespace, client), decide, leftMs: leftUntil(giveUpAt, clock) };
+  const swap = { ...accountStore(client, { namespace, name: DISRUPTION_ACCOUNT }), decide, leftMs: leftUntil(giveUpAt, clock) };
   await compareAndSwap(swap).catch(() => undefined);
 }
 

@@ -12,7 +12,7 @@ import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { readBudgets } from './covering-limits.ts';
 import type { AskedRemoval, Debited, DisruptionAccounts } from './disruption-accounts.ts';
-import type { Count, EvictionCounter } from './eviction-store.ts';
+import type { Count, EvictionCounter } from './eviction-counter.ts';
 
 export interface LimitSources {
   readonly client: KubeClient;
@@ -54,9 +54,10 @@ export async function withinLimits(sources: LimitSources, eviction: LimitedEvict
   const asked = { ...eviction.asked, pod, budgets, isDryRun: false, giveUpAt };
   const debited = await sources.accounts.debit(asked);
   if (debited.kind !== 'debited') return notDebited(eviction, debited);
+  const { component, caller } = eviction.asked;
   const node = limits === undefined ? '' : (spec.nodeName ?? '');
   const count = await evictions.count(
-    { node, namespace, pod: name, uid, owner: controllerOf(pod)?.uid },
+    { component, caller, node, namespace, pod: name, uid, owner: controllerOf(pod)?.uid },
     { limits, inClusterPerMinute, urgency },
     giveUpAt,
   );

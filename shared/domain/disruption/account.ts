@@ -19,6 +19,8 @@ import {
 export interface Debit {
   readonly uid: string;
   readonly pod: string;
+  /** Only in the account of all namespaces, which our own evictions are debited to. */
+  readonly namespace?: string | undefined;
   readonly at: Instant;
   readonly component: Component;
   /** Keys of the rules that cover the pod. */
@@ -102,8 +104,15 @@ export function liveDebits(account: Account, now: Instant): Account {
   return account.map((each) => (each.at > now ? { ...each, at: now } : each)).filter((each) => now < each.lapsesAt);
 }
 
+/** One window of a rule. */
+export interface RuleWindow {
+  /** Of the rule. */
+  readonly key: string;
+  readonly windowMs: number;
+}
+
 /** What a rule has counted in one of its windows, oldest first. */
-export function debitsIn(account: Account, key: string, { windowMs }: RateLimit, now: Instant): Account {
+export function debitsIn(account: Account, { key, windowMs }: RuleWindow, now: Instant): Account {
   return account.filter(({ rules, at }) => rules.includes(key) && now - at < windowMs);
 }
 
@@ -143,7 +152,7 @@ function exceededUp(account: Account, { uid, at }: Wanted, covering: CoveringRul
 
 function exceededWindow(account: Account, wanted: Wanted, { rule, expected }: CoveringRule): Exceeded | undefined {
   for (const limit of rule.limits) {
-    const inside = debitsIn(account, rule.key, limit, wanted.at);
+    const inside = debitsIn(account, { key: rule.key, windowMs: limit.windowMs }, wanted.at);
     const max = podsOf(limit.max, expected);
     const own = inside.filter(({ component }) => component === wanted.component);
     const share = shareOf(max, rule, wanted.component);

@@ -42,7 +42,7 @@ export function limitStatus(
     podsUp: podsUp(covered, own, now).size,
     minAvailable: minAvailable && podsOf(minAvailable, covered.expected),
     windows: limit.limits.map((rate) => {
-      const inside = debitsIn(own, key, rate, now);
+      const inside = debitsIn(own, { key, windowMs: rate.windowMs }, now);
       const max = podsOf(rate.max, covered.expected);
       const makesRoom = max === 0 ? undefined : inside[inside.length - max];
       return {

@@ -1,19 +1,28 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import {
+  type Account,
+  type Debit,
+  debitsIn,
+  liveDebits,
+  MOST_DEBITS,
+  type RuleWindow,
+  type Wanted,
+} from '#shared/domain/disruption/account.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type EvictionLimits, type EvictionUrgency, limitsFor } from './eviction-limits.ts';
 
-/** An eviction that was let through. */
-export interface CountedEviction {
-  readonly at: Instant;
+/*
+ * The windows of our own evictions, by node and in the cluster. They are windows of one DisruptionAccount for all
+ * namespaces (docs/decisions/0011): a debit names the windows that look at it as its rules.
+ */
+
+/** An eviction that one of our own accounts asks for. */
+export interface WantedEviction extends Omit<Wanted, 'cause'> {
+  readonly namespace: string;
   /** Empty for one that is bound to no node's limits. */
   readonly node: string;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly uid: string;
-  /** UID of the pod's controller; absent without one. */
-  readonly owner?: string | undefined;
-  /** Whether it was let through beyond the limit of the cluster. */
-  readonly isBeyondLimit?: true;
+  /** UID of the pod's controller; `undefined` without one. */
+  readonly owner: string | undefined;
 }
 
 /** How many evictions may be let through. */
@@ -27,7 +36,7 @@ export interface EvictionBounds {
 }
 
 export type CountOutcome =
-  | { readonly kind: 'counted'; readonly counted: readonly CountedEviction[] }
+  | { readonly kind: 'counted'; readonly account: Account }
   | {
       readonly kind: 'exceeded';
       readonly scope: 'nodeLimit' | 'namespaceLimit' | 'clusterLimit';
@@ -35,7 +44,7 @@ export type CountOutcome =
       /** Until the window has room again. */
       readonly retryAfterMs: number;
       /** The evictions that fill the window. */
-      readonly filledBy: readonly CountedEviction[];
+      readonly filledBy: Account;
     };
 
 const MINUTE_MS = 60_000;
@@ -43,48 +52,52 @@ const TEN_MINUTES_MS = 600_000;
 
 type Exceeded = Extract<CountOutcome, { kind: 'exceeded' }>;
 
-interface Window extends Pick<Exceeded, 'scope'> {
+interface Window extends Pick<Exceeded, 'scope'>, RuleWindow {
   readonly what: string;
   readonly most: number;
-  readonly windowMs: number;
-  readonly has: (eviction: CountedEviction) => boolean;
 }
 
+const CLUSTER = 'cluster';
+
 /**
- * Adds an eviction to those that were let through in the last ten minutes, unless a limit is reached. A pod that is
- * evicted again is the same eviction; one from the future, by a clock that is ahead, counts as of now.
+ * Debits an eviction to the account, unless a limit is reached. A pod that is evicted again is the same eviction; one from
+ * the future, by a clock that is ahead, counts as of now.
  */
-export function countEviction(
-  before: readonly CountedEviction[],
-  wanted: CountedEviction,
-  bounds: EvictionBounds,
-): CountOutcome {
-  const recent = recentEvictions(before, wanted.at);
-  if (recent.some(({ uid }) => uid === wanted.uid)) return { kind: 'counted', counted: recent };
+export function countEviction(before: Account, wanted: WantedEviction, bounds: EvictionBounds): CountOutcome {
+  const { at, uid } = wanted;
+  const recent = liveDebits(before, at);
+  if (recent.some((each) => each.uid === uid)) return { kind: 'counted', account: recent };
   const ofNode = bounds.limits === undefined ? [] : nodeWindows(wanted, limitsFor(bounds.urgency, bounds.limits));
-  const ofCluster: Window = {
-    scope: 'clusterLimit',
-    what: 'evictions a minute in the cluster',
-    most: bounds.inClusterPerMinute,
-    windowMs: MINUTE_MS,
-    has: () => true,
-  };
-  const spent = firstFull(ofNode, recent, wanted.at);
+  const spent = firstFull([...ofNode, WHOLE_ACCOUNT], recent, at);
   if (spent !== undefined) return spent;
-  const beyond = firstFull([ofCluster], recent, wanted.at) ?? takenShare(recent, wanted, bounds);
-  if (beyond === undefined) return { kind: 'counted', counted: [...recent, wanted] };
+  const beyond = firstFull([clusterWindow(bounds)], recent, at) ?? takenShare(recent, wanted, bounds);
+  if (beyond === undefined) return { kind: 'counted', account: [...recent, debitOf(wanted, undefined)] };
   return yieldsTo(wanted, recent, bounds)
-    ? { kind: 'counted', counted: [...recent, { ...wanted, isBeyondLimit: true }] }
+    ? { kind: 'counted', account: [...recent, debitOf(wanted, CLUSTER)] }
     : beyond;
 }
 
-function firstFull(
-  windows: readonly Window[],
-  recent: readonly CountedEviction[],
-  now: Instant,
-): CountOutcome | undefined {
+function debitOf({ node, owner, at, ...wanted }: WantedEviction, overran: string | undefined): Debit {
+  const ofOwner = owner === undefined ? [] : [ownerKey(owner)];
+  const rules = [CLUSTER, nodeKey(node), namespaceKey(node, wanted.namespace), ...ofOwner];
+  return { ...wanted, at, rules, lapsesAt: at + TEN_MINUTES_MS, cause: undefined, overran };
+}
+
+function nodeKey(node: string): string {
+  return `node/${node}`;
+}
+
+function namespaceKey(node: string, namespace: string): string {
+  return `node/${node}/${namespace}`;
+}
+
+function ownerKey(owner: string): string {
+  return `owner/${owner}`;
+}
+
+function firstFull(windows: readonly Window[], recent: Account, now: Instant): CountOutcome | undefined {
   for (const window of windows) {
-    const inside = recent.filter((each) => now - each.at < window.windowMs && window.has(each));
+    const inside = debitsIn(recent, window, now);
     if (inside.length >= window.most) return exceeded(window, inside, now);
   }
   return undefined;
@@ -95,18 +108,13 @@ function firstFull(
  * chance, so the limit yields to one eviction a minute for each node; a limit of 0 never yields.
  */
 function yieldsTo(
-  { at, node }: CountedEviction,
-  recent: readonly CountedEviction[],
+  { at, node }: WantedEviction,
+  recent: Account,
   { limits, inClusterPerMinute, urgency }: EvictionBounds,
 ): boolean {
   if (urgency !== 'LastChance' || limits === undefined || inClusterPerMinute === 0) return false;
-  return !recent.some((each) => each.isBeyondLimit === true && each.node === node && at - each.at < MINUTE_MS);
-}
-
-/** Those that a window still looks at. */
-function recentEvictions(counted: readonly CountedEviction[], now: Instant): readonly CountedEviction[] {
-  const sane = counted.map((each) => (each.at > now ? { ...each, at: now } : each));
-  return sane.filter(({ at }) => now - at < TEN_MINUTES_MS);
+  const ofNode = debitsIn(recent, { key: nodeKey(node), windowMs: MINUTE_MS }, at);
+  return !ofNode.some(({ overran }) => overran !== undefined);
 }
 
 /**
@@ -114,49 +122,65 @@ function recentEvictions(counted: readonly CountedEviction[], now: Instant): rea
  * in webhook/request-body/fair-queue.ts.
  */
 function takenShare(
-  recent: readonly CountedEviction[],
-  { at, node, owner }: CountedEviction,
-  { inClusterPerMinute: most }: EvictionBounds,
+  recent: Account,
+  { at, node, owner }: WantedEviction,
+  bounds: EvictionBounds,
 ): CountOutcome | undefined {
-  const inside = recent.filter((each) => at - each.at < MINUTE_MS);
-  const holders = [
-    { what: `node \`${node}\``, held: inside.filter((each) => each.node === node) },
-    { what: 'one owner', held: owner === undefined ? [] : inside.filter((each) => each.owner === owner) },
-  ];
-  const greedy = holders.find(({ held }) => held.length >= most - inside.length);
-  if (greedy === undefined) return undefined;
-  const what = `evictions a minute in the cluster that ${greedy.what} may use`;
-  return exceeded({ scope: 'clusterLimit', what, most: most - inside.length, windowMs: MINUTE_MS }, greedy.held, at);
+  const inside = debitsIn(recent, { key: CLUSTER, windowMs: MINUTE_MS }, at);
+  const left = bounds.inClusterPerMinute - inside.length;
+  const ofOwner = owner === undefined ? [] : [{ key: ownerKey(owner), who: 'one owner' }];
+  const shares = [{ key: nodeKey(node), who: `node \`${node}\`` }, ...ofOwner].map(
+    ({ key, who }): Window => ({
+      scope: 'clusterLimit',
+      key,
+      what: `evictions a minute in the cluster that ${who} may use`,
+      most: left,
+      windowMs: MINUTE_MS,
+    }),
+  );
+  return firstFull(shares, recent, at);
 }
 
-function nodeWindows({ node, namespace }: CountedEviction, limits: EvictionLimits): readonly Window[] {
-  const onNode = (each: CountedEviction): boolean => each.node === node;
+function clusterWindow({ inClusterPerMinute: most }: EvictionBounds): Window {
+  return { scope: 'clusterLimit', key: CLUSTER, what: 'evictions a minute in the cluster', most, windowMs: MINUTE_MS };
+}
+
+/** An account that is full would have to forget evictions that a window still looks at. */
+const WHOLE_ACCOUNT: Window = {
+  scope: 'clusterLimit',
+  key: CLUSTER,
+  what: 'evictions in ten minutes in the cluster',
+  most: MOST_DEBITS,
+  windowMs: TEN_MINUTES_MS,
+};
+
+function nodeWindows({ node, namespace }: WantedEviction, limits: EvictionLimits): readonly Window[] {
   return [
     {
       scope: 'nodeLimit',
+      key: nodeKey(node),
       what: `evictions a minute on node \`${node}\``,
       most: limits.perMinute,
       windowMs: MINUTE_MS,
-      has: onNode,
     },
     {
       scope: 'nodeLimit',
+      key: nodeKey(node),
       what: `evictions in ten minutes on node \`${node}\``,
       most: limits.perTenMinutes,
       windowMs: TEN_MINUTES_MS,
-      has: onNode,
     },
     {
       scope: 'namespaceLimit',
+      key: namespaceKey(node, namespace),
       what: `evictions in ten minutes on node \`${node}\` from namespace \`${namespace}\``,
       most: limits.perNamespacePerTenMinutes,
       windowMs: TEN_MINUTES_MS,
-      has: (each) => onNode(each) && each.namespace === namespace,
     },
   ];
 }
 
-function exceeded(window: Omit<Window, 'has'>, filledBy: readonly CountedEviction[], now: Instant): CountOutcome {
+function exceeded(window: Window, filledBy: Account, now: Instant): CountOutcome {
   const { scope, what, most, windowMs } = window;
   const oldest = Math.min(now, ...filledBy.map(({ at }) => at));
   return {

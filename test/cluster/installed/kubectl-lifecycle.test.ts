@@ -14,6 +14,8 @@ import { eventually } from '#test/build/waiting.ts';
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const INSTALL = `${DEPLOY}install.yaml`;
 const APPLY = ['apply', '--server-side', '--validate=strict', '--force-conflicts'];
+/** As docs/guides/upgrade.md says, because `kubectl apply` removes nothing. */
+const REMOVE_UNUSED = ['delete', 'configmap', 'plimsoll-evictions', '-n', 'plimsoll-system', '--ignore-not-found'];
 const CONFIGURATIONS = 'validatingwebhookconfigurations,mutatingwebhookconfigurations';
 const SECRET = '/api/v1/namespaces/plimsoll-system/secrets/plimsoll-webhook-tls';
 const WEBHOOKS = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/plimsoll';
@@ -53,6 +55,7 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with ku
   test('rolled back to those manifests and upgraded again: it stays too', { timeout: WITHIN_MS }, async () => {
     await kubectl(...APPLY, '-k', previous);
     await kubectl(...APPLY, '-f', INSTALL);
+    await kubectl(...REMOVE_UNUSED);
     expect(at(await read(SECRET), 'data')).toEqual({ 'ca.crt': CA });
     await creates.expectNoneRefused();
   });

@@ -8,7 +8,7 @@ const ACCOUNTS = `${OURS}/disruptionaccounts`;
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const METADATA = { labels: { app: 'web' } };
 const SEVERE = { annotations: { 'plimsoll.dev/eviction-urgency': 'Severe' } };
-const SETTINGS = { evictions: { configMapName: 'plimsoll-evictions', perMinute: 50 } };
+const SETTINGS = { evictions: { perMinute: 50 } };
 
 describe('evictions by our agents under a DisruptionLimit, in a namespace without the label', () => {
   let webhook: RunningWebhook;
@@ -25,7 +25,7 @@ describe('evictions by our agents under a DisruptionLimit, in a namespace withou
   beforeEach(() => {
     webhook.api.remove(ACCOUNTS, 'team-a/plimsoll');
     webhook.api.remove(BUDGETS, 'team-a/web');
-    webhook.api.remove('/api/v1/configmaps', 'plimsoll-system/plimsoll-evictions');
+    webhook.api.remove(ACCOUNTS, 'plimsoll-system/plimsoll-evictions');
   });
 
   const debits = () => at(webhook.api.get(ACCOUNTS, 'team-a/plimsoll'), 'status.debits');

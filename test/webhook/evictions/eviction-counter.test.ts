@@ -1,27 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import type { CountedEviction } from '#shared/domain/eviction/count-eviction.ts';
+import type { Account } from '#shared/domain/disruption/account.ts';
+import type { WantedEviction } from '#shared/domain/eviction/count-eviction.ts';
+import { counted, evictedPod } from '#test/shared/domain/eviction/counted-evictions.ts';
 import {
   createEvictionCounter,
   type EvictionCounter,
-  memoryEvictionStore,
-  type EvictionStore,
-} from '#webhook/evictions/eviction-store.ts';
+  type EvictionCounterOptions,
+} from '#webhook/evictions/eviction-counter.ts';
+
+type Wanted = Omit<WantedEviction, 'at'>;
+type EvictionStore = EvictionCounterOptions['store'];
 
 const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 4 };
 const BOUNDS = { limits: LIMITS, inClusterPerMinute: 10 };
 const NOBODY = () => Promise.resolve(new Set<string>());
 
 /** A store that replicas share: a write must still find what was read. */
-function sharedStore(): EvictionStore & { readonly evictions: () => readonly CountedEviction[] } {
+function sharedStore(before: Account = []): EvictionStore & { readonly account: () => Account } {
+  let account = before;
   let version = 0;
-  let evictions: readonly CountedEviction[] = [];
+  const raw = () => ({ metadata: { name: 'plimsoll-evictions', resourceVersion: String(version) } });
   return {
-    evictions: () => evictions,
-    read: () => Promise.resolve({ evictions, version: String(version) }),
-    write: (stored) => {
-      if (stored.version !== String(version)) return Promise.resolve(false);
+    account: () => account,
+    read: () => Promise.resolve({ value: account, raw: raw() }),
+    write: (next) => {
+      if (next.raw?.metadata.resourceVersion !== String(version)) return Promise.resolve(false);
       version += 1;
-      ({ evictions } = stored);
+      account = next.value;
       return Promise.resolve(true);
     },
   };
@@ -32,20 +37,20 @@ function counterOn(store: EvictionStore, more: Partial<Parameters<typeof createE
   return createEvictionCounter({ store, findSurvivors: NOBODY, clock, ...more });
 }
 
-function pod(index: number, node = 'a'): Omit<CountedEviction, 'at'> {
-  return { node, namespace: 'team', pod: `p${index}`, uid: `uid-${index}` };
+function pod(index: number, node = 'a'): Wanted {
+  return { ...evictedPod(index), node };
 }
 
 async function kinds(
   counter: EvictionCounter,
-  pods: readonly Omit<CountedEviction, 'at'>[],
+  pods: readonly Wanted[],
 ): Promise<readonly string[]> {
   return (await Promise.all(pods.map((each) => counter.count(each, BOUNDS, 1_000)))).map(({ kind }) => kind);
 }
 
 describe('an eviction counter', () => {
   test('lets through what the limits allow when many ask at once', async () => {
-    const counter = counterOn(memoryEvictionStore());
+    const counter = counterOn(sharedStore());
     const answers = await kinds(
       counter,
       [1, 2, 3, 4, 5].map((index) => pod(index)),
@@ -60,7 +65,7 @@ describe('an eviction counter', () => {
       replicas.flatMap((replica, index) => [kinds(replica, [pod(index)]), kinds(replica, [pod(index + 10)])]),
     );
     expect(answers.flat().filter((kind) => kind === 'counted')).toHaveLength(2);
-    expect(store.evictions()).toHaveLength(2);
+    expect(store.account()).toHaveLength(2);
   });
 
   test('outlives the replica that counted', async () => {
@@ -70,29 +75,22 @@ describe('an eviction counter', () => {
   });
 
   describe('where the limit seems reached', () => {
-    const before: readonly CountedEviction[] = [
-      { ...pod(1), at: 990_000 },
-      { ...pod(2), at: 999_000 },
-    ];
-    const store = () => {
-      const shared = sharedStore();
-      return shared.write({ evictions: before, version: '0' }, 1).then(() => shared);
-    };
+    const store = () => sharedStore([counted({ ...pod(1), at: 990_000 }), counted({ ...pod(2), at: 999_000 })]);
 
     test('leaves out evictions that were not executed, once that is certain', async () => {
       const asked: string[] = [];
-      const findSurvivors = (evictions: readonly CountedEviction[]) => {
-        asked.push(...evictions.map(({ uid }) => uid));
-        return Promise.resolve(new Set(evictions.map(({ uid }) => uid)));
+      const findSurvivors = (evicted: readonly Pick<Wanted, 'uid' | 'namespace' | 'pod'>[]) => {
+        asked.push(...evicted.map(({ namespace, pod: name }) => `${namespace}/${name}`));
+        return Promise.resolve(new Set(evicted.map(({ uid }) => uid)));
       };
-      const shared = await store();
+      const shared = store();
       expect(await kinds(counterOn(shared, { findSurvivors }), [pod(3)])).toEqual(['counted']);
-      expect(asked).toEqual(['uid-1']);
-      expect(shared.evictions().map(({ uid }) => uid)).toEqual(['uid-2', 'uid-3']);
+      expect(asked).toEqual(['team/p1']);
+      expect(shared.account().map(({ uid }) => uid)).toEqual(['uid-p2', 'uid-p3']);
     });
 
     test('refuses when the pods are gone', async () => {
-      const [answer] = await Promise.all([counterOn(await store()).count(pod(3), BOUNDS, 1_000)]);
+      const [answer] = await Promise.all([counterOn(store()).count(pod(3), BOUNDS, 1_000)]);
       expect(answer).toMatchObject({
         kind: 'exceeded',
         because: { text: 'the limit of 2 evictions a minute on node `a` is reached' },

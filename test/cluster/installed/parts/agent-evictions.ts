@@ -68,11 +68,11 @@ export function agentEvictions({ own, clientOf, agentPodOn }: InstalledCluster):
       ]);
       expect(await evictNew(otherAgent, OTHER_NODE)).toMatchObject({ kind: 'ok' });
       const counted = await own().admin.request({
-        path: '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-evictions',
+        path: '/apis/plimsoll.dev/v1alpha1/namespaces/plimsoll-system/disruptionaccounts/plimsoll-evictions',
       });
-      const { 'evictions.json': json } = at(counted, 'object.data') as { readonly 'evictions.json': string };
-      const evictions = JSON.parse(json) as readonly { readonly node: string }[];
-      expect(evictions.map(({ node }) => node)).toEqual([OWN_NODE, OWN_NODE, OTHER_NODE]);
+      const debits = at(counted, 'object.status.debits') as readonly { readonly rules: readonly string[] }[];
+      const windows = (node: string) => expect.arrayContaining(['cluster', `node/${node}`]) as unknown;
+      expect(debits.map(({ rules }) => rules)).toEqual([OWN_NODE, OWN_NODE, OTHER_NODE].map(windows));
     });
 
     test('evicts nothing any more when the webhook has gone', async () => {

@@ -2,5 +2,4 @@
 export const AS_DEPLOYED = {
   tls: { secretName: 'plimsoll-webhook-tls' },
   registration: { mode: 'CaBundle' },
-  evictions: { configMapName: 'plimsoll-evictions' },
 };

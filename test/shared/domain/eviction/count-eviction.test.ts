@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countEviction, type CountedEviction, type EvictionBounds } from '#shared/domain/eviction/count-eviction.ts';
+import type { Account, Debit } from '#shared/domain/disruption/account.ts';
+import { countEviction, type EvictionBounds, type WantedEviction } from '#shared/domain/eviction/count-eviction.ts';
+import { counted, type Evicted, evictedPod } from './counted-evictions.ts';
 
 const NOW = 1_000_000_000;
 const LIMITS = { concurrent: 1, perMinute: 2, perTenMinutes: 4, perNamespacePerTenMinutes: 3 };
 const BOUNDS: EvictionBounds = { limits: LIMITS, inClusterPerMinute: 10 };
 
 /** An eviction so many seconds ago; names by position. */
-function ago(seconds: number, more: Partial<CountedEviction> = {}, index = seconds): CountedEviction {
-  const name = `p${index}`;
-  return { at: NOW - seconds * 1_000, node: 'a', namespace: 'team', pod: name, uid: `uid-${name}`, ...more };
+function ago(seconds: number, more: Partial<Evicted> = {}): Debit {
+  return counted({ ...evictedPod(seconds), at: NOW - seconds * 1_000, ...more });
 }
 
-const WANTED = ago(0, { pod: 'wanted', uid: 'uid-wanted' });
+const WANTED: WantedEviction = { ...evictedPod(0), at: NOW, pod: 'wanted', uid: 'uid-wanted' };
 
 const MANY = { concurrent: 100, perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
 /** They fill a cluster's limit of 3. */
@@ -22,7 +23,7 @@ describe('countEviction', () => {
   test.each<
     [
       what: string,
-      before: readonly CountedEviction[],
+      before: Account,
       bounds: Partial<EvictionBounds> & { readonly owner?: string },
       refusal: unknown,
     ]
@@ -106,13 +107,13 @@ describe('countEviction', () => {
     ],
     [
       'yields once a minute for each node, whatever it claims',
-      [...FULL, ago(30, { isBeyondLimit: true })],
+      [...FULL, ago(30, { overran: 'cluster' })],
       { limits: MANY, inClusterPerMinute: 3, urgency: 'LastChance' },
       ['the limit of 3 evictions a minute in the cluster is reached', 30_000],
     ],
     [
       'yields again after the minute, and for another node',
-      [...FULL, ago(61, { isBeyondLimit: true }), ago(30, { isBeyondLimit: true, node: 'other' })],
+      [...FULL, ago(61, { overran: 'cluster' }), ago(30, { overran: 'cluster', node: 'other' })],
       { limits: MANY, inClusterPerMinute: 3, urgency: 'LastChance' },
       undefined,
     ],
@@ -154,18 +155,27 @@ describe('countEviction', () => {
   });
 
   test('forgets what no window looks at, and names those that fill one', () => {
-    const counted = countEviction([ago(700), ago(60)], WANTED, BOUNDS);
-    expect(counted).toEqual({ kind: 'counted', counted: [ago(60), WANTED] });
+    const outcome = countEviction([ago(700), ago(60)], WANTED, BOUNDS);
+    expect(outcome).toEqual({ kind: 'counted', account: [ago(60), counted(WANTED)] });
     expect(countEviction([ago(700), ago(300, { node: 'b' }), ago(2), ago(1)], WANTED, BOUNDS)).toMatchObject({
       filledBy: [ago(2), ago(1)],
     });
+  });
+
+  test('refuses where the account would have to forget an eviction that a window still looks at', () => {
+    const full = Array.from({ length: 2_000 }, (_, index) => ago(300, { node: `n${index}`, uid: `uid-${index}` }));
+    expect(countEviction(full, WANTED, { ...BOUNDS, urgency: 'LastChance' })).toMatchObject({
+      because: { text: 'the limit of 2000 evictions in ten minutes in the cluster is reached' },
+      retryAfterMs: 300_000,
+    });
+    expect(countEviction(full.slice(1), WANTED, BOUNDS)).toMatchObject({ kind: 'counted' });
   });
 
   test('forgets at ten minutes to the millisecond, and writes an eviction from the future down as one of now', () => {
     const early = ago(-30);
     expect(countEviction([ago(600), ago(599), early], WANTED, BOUNDS)).toEqual({
       kind: 'counted',
-      counted: [ago(599), { ...early, at: NOW }, WANTED],
+      account: [ago(599), { ...early, at: NOW }, counted(WANTED)],
     });
   });
 
@@ -178,21 +188,21 @@ describe('countEviction', () => {
     });
     const bounds = { limits: LIMITS, inClusterPerMinute: 3 };
     const law = fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      let counted: readonly CountedEviction[] = [];
-      const passed: CountedEviction[] = [];
+      let account: Account = [];
+      const passed: WantedEviction[] = [];
       let at = NOW;
       for (const { waitMs, node, namespace, uid } of steps) {
         at += waitMs;
-        const wanted = { at, node, namespace, pod: `p${uid}`, uid: `uid-${uid}` };
-        const outcome = countEviction(counted, wanted, bounds);
+        const wanted = { ...evictedPod(uid), at, node, namespace };
+        const outcome = countEviction(account, wanted, bounds);
         if (outcome.kind === 'exceeded') continue;
-        if (!counted.some((each) => each.uid === wanted.uid && at - each.at < 600_000)) passed.push(wanted);
-        counted = outcome.counted;
+        if (!account.some((each) => each.uid === wanted.uid && at - each.at < 600_000)) passed.push(wanted);
+        ({ account } = outcome);
       }
-      const within = (windowMs: number, one: CountedEviction, has: (each: CountedEviction) => boolean): number =>
+      const within = (windowMs: number, one: WantedEviction, has: (each: WantedEviction) => boolean): number =>
         passed.filter((each) => has(each) && each.at <= one.at && one.at - each.at < windowMs).length;
       for (const one of passed) {
-        const onNode = (each: CountedEviction): boolean => each.node === one.node;
+        const onNode = (each: WantedEviction): boolean => each.node === one.node;
         expect(within(60_000, one, onNode)).toBeLessThanOrEqual(2);
         expect(within(600_000, one, onNode)).toBeLessThanOrEqual(4);
         expect(within(600_000, one, (each) => onNode(each) && each.namespace === one.namespace)).toBeLessThanOrEqual(3);

@@ -1,0 +1,101 @@
+import { type Account, SETTLED_MS, withoutSurvivors } from '#shared/domain/disruption/account.ts';
+import {
+  countEviction,
+  type CountOutcome,
+  type EvictionBounds,
+  type WantedEviction,
+} from '#shared/domain/eviction/count-eviction.ts';
+import { compareAndSwap, type StoredStatus, type Swap } from '#shared/kube/client/compare-and-swap.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
+
+/** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
+export type Count =
+  | { readonly kind: 'counted' }
+  | Omit<Extract<CountOutcome, { kind: 'exceeded' }>, 'filledBy'>
+  | { readonly kind: 'unclear'; readonly message: string };
+
+type Wanted = Omit<WantedEviction, 'at'>;
+
+/** Counts evictions across all replicas, one after another. */
+export interface EvictionCounter {
+  /** Never rejects; returns by `giveUpAt` of the monotonic clock at the latest. */
+  count(wanted: Wanted, bounds: EvictionBounds, giveUpAt: number): Promise<Count>;
+}
+
+/** Whose eviction was let through. */
+type EvictedPod = Pick<Wanted, 'uid' | 'pod' | 'namespace'>;
+
+export interface EvictionCounterOptions {
+  /** The account that all replicas share. */
+  readonly store: Pick<Swap<StoredStatus<Account>, Count>, 'read' | 'write'>;
+  /** Returns the UIDs of pods that still run although their eviction was allowed here: something else refused it. */
+  readonly findSurvivors: (evicted: readonly EvictedPod[], timeoutMs: number) => Promise<ReadonlySet<string>>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+const MOST_WAITING = 64;
+
+interface Attempt {
+  readonly wanted: Wanted;
+  readonly bounds: EvictionBounds;
+  readonly giveUpAt: number;
+}
+
+/**
+ * Counts one eviction at a time per replica; when two replicas write at once, the slower one reads again. Nodes take
+ * turns: a node whose token was stolen keeps no other node waiting for all that it asks.
+ */
+export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
+  const turns = createFairQueue(MOST_WAITING);
+  return {
+    count: (wanted, bounds, giveUpAt) =>
+      new Promise((settle) => {
+        const place = turns.enter([wanted.node], (turn) => {
+          const counted = countOne({ wanted, bounds, giveUpAt }, options).catch(failed);
+          void counted.then(settle).finally(() => turn.end());
+        });
+        if (place === undefined) settle(unclear('too many evictions are being counted'));
+      }),
+  };
+}
+
+async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<Count> {
+  const { store, clock } = options;
+  const leftMs = (): number => Math.max(0, attempt.giveUpAt - clock.monotonic());
+  const count = await compareAndSwap<StoredStatus<Account>, Count>({
+    ...store,
+    leftMs,
+    decide: async (stored) => {
+      const outcome = await decide(stored.value, attempt, options);
+      if (outcome.kind === 'exceeded') return { next: undefined, result: outcome };
+      return { next: { ...stored, value: outcome.account }, result: { kind: 'counted' } };
+    },
+  });
+  return count ?? unclear('the count was not settled in time');
+}
+
+/** A limit that seems reached is checked again without the evictions that were not executed. */
+async function decide(
+  account: Account,
+  { wanted, bounds, giveUpAt }: Attempt,
+  { findSurvivors, clock }: EvictionCounterOptions,
+): Promise<CountOutcome> {
+  const now = clock.now();
+  const first = countEviction(account, { ...wanted, at: now }, bounds);
+  if (first.kind === 'counted') return first;
+  const settled = first.filledBy.filter(({ at }) => now - at >= SETTLED_MS);
+  const evicted = settled.map(({ uid, pod, namespace = '' }) => ({ uid, pod, namespace }));
+  const unharmed = await findSurvivors(evicted, Math.max(1, giveUpAt - clock.monotonic()));
+  if (unharmed.size === 0) return first;
+  return countEviction(withoutSurvivors(account, unharmed, now), { ...wanted, at: now }, bounds);
+}
+
+function failed(error: unknown): Count {
+  return unclear(errorText(error));
+}
+
+function unclear(message: string): Count {
+  return { kind: 'unclear', message };
+}
