@@ -43,6 +43,10 @@ export function storm(count: number, isOwned: boolean): string {
   return `the record stands for ${count} pods ${which}, which were removed within seconds`;
 }
 
+export function isOneOfThem(pod: string): string {
+  return `pod ${pod} is one of them; its own node and time are not recorded`;
+}
+
 export function requested(by: string | undefined): string {
   return by === undefined ? 'requested by: not recorded, because it is not certain' : `requested by: ${by}`;
 }

@@ -17,6 +17,7 @@ import {
   gone,
   HAS_NO_REPLACEMENT,
   headline,
+  isOneOfThem,
   KIND_NOT_SERVED,
   madeRoom,
   NO_RECORD,
@@ -79,9 +80,12 @@ export async function findGonePod(wanted: string, options: Options, io: ProcessI
   return removals.length === 0 ? undefined : { name, removals, now: read.now };
 }
 
-/** The Disruptions of a namespace that are about pods of one name. */
+/** The Disruptions of a namespace that are about pods of one name, alone or among others. */
 export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamespace): readonly Disruption[] {
-  return disruptions.filter(({ namespace, spec }) => namespace === pod.namespace && spec.pod === pod.name);
+  return disruptions.filter(
+    ({ namespace, spec, outcome }) =>
+      namespace === pod.namespace && [spec, ...outcome.others].some((each) => each.pod === pod.name),
+  );
 }
 
 /** Says what the records say of every pod of that name. */
@@ -89,12 +93,12 @@ export async function explainGonePod({ name, removals, now }: GonePod, options: 
   const answer = {
     document: objectDocument('RemovedPodExplanation', {
       metadata: { namespace: name.namespace, name: name.name },
-      removals: removals.map((each) => explanationOf(each, now)),
+      removals: removals.map((each) => explanationOf(each, now, name.name)),
     }),
     table: () =>
       joinParts([
         printLine(podIsGone(`${name.namespace}/${name.name}`, removals.length)),
-        ...removals.map((each) => printDisruption(each, now)),
+        ...removals.map((each) => printDisruption(each, now, name.name)),
       ]),
   };
   io.print(await formatAnswer(answer, options.output));
@@ -106,12 +110,12 @@ export function whyNoRecord({ isServed, problem }: RecordsOfNamespace): string {
   return isServed ? NO_RECORD : KIND_NOT_SERVED;
 }
 
-function explanationOf(disruption: Disruption, now: Instant): DisruptionExplanation {
-  return { ...disruptionFields(disruption), sentences: sentencesOf(disruption, now) };
+function explanationOf(disruption: Disruption, now: Instant, asked?: string): DisruptionExplanation {
+  return { ...disruptionFields(disruption), sentences: sentencesOf(disruption, now, asked) };
 }
 
-function printDisruption(disruption: Disruption, now: Instant): string {
-  const [first = '', ...others] = sentencesOf(disruption, now);
+function printDisruption(disruption: Disruption, now: Instant, asked?: string): string {
+  const [first = '', ...others] = sentencesOf(disruption, now, asked);
   return joinParts([
     `${printLine(first)}${others.map((each) => printLine(`  ${each}`)).join('')}`,
     formatSection(['NEXT IN THE RANKING', 'PRIORITY', 'REASON'], disruption.spec.ranked.map(rankedCells)),
@@ -122,14 +126,22 @@ function rankedCells({ pod = OTHER_NAMESPACE, priority, code }: RankedPod): read
   return [pod, priority === undefined ? NOT_KNOWN : String(priority), code];
 }
 
-/** All that a record says, in the order in which it is asked: what, when, where; who and why; for whom; what became of it. */
-export function sentencesOf({ namespace, spec, outcome }: Disruption, now: Instant): readonly string[] {
+/**
+ * All that a record says, in the order in which it is asked: what, when, where; who and why; for whom; what became of it.
+ * It may stand for the pod that was asked about and be that of another one.
+ */
+export function sentencesOf(
+  { namespace, spec, outcome }: Disruption,
+  now: Instant,
+  asked = spec.pod,
+): readonly string[] {
   const { pod, node, cause, removedAt } = spec;
   const [at, age] = [timeText(removedAt), ageText(removedAt, now)];
   return [
     headline({ pod: `${namespace}/${pod}`, node, cause, at, age }),
     standing(spec),
     ...(outcome.count > 1 ? [storm(outcome.count, spec.owner !== undefined)] : []),
+    ...(asked === spec.pod ? [] : [isOneOfThem(asked)]),
     requested(spec.requestedBy),
     reasonLine(spec.because),
     ...(spec.debited === undefined ? [] : [debited(spec.debited)]),

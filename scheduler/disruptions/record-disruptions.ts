@@ -210,7 +210,7 @@ async function writeDue({ uid, removal, write }: DueWrite, options: Recording, s
   if (outcome.kind === 'ok' && write === 'record')
     recordMetrics.removed.add({ cause: disruptionOf(removal).spec.cause });
   const isSettled = SETTLED.includes(outcome.kind) || isTerminatingNamespace(outcome);
-  if (isSettled) removals.written(uid, write);
+  if (isSettled) removals.written(uid, write, removal.outcome.others.length);
   else log.warn({ pod: uid, write, kind: outcome.kind, message: messageOf(outcome) }, 'Disruption not written');
   return isSettled;
 }
@@ -256,7 +256,7 @@ function createRecordMetrics({ metrics }: Pick<DisruptionRecorderOptions, 'metri
     removed: metrics.counter('plimsoll_disruptions_total', 'Removed pods that were recorded, by cause', ['cause']),
     writes: metrics.counter(
       'plimsoll_disruption_writes_total',
-      'Writes of Disruptions: records, outcomes and deletions of old ones, by what the API server answered',
+      'Writes of Disruptions: records, names of other pods, outcomes and deletions of old ones, by what the API server answered',
       ['write', 'outcome'],
     ),
     followed: metrics.gauge('plimsoll_disruptions_followed', 'Removed pods of which more is to be learnt'),

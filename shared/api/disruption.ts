@@ -5,6 +5,7 @@ import {
   type DisruptionSpec,
   madeRoom,
   NO_OUTCOME,
+  type OtherPod,
   type Preemptor,
   type RankedPod,
 } from '#shared/domain/disruption/disruption.ts';
@@ -26,6 +27,7 @@ import {
 const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260 } as const;
 const MOST_RANKED = 10;
 const MOST_DEBITED = 20;
+const MOST_OTHERS = 100;
 
 /**
  * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its
@@ -105,11 +107,16 @@ function decodeOutcome(status: Fields): DisruptionOutcome {
   const avoidUntil = instantOf(until);
   return {
     count: integerOf(status['count']) ?? NO_OUTCOME.count,
+    others: listOf(status['others'], MOST_OTHERS, decodeOther),
     goneAt: instantOf(status['goneAt']),
     replacement: isWhole(replacement) ? replacement : undefined,
     placedOn: keyOf(status['placedOn'], LONGEST.name),
     avoid: avoidUntil === undefined ? undefined : { isHard: hard === true, until: avoidUntil },
   };
+}
+
+function decodeOther({ pod, podUID }: Fields): OtherPod {
+  return { pod: keyOf(pod, LONGEST.name) ?? '', podUid: keyOf(podUID, LONGEST.uid) ?? '' };
 }
 
 /** The object as it is created: the outcome is a write of its own. */
@@ -135,9 +142,10 @@ export function encodeDisruption({ namespace, name, spec }: Disruption, labels: 
 
 /** Its status; `SameNode` says at a glance whether a replacement came back to where its pod was removed. */
 export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 'spec'>): object {
-  const { count, goneAt, replacement, placedOn, avoid } = outcome;
+  const { count, others, goneAt, replacement, placedOn, avoid } = outcome;
   return present({
     count,
+    others: unlessEmpty(others.map(({ pod, podUid }) => ({ pod, podUID: podUid }))),
     goneAt: goneAt === undefined ? undefined : timeText(goneAt),
     replacement: replacement && { ...replacement, sameNode: replacement.node === spec.node },
     placedOn,

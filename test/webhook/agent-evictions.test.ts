@@ -148,7 +148,16 @@ describe('evictions by our own accounts', () => {
       const rules = ['cluster', 'node/node-a', 'node/node-a/team-a'];
       expect(at(webhook.api.get(ACCOUNTS, ACCOUNT), 'status')).toMatchObject({
         accountVersion: 1,
-        debits: [{ uid: metadata['uid'], pod: metadata['name'], namespace: 'team-a', component: 'Agent', caller: AGENT, rules }],
+        debits: [
+          {
+            uid: metadata['uid'],
+            pod: metadata['name'],
+            namespace: 'team-a',
+            component: 'Agent',
+            caller: AGENT,
+            rules,
+          },
+        ],
       });
     });
 

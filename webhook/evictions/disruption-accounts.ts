@@ -230,7 +230,11 @@ async function withdraw({ namespace, uid }: Pod, giveUpAt: number, { client, clo
       result: true,
     });
   };
-  const swap = { ...accountStore(client, { namespace, name: DISRUPTION_ACCOUNT }), decide, leftMs: leftUntil(giveUpAt, clock) };
+  const swap = {
+    ...accountStore(client, { namespace, name: DISRUPTION_ACCOUNT }),
+    decide,
+    leftMs: leftUntil(giveUpAt, clock),
+  };
   await compareAndSwap(swap).catch(() => undefined);
 }
 

@@ -90,6 +90,8 @@ export interface RankedPod {
 export interface DisruptionOutcome {
   /** More than one where the record stands for a whole storm of removals. */
   readonly count: number;
+  /** The other pods that it stands for, in the record's own namespace; the first one is that of the record. */
+  readonly others: readonly OtherPod[];
   readonly goneAt: Instant | undefined;
   /** The first pod of the same owner that was placed afterwards. */
   readonly replacement: { readonly pod: string; readonly node: string } | undefined;
@@ -99,8 +101,15 @@ export interface DisruptionOutcome {
   readonly avoid: { readonly isHard: boolean; readonly until: Instant } | undefined;
 }
 
+/** A pod whose removal has no record of its own. */
+export interface OtherPod {
+  readonly pod: string;
+  readonly podUid: string;
+}
+
 export const NO_OUTCOME: DisruptionOutcome = {
   count: 1,
+  others: [],
   goneAt: undefined,
   replacement: undefined,
   placedOn: undefined,

@@ -11,6 +11,7 @@ import {
   type Preemptor,
   type RankedPod,
 } from './disruption.ts';
+import { isOver } from './storms.ts';
 
 /** A removed pod that is followed until nothing more is to be learnt of it. Times are wall time. */
 export interface Removal {
@@ -22,6 +23,10 @@ export interface Removal {
   readonly ranked: readonly (RankedPod & { readonly namespace: string })[];
   readonly outcome: DisruptionOutcome;
   readonly stage: Stage;
+  /** When the last of the other pods that the record stands for was removed. */
+  readonly joinedAt: Instant;
+  /** How many of them have been written. */
+  readonly named: number;
 }
 
 /** What has been written: nothing, or the record. With its outcome it is followed no longer. */
@@ -65,6 +70,8 @@ export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed
     ranked: [],
     outcome: { ...NO_OUTCOME, goneAt: hasFailed ? at : undefined },
     stage: 'Observed',
+    joinedAt: at,
+    named: 0,
   };
 }
 
@@ -73,13 +80,14 @@ const FOLLOW_MS = 5 * 60_000;
 /** A pod that does not end is followed no longer. */
 const LONGEST_MS = 60 * 60_000;
 
-/** What is to be written of a removal now; `undefined` for nothing. Each of both is written once. */
-export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' | undefined {
+/** What is to be written of a removal now; `undefined` for nothing. Record and outcome are written once. */
+export function dueWrite(removal: Removal, now: Instant): 'record' | 'others' | 'outcome' | undefined {
   switch (removal.stage) {
     case 'Observed':
       return isSettled(removal) || now - removal.pod.removedAt >= SETTLE_MS ? 'record' : undefined;
     case 'Recorded':
-      return isComplete(removal) || now >= followedUntil(removal) ? 'outcome' : undefined;
+      if (isComplete(removal) || now >= followedUntil(removal)) return 'outcome';
+      return hasUnnamed(removal, now) ? 'others' : undefined;
   }
 }
 
@@ -87,6 +95,11 @@ export function dueWrite(removal: Removal, now: Instant): 'record' | 'outcome' |
 function isSettled({ evidence, madeRoomFor }: Removal): boolean {
   if (isPreemption({ evidence })) return madeRoomFor !== undefined;
   return !isUnexplained(evidence);
+}
+
+/** What became of them may be known an hour later only. */
+function hasUnnamed({ pod, outcome: { others }, named, joinedAt }: Removal, now: Instant): boolean {
+  return others.length > named && isOver({ at: pod.removedAt, lastAt: joinedAt, others: others.length }, now);
 }
 
 export function isPreemption({ evidence }: Pick<Removal, 'evidence'>): boolean {

@@ -15,12 +15,14 @@ import {
   type Removal,
   type SeenRemoval,
 } from './removal.ts';
+import { Storms } from './storms.ts';
 
 /** What is to be written of one removal. */
 export interface DueWrite {
   readonly uid: string;
   readonly removal: Removal;
-  readonly write: 'record' | 'outcome';
+  /** `others`: the names of the other pods that the record stands for, before the outcome is known. */
+  readonly write: 'record' | 'others' | 'outcome';
 }
 
 /** A pod that has just been placed on a node. */
@@ -44,10 +46,6 @@ export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
 const MOST_FOLLOWED = 20_000;
 const MOST_NOMINATED = 10_000;
 const MOST_REPORTED = 10_000;
-/** More removals of one owner, or of a namespace without owners, than this within `STORM_MS` are one record with a count. */
-const STORM_FROM = 20;
-const STORM_MS = 10_000;
-const LONGEST_STORM_MS = 60_000;
 /** So that a replica that takes over finds what the one before it has not written. */
 const KEPT_AFTER_MS = 60_000;
 
@@ -70,6 +68,8 @@ export class Removals {
   /** By victim. A report can come before its pod is seen to terminate, as an Event can. */
   readonly #reported = new Map<string, ReportedEviction>();
   readonly #storms = new Storms();
+  /** UIDs of pods whose outcome was written: one that has failed is seen again when it is deleted. */
+  readonly #ended = new Map<string, true>();
   /** What is to be debited of all this. */
   readonly debits = new PendingDebits();
 
@@ -85,11 +85,12 @@ export class Removals {
   begin(seen: SeenRemoval, hasFailed = false): void {
     const removal = beginRemoval(seen, hasFailed);
     const { podUid, owner } = removal.pod;
-    if (this.#removals.has(podUid)) return;
+    if ([this.#removals, this.#ended].some((known) => known.has(podUid)) || this.#storms.of(podUid) !== undefined)
+      return;
     this.debits.see(seen);
-    const storm = this.#storms.join(removal);
+    const storm = this.#storms.join(removal, (uid) => this.#removals.has(uid));
     if (storm !== undefined) {
-      this.#update(storm, ({ count }) => ({ count: count + 1, goneAt: undefined }));
+      this.#join(storm, removal.pod);
       return;
     }
     this.#put(podUid, removal);
@@ -160,17 +161,22 @@ export class Removals {
     this.#put(uid, { ...removal, evidence: { ...removal.evidence, caller }, debited: { rules, overran } });
   }
 
-  /** When the removal began that has been waiting longest for its record. */
+  /** When the removal began that has been waiting longest to be recorded. */
   unrecordedSince(): Instant | undefined {
-    for (const { stage, pod } of this.#removals.values()) if (stage === 'Observed') return pod.removedAt;
+    for (const { stage, pod, outcome, named } of this.#removals.values())
+      if (stage === 'Observed' || outcome.others.length > named) return pod.removedAt;
     return undefined;
   }
 
-  /** Notes what has been written of a removal, by this process or by another one. */
-  written(uid: string, write: DueWrite['write']): void {
+  /**
+   * Notes what has been written of a removal, by this process or by another one; `named` is how many other pods were named
+   * with it. One that more pods have joined meanwhile is followed on.
+   */
+  written(uid: string, write: DueWrite['write'], named = 0): void {
     const removal = this.#removals.get(uid);
     if (removal === undefined) return;
-    if (write === 'outcome') this.#forget(uid, removal);
+    if (write === 'outcome' && removal.outcome.others.length <= named) this.#end(uid, removal);
+    else if (write !== 'record') this.#put(uid, { ...removal, named });
     else if (removal.stage === 'Observed') this.#put(uid, { ...removal, stage: 'Recorded' });
   }
 
@@ -185,6 +191,18 @@ export class Removals {
     }
     this.#storms.prune(now);
     this.debits.prune(now);
+  }
+
+  #join(storm: string, { pod, podUid, removedAt }: Removal['pod']): void {
+    const removal = this.#removals.get(storm);
+    if (removal === undefined) return;
+    const { outcome } = removal;
+    const others = [...outcome.others, { pod, podUid }];
+    this.#put(storm, {
+      ...removal,
+      joinedAt: removedAt,
+      outcome: { ...outcome, others, count: others.length + 1, goneAt: undefined },
+    });
   }
 
   #adoptReport(uid: string): void {
@@ -230,50 +248,17 @@ export class Removals {
     this.#forget(...(oldest as [string, Removal]));
   }
 
+  #end(uid: string, removal: Removal): void {
+    putBounded(this.#ended, MOST_FOLLOWED, [uid, true]);
+    this.#forget(uid, removal);
+  }
+
   #forget(uid: string, { pod, madeRoomFor }: Removal): void {
     this.#removals.delete(uid);
     this.#named.delete(uid);
     this.#reported.delete(uid);
     if (pod.owner !== undefined) removeFrom(this.#unreplaced, pod.owner.uid, uid);
     if (madeRoomFor !== undefined) removeFrom(this.#preemptions, madeRoomFor.uid, uid);
-  }
-}
-
-/** Owners of which very many pods are removed at once. */
-class Storms {
-  readonly #recent = new Map<string, readonly Instant[]>();
-  readonly #storms = new Map<string, { readonly uid: string; readonly at: Instant }>();
-  readonly #members = new Map<string, string>();
-
-  /** The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. */
-  join({ pod }: Pick<Removal, 'pod'>): string | undefined {
-    const { owner, namespace, podUid, removedAt: at } = pod;
-    // Pods without an owner count together: a tenant can create and delete very many of them.
-    const key = owner?.uid ?? `${namespace}/`;
-    const recent = [...(this.#recent.get(key) ?? []), at].filter((each) => at - each < STORM_MS).slice(-STORM_FROM - 1);
-    this.#recent.set(key, recent);
-    if (recent.length <= STORM_FROM) return undefined;
-    return this.#joinStorm(key, { uid: podUid, at });
-  }
-
-  /** The removal of which the pod is a part. */
-  of(uid: string): string | undefined {
-    return this.#members.get(uid);
-  }
-
-  prune(now: Instant): void {
-    for (const [key, times] of this.#recent) if (now - (times.at(-1) as Instant) >= STORM_MS) this.#recent.delete(key);
-    for (const [owner, { at }] of this.#storms) if (now - at >= LONGEST_STORM_MS) this.#storms.delete(owner);
-  }
-
-  #joinStorm(owner: string, member: { readonly uid: string; readonly at: Instant }): string | undefined {
-    const storm = this.#storms.get(owner);
-    if (storm === undefined || member.at - storm.at >= LONGEST_STORM_MS) {
-      this.#storms.set(owner, member);
-      return undefined;
-    }
-    putBounded(this.#members, MOST_FOLLOWED, [member.uid, storm.uid]);
-    return storm.uid;
   }
 }
 

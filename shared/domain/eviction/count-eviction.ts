@@ -129,15 +129,13 @@ function takenShare(
   const inside = debitsIn(recent, { key: CLUSTER, windowMs: MINUTE_MS }, at);
   const left = bounds.inClusterPerMinute - inside.length;
   const ofOwner = owner === undefined ? [] : [{ key: ownerKey(owner), who: 'one owner' }];
-  const shares = [{ key: nodeKey(node), who: `node \`${node}\`` }, ...ofOwner].map(
-    ({ key, who }): Window => ({
-      scope: 'clusterLimit',
-      key,
-      what: `evictions a minute in the cluster that ${who} may use`,
-      most: left,
-      windowMs: MINUTE_MS,
-    }),
-  );
+  const shares = [{ key: nodeKey(node), who: `node \`${node}\`` }, ...ofOwner].map(({ key, who }): Window => ({
+    scope: 'clusterLimit',
+    key,
+    what: `evictions a minute in the cluster that ${who} may use`,
+    most: left,
+    windowMs: MINUTE_MS,
+  }));
   return firstFull(shares, recent, at);
 }
 

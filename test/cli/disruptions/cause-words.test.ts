@@ -58,13 +58,16 @@ function sentencesAbout(verdict: Verdict): string {
     },
     outcome: {
       count: 2,
+      others: [{ pod: 'web-2', podUid: 'v' }],
       goneAt: 1_000,
       replacement: { pod: 'web-1', node: 'node-2' },
       placedOn: 'node-2',
       avoid: { isHard: true, until: 2_000 },
     },
   };
-  return [disruption, { ...disruption, outcome: NO_OUTCOME }].flatMap((each) => sentencesOf(each, 3_000)).join('\n');
+  return [disruption, { ...disruption, outcome: NO_OUTCOME }]
+    .flatMap((each) => sentencesOf(each, 3_000, 'web-2'))
+    .join('\n');
 }
 
 /** The words that belong to some causes alone. The Eviction API is a name: drains and other callers use it, too. */

@@ -78,6 +78,19 @@ describe('plimsoll explain pod, of a pod that is gone', () => {
     ]);
   });
 
+  test('one of many that were removed at once: the record that stands for all of them', async () => {
+    const { stdout } = await explain('pod reports/nightly-4', takenList(EXAMPLE_DISRUPTIONS));
+    expect(stdout.split('\n').slice(0, 6)).toEqual([
+      'pod reports/nightly-4 does not exist; 1 Disruption says what removed it',
+      '',
+      'pod reports/nightly-2 was removed from node node-1 because of a taint, at 2026-01-01T11:59:00Z (60s ago)',
+      '  it belonged to Job nightly, and had priority -10 (class batch)',
+      '  the record stands for 35 pods of that owner, which were removed within seconds',
+      '  pod nightly-4 is one of them; its own node and time are not recorded',
+    ]);
+    expect((await explain('pod shop/nightly-4', takenList(EXAMPLE_DISRUPTIONS))).code).toBe(2);
+  });
+
   test('without a record', async () => {
     const { code, stderr } = await explain('pod shop/web-0');
     expect([code, stderr]).toEqual([2, 'error: pod shop/web-0 not found; no Disruption of a pod of that name found\n']);

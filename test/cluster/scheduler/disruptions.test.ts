@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { itemsOf } from '#shared/kube/kube-object.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
@@ -208,9 +209,14 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       const all = await records();
       const found = single.map((name) => all.filter((each) => at(each, 'spec.pod') === name).length);
       expect(found).toEqual(single.map(() => 1));
-      expect(all.filter((each) => at(each, 'spec.owner.name') === 'many')).toHaveLength(21);
-    }, 60_000);
-  }, 120_000);
+      const ofMany = all.filter((each) => at(each, 'spec.owner.name') === 'many');
+      expect(ofMany).toHaveLength(21);
+      const others = ofMany.flatMap((each) => itemsOf(at(each, 'status.others')));
+      expect(
+        [...ofMany.map((each) => at(each, 'spec.pod')), ...others.map((each) => at(each, 'pod'))].toSorted(),
+      ).toEqual(names.toSorted());
+    }, 90_000);
+  }, 150_000);
 
   test('what happened while no replica ran is recorded by the next one', async () => {
     await create('unseen', { ...asking('1m'), nodeName: 'node-0' });

@@ -33,6 +33,7 @@ const disruptions: fc.Arbitrary<Disruption> = fc.record({
     .map(({ room, ...spec }) => ({ ...spec, ...madeRoom(...room) })),
   outcome: fc.record({
     count: fc.integer({ min: 1, max: 1_000 }),
+    others: fc.array(fc.record({ pod: name, podUid: name }), { maxLength: 100 }),
     goneAt: optional(instant),
     replacement: optional(fc.record({ pod: name, node: name })),
     placedOn: optional(name),

@@ -41,10 +41,7 @@ function pod(index: number, node = 'a'): Wanted {
   return { ...evictedPod(index), node };
 }
 
-async function kinds(
-  counter: EvictionCounter,
-  pods: readonly Wanted[],
-): Promise<readonly string[]> {
+async function kinds(counter: EvictionCounter, pods: readonly Wanted[]): Promise<readonly string[]> {
   return (await Promise.all(pods.map((each) => counter.count(each, BOUNDS, 1_000)))).map(({ kind }) => kind);
 }
 

@@ -3,18 +3,7 @@ import type { Debit } from '#shared/domain/disruption/account.ts';
 import { disruptionOf } from '#shared/domain/disruption/removal.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import { wanted } from './accounts.ts';
-import {
-  DELETED,
-  due,
-  EVICTED,
-  MANY,
-  nominated,
-  PREEMPTED,
-  recordOf,
-  SECOND,
-  seen,
-  writeAll,
-} from './seen-removals.ts';
+import { DELETED, due, MANY, nominated, PREEMPTED, recordOf, SECOND, seen, writeAll } from './seen-removals.ts';
 
 function begun(...names: readonly string[]): Removals {
   const removals = new Removals();
@@ -74,38 +63,4 @@ test('an Event that came before its pod was nominated speaks for its own victim 
   removals.nominate(nominated('one', 0));
   expect(due(removals, 0)).toEqual(['record uid-victim-of-one']);
   expect(recordOf(removals, 0)?.spec.madeRoomFor?.pod).toBe('one');
-});
-
-describe('a storm', () => {
-  /** Pods of one owner, one each millisecond from a time. */
-  const storm = (removals: Removals, from: number, count: number): void => {
-    for (let at = from; at < from + count; at += 1)
-      removals.begin(seen({ name: `web-${at}`, owned: true }, EVICTED, at));
-  };
-  const countOf = (removals: Removals, uid: string): number | undefined =>
-    removals.due(2 * MANY, MANY).find((each) => each.uid === uid)?.removal.outcome.count;
-
-  test('goes on where what is over was forgotten meanwhile, and ends after a minute', () => {
-    const removals = new Removals();
-    storm(removals, 0, 22);
-    removals.prune(SECOND);
-    storm(removals, SECOND, 1);
-    expect([removals.has('uid-web-1000'), countOf(removals, 'uid-web-20')]).toEqual([false, 3]);
-    removals.prune(61 * SECOND);
-    storm(removals, 61 * SECOND, 22);
-    expect([removals.has('uid-web-61000'), countOf(removals, 'uid-web-61020')]).toEqual([true, 2]);
-    expect(countOf(removals, 'uid-web-20')).toBe(3);
-  });
-
-  test('is gone when the last of its pods was, and not yet where another one joins it', () => {
-    const removals = new Removals();
-    storm(removals, 0, 23);
-    const goneAt = (): unknown =>
-      removals.due(MANY, MANY).find(({ uid }) => uid === 'uid-web-20')?.removal.outcome.goneAt;
-    removals.gone('uid-web-20', 500);
-    removals.gone('uid-web-22', 700);
-    expect(goneAt()).toBe(700);
-    storm(removals, 800, 1);
-    expect(goneAt()).toBeUndefined();
-  });
 });

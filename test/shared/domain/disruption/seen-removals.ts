@@ -46,7 +46,7 @@ export function due(removals: Removals, now: number) {
 /** Writes everything that is due, as the leader does. */
 export function writeAll(removals: Removals, now: number): readonly DueWrite[] {
   const writes = removals.due(now, MANY);
-  for (const { uid, write } of writes) removals.written(uid, write);
+  for (const { uid, write, removal } of writes) removals.written(uid, write, removal.outcome.others.length);
   return writes;
 }
 

@@ -21,12 +21,7 @@ const FULL = [1, 2, 3].map((seconds) => ago(seconds, { node: `n${seconds}` }));
 
 describe('countEviction', () => {
   test.each<
-    [
-      what: string,
-      before: Account,
-      bounds: Partial<EvictionBounds> & { readonly owner?: string },
-      refusal: unknown,
-    ]
+    [what: string, before: Account, bounds: Partial<EvictionBounds> & { readonly owner?: string }, refusal: unknown]
   >([
     ['counts the first', [], {}, undefined],
     ['counts one less than the limit of a minute', [ago(1)], {}, undefined],

@@ -1,0 +1,78 @@
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { causeOf, type Evidence } from './cause.ts';
+import type { DisruptionSpec } from './disruption.ts';
+
+/** More removals of one owner, or of a namespace without owners, than this within `STORM_MS` are one record with a count. */
+const STORM_FROM = 20;
+export const STORM_MS = 10_000;
+export const LONGEST_STORM_MS = 60_000;
+/** Pods that one record names beside its own; the next one begins another record. */
+export const MOST_OTHERS = 100;
+const MOST_MEMBERS = 20_000;
+
+/** What is known of a removal when it is first seen. */
+interface Seen {
+  readonly pod: Pick<DisruptionSpec, 'owner' | 'podUid' | 'removedAt'> & { readonly namespace: string };
+  readonly evidence: Evidence;
+}
+
+interface Storm {
+  /** Of the removal whose record stands for all of them. */
+  readonly uid: string;
+  readonly at: Instant;
+  readonly lastAt: Instant;
+  readonly others: number;
+}
+
+/** Owners of which very many pods are removed at once. In place, as the removals are. */
+export class Storms {
+  readonly #recent = new Map<string, readonly Instant[]>();
+  readonly #storms = new Map<string, Storm>();
+  readonly #members = new Map<string, string>();
+
+  /**
+   * The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. Only
+   * removals with the same cause share one, and none joins a record that is followed no longer.
+   */
+  join({ pod, evidence }: Seen, isFollowed: (uid: string) => boolean): string | undefined {
+    const { owner, namespace, podUid, removedAt: at } = pod;
+    // Pods without an owner count together: a tenant can create and delete very many of them. A Node owns pods of several
+    // namespaces, and a record names only those of its own.
+    const key = `${namespace}/${owner?.uid ?? ''}`;
+    const recent = [...(this.#recent.get(key) ?? []), at].filter((each) => at - each < STORM_MS).slice(-STORM_FROM - 1);
+    this.#recent.set(key, recent);
+    if (recent.length <= STORM_FROM) return undefined;
+    return this.#joinStorm(`${key} ${causeOf(evidence).cause}`, { uid: podUid, at }, isFollowed);
+  }
+
+  /** The removal of which the pod is a part. */
+  of(uid: string): string | undefined {
+    return this.#members.get(uid);
+  }
+
+  prune(now: Instant): void {
+    for (const [key, times] of this.#recent) if (now - (times.at(-1) as Instant) >= STORM_MS) this.#recent.delete(key);
+    for (const [key, { at }] of this.#storms) if (now - at >= LONGEST_STORM_MS) this.#storms.delete(key);
+  }
+
+  #joinStorm(
+    key: string,
+    { uid, at }: Pick<Storm, 'uid' | 'at'>,
+    isFollowed: (uid: string) => boolean,
+  ): string | undefined {
+    const storm = this.#storms.get(key);
+    if (storm === undefined || isOver(storm, at) || !isFollowed(storm.uid)) {
+      this.#storms.set(key, { uid, at, lastAt: at, others: 0 });
+      return undefined;
+    }
+    this.#storms.set(key, { ...storm, lastAt: at, others: storm.others + 1 });
+    putBounded(this.#members, MOST_MEMBERS, [uid, storm.uid]);
+    return storm.uid;
+  }
+}
+
+/** Whether no other removal joins it any more. */
+export function isOver({ at, lastAt, others }: Omit<Storm, 'uid'>, now: Instant): boolean {
+  return others >= MOST_OTHERS || now - lastAt >= STORM_MS || now - at >= LONGEST_STORM_MS;
+}
