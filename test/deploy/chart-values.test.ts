@@ -1,30 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { at } from '#test/contract/harness.ts';
+import { chartSettings } from './chart-settings.ts';
 
 const CHART = 'deploy/charts/plimsoll/';
 const text = readFileSync(`${CHART}values.yaml`, 'utf8');
 const values = parse(text) as object;
-const schema = JSON.parse(readFileSync(`${CHART}values.schema.json`, 'utf8')) as Schema;
-const templates = readdirSync(`${CHART}templates`)
-  .map((name) => readFileSync(`${CHART}templates/${name}`, 'utf8'))
+const templates = globSync(`${CHART}templates/**/*.*`)
+  .map((path) => readFileSync(path, 'utf8'))
   .join('\n');
 
-interface Schema {
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: unknown;
-}
-
-/** The settings: paths down to where the schema leaves the shape to Kubernetes. */
-function settings(of: Schema, path = ''): readonly string[] {
-  return Object.entries(of.properties ?? {}).flatMap(([key, child]) =>
-    child.properties === undefined ? [`${path}${key}`] : settings(child, `${path}${key}.`),
-  );
-}
-
-/** `global` belongs to parent charts. */
-const known = settings(schema).filter((path) => path !== 'global');
+const known = chartSettings();
 
 describe('values of the chart', () => {
   test('are all in the schema, and nothing else is', () => {
@@ -49,6 +36,11 @@ describe('values of the chart', () => {
       );
     });
     expect(bare).toEqual([]);
+  });
+
+  test('are all listed in the README of the chart', () => {
+    const readme = readFileSync(`${CHART}README.md`, 'utf8');
+    expect(known.filter((path) => !readme.includes(`| \`${path}\` `))).toEqual([]);
   });
 
   test('have the version of the package, as deploy/base has', () => {

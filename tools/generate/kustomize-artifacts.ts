@@ -17,6 +17,7 @@ export const OVERLAY_CONDITIONS: Readonly<Record<string, string>> = {
   'overlays/admission-in-process': 'eq (include "plimsoll.admission" .) "InProcess"',
   'overlays/enforce': 'eq .Values.agent.mode "Enforce"',
   'overlays/second-scheduler': '.Values.scheduler.enabled',
+  'overlays/control-plane-extender': '.Values.controlPlaneExtender.enabled',
   'overlays/node-controller': '.Values.nodeController.enabled',
   'overlays/without-agent': 'not .Values.agent.enabled',
   'overlays/dashboard': '.Values.dashboard.enabled',

@@ -8,6 +8,7 @@ import { describeEvents, repositorySources } from '#tools/references/describe-ev
 import { describeMessages, repositoryMessages } from '#tools/references/describe-messages.ts';
 import { describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
 import type { Artifact } from './artifact.ts';
+import { chartReadme } from './chart/chart-readme.ts';
 import { grafanaJson } from './dashboards/dashboard.ts';
 import { EVICTIONS_DASHBOARD } from './dashboards/evictions-dashboard.ts';
 import { NODE_DASHBOARD } from './dashboards/node-dashboard.ts';
@@ -17,9 +18,11 @@ import { imageArtifacts } from '#tools/generate/image/image-artifacts.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
+import { versionArtifacts } from './version-artifacts.ts';
 
 export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
-const CHART_FILES = 'deploy/charts/plimsoll/files';
+const CHART = 'deploy/charts/plimsoll';
+const CHART_FILES = `${CHART}/files`;
 
 const DASHBOARDS = {
   nodes: NODES_DASHBOARD,
@@ -35,6 +38,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     ...references(),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     ...imageArtifacts(),
+    { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },
     { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(repositoryDefinitions())) },
     ...Object.entries(DASHBOARDS).map(([name, dashboard]) => ({
       path: `deploy/dashboards/${name}.json`,
@@ -42,7 +46,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     })),
   ];
   const formatted = await Promise.all(own.map(withFormat));
-  return [...formatted, ...chartFiles(alerts, formatted), ...(await pageLibrary())];
+  return [...formatted, ...chartFiles(alerts, formatted), ...versionArtifacts(), ...(await pageLibrary())];
 }
 
 /** The pages of docs/reference. */

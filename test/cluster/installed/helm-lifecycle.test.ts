@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { wireServer } from '#test/fakes/wire-server.ts';
+import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 import { type PodCreates, startPodCreates } from './support/pod-creates.ts';
 import { remainsOf } from './support/remains.ts';
@@ -57,6 +63,33 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     await creates.expectNoneRefused();
   });
 
+  test('upgraded to many values at once, it is accepted, every field of it', { timeout: WITHIN_MS }, async () => {
+    await run('upgrade', CHART, '--values', `${CHART}ci/every-value-values.yaml`);
+    const webhook: unknown = JSON.parse(
+      await kubectl('get', 'deployment', 'plimsoll-webhook', '-n', 'plimsoll-system', '-o', 'json'),
+    );
+    const pod = at(webhook, 'spec.template.spec');
+    expect(at(pod, 'containers.0.image')).toMatch(/^registry\.example\.com\/mirrors\/plimsoll@sha256:/);
+    expect(at(pod, 'containers.0.command')).toContain('--max-old-space-size=784');
+    expect(pod).toMatchObject({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' });
+    expect(at(webhook, 'metadata.labels')).toMatchObject({ team: 'platform' });
+    await creates.expectNoneRefused();
+  });
+
+  test('tested with `helm test`, it is asked whether the webhook answers', { timeout: WITHIN_MS }, async () => {
+    const pod = ['pod', 'plimsoll-test-webhook-answers', '-n', 'plimsoll-system'];
+    const testing = helm(['test', ...RELEASE, '--timeout', '100s', '--kubeconfig', own().cluster.kubeconfig]);
+    const created = await eventually(() => kubectl('get', ...pod, '-o', 'json'), 60_000);
+    // No kubelet runs pods here.
+    const done = JSON.stringify({ status: { phase: 'Succeeded' } });
+    await kubectl('patch', ...pod, '--subresource=status', '--type=merge', '-p', done);
+    expect(await testing).toMatchObject({ status: 0 });
+    const command = at(JSON.parse(created), 'spec.containers.0.command') as readonly string[];
+    expect(await askedOf(command, 404)).toEqual([0, expect.stringContaining('HTTP 404')]);
+    expect(await askedOf(command, 503)).toEqual([1, expect.stringContaining('HTTP 503')]);
+    expect(await asked(command, 'https://127.0.0.1:1')).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+  });
+
   test('rolled back, it is as it was installed, with what the webhook wrote', { timeout: WITHIN_MS }, async () => {
     await run('rollback', '1');
     const args = await kubectl('get', 'daemonset', 'plimsoll-agent', '-n', 'plimsoll-node', '-o', 'jsonpath={..args}');
@@ -74,3 +107,23 @@ describe.skipIf(why !== undefined)(`Plimsoll comes, is upgraded and goes with he
     await creates.expectNoneRefused();
   });
 });
+
+/** Runs what the pod of `helm test` runs, against a server that answers so. */
+async function askedOf(command: readonly string[], status: number): Promise<readonly [number | null, string]> {
+  const validity = { days: 1, now: Date.now() };
+  const authority = createAuthority({ commonName: 'test', ...validity });
+  const server = await wireServer(
+    (_, response) => response.writeHead(status).end(),
+    issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: [], ...validity }),
+  );
+  const answer = await asked(command, server.url);
+  await server.close();
+  return answer;
+}
+
+async function asked([, ...args]: readonly string[], url: string): Promise<readonly [number | null, string]> {
+  const child = spawn(process.execPath, args, { env: { ...process.env, WEBHOOK_URL: url } });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const [stdout, [status]] = await Promise.all([text(child.stdout), closed]);
+  return [status, stdout];
+}

@@ -51,7 +51,7 @@ describe('fillPlace', () => {
   test('fills both sides of a condition', () => {
     const base = { args: ['--a'] };
     const tree = weaveVariant(treeOf(base), { when: '.Values.x', base, other: { args: ['--b', '--c'] } });
-    fillPlace(tree, ['args', '+'], { kind: 'itemsOf', path: '.Values.extra' });
+    fillPlace(tree, ['args', '+'], { kind: 'contentsOf', path: '.Values.extra' });
     expect(renderChartTree(tree).filter((line) => line.includes('.Values.extra'))).toHaveLength(2);
   });
 

@@ -1,64 +1,174 @@
-import type { ChartTree } from './chart-tree.ts';
+import { type ChartTree, onlyIf } from './chart-tree.ts';
 
 /** A place in a manifest that the values fill. */
 export interface ChartPlace {
   /** `Kind name`. */
   readonly object: string;
-  /** Keys and positions, with dots between them. */
+  /** Keys and positions, with dots between them; `+` is the end of a list or a map. */
   readonly path: string;
   readonly tree: ChartTree;
 }
 
-type Component =
-  'webhook' | 'agent' | 'scheduler' | 'nodeController' | 'disruptions' | 'queues' | 'rescheduling' | 'dashboard';
+/** The pods of a component, and the values that they are filled from. */
+interface Workload {
+  /** `Kind name`. */
+  readonly object: string;
+  /** Key of the values. */
+  readonly component: string;
+  readonly account: string;
+  /** Command and heap as in the manifest: MiB of `--max-old-space-size`, of the memory limit, and its position. */
+  readonly heap: { readonly mebibytes: number; readonly ofLimit: number; readonly position: number };
+}
 
-const NODE_CONTROLLER = 'Deployment plimsoll-node-controller';
-const NODE_CONTROLLER_ARGS = 'spec.template.spec.containers.0.args';
-const IMAGE = '{{ include "plimsoll.image" . }}';
+const POD = 'spec.template.spec';
+const SCHEDULER_HEAP = { mebibytes: 288, ofLimit: 384, position: 3 } as const;
+const LEADER_HEAP = { mebibytes: 400, ofLimit: 512, position: 3 } as const;
+
+const WEBHOOK: Workload = {
+  object: 'Deployment plimsoll-webhook',
+  component: 'webhook',
+  account: 'plimsoll-webhook',
+  heap: { mebibytes: 112, ofLimit: 352, position: 2 },
+};
+const NODE_CONTROLLER: Workload = {
+  object: 'Deployment plimsoll-node-controller',
+  component: 'nodeController',
+  account: 'plimsoll-scheduler',
+  heap: { mebibytes: 160, ofLimit: 256, position: 3 },
+};
+const SCHEDULER: Workload = {
+  object: 'Deployment plimsoll-scheduler',
+  component: 'scheduler',
+  account: 'plimsoll-kube-scheduler',
+  heap: SCHEDULER_HEAP,
+};
+const DEPLOYMENTS: readonly Workload[] = [
+  WEBHOOK,
+  SCHEDULER,
+  NODE_CONTROLLER,
+  deployment('disruptions', LEADER_HEAP),
+  deployment('queues', LEADER_HEAP),
+  deployment('rescheduling', LEADER_HEAP),
+  deployment('dashboard', SCHEDULER_HEAP),
+];
+const DAEMON_SETS: readonly Workload[] = [
+  {
+    object: 'DaemonSet plimsoll-agent',
+    component: 'agent',
+    account: 'plimsoll-agent',
+    heap: { mebibytes: 48, ofLimit: 128, position: 4 },
+  },
+  {
+    object: 'DaemonSet plimsoll-control-plane-extender',
+    component: 'controlPlaneExtender',
+    account: 'plimsoll-control-plane-extender',
+    heap: SCHEDULER_HEAP,
+  },
+];
+
+function deployment(component: string, heap: Workload['heap']): Workload {
+  return { object: `Deployment plimsoll-${component}`, component, account: `plimsoll-${component}`, heap };
+}
 
 /** The settings that the pods of every component have. */
-function ofPods(object: string, component: Component): readonly ChartPlace[] {
-  const pod = 'spec.template.spec';
+function ofPods({ object, component, account, heap }: Workload): readonly ChartPlace[] {
   const values = `.Values.${component}`;
+  const marks = (kind: string): string => `merge (dict) ${values}.pod${kind} .Values.common${kind}`;
   return [
-    action(object, `${pod}.containers.0.image`, IMAGE),
-    place(object, `${pod}.containers.0.imagePullPolicy`, { kind: 'values', path: '.Values.image.pullPolicy' }),
-    place(object, `${pod}.imagePullSecrets`, { kind: 'values', path: '.Values.imagePullSecrets' }),
-    place(object, `${pod}.containers.0.args.+`, { kind: 'itemsOf', path: `${values}.extraArgs` }),
-    place(object, `${pod}.containers.0.resources`, { kind: 'values', path: `${values}.resources` }),
-    place(object, `${pod}.nodeSelector`, { kind: 'values', path: `${values}.nodeSelector` }),
-    place(object, `${pod}.tolerations`, { kind: 'values', path: `${values}.tolerations` }),
-    place(object, `${pod}.affinity`, { kind: 'values', path: `${values}.affinity` }),
+    action(object, `${POD}.containers.0.image`, '{{ include "plimsoll.image" . }}'),
+    place(object, `${POD}.containers.0.imagePullPolicy`, { kind: 'values', path: '.Values.image.pullPolicy' }),
+    place(object, `${POD}.imagePullSecrets`, { kind: 'values', path: '.Values.imagePullSecrets' }),
+    contents(object, `${POD}.containers.0.args`, `${values}.extraArgs`),
+    contents(object, `${POD}.containers.0.env`, `${values}.extraEnv`),
+    contents(object, `${POD}.containers.0.volumeMounts`, `${values}.volumeMounts`),
+    contents(object, `${POD}.volumes`, `${values}.volumes`),
+    contents(object, 'spec.template.metadata.labels', marks('Labels')),
+    contents(object, 'spec.template.metadata.annotations', marks('Annotations')),
+    place(object, `${POD}.containers.0.resources`, { kind: 'values', path: `${values}.resources` }),
+    ...['nodeSelector', 'tolerations', 'affinity', 'priorityClassName'].map((field) =>
+      place(object, `${POD}.${field}`, { kind: 'values', path: `${values}.${field}` }),
+    ),
+    heapPlace(object, values, heap),
+    ...accountPlaces(`ServiceAccount ${account}`, `${values}.serviceAccount`),
   ];
 }
 
-function ofDeployment(object: string, component: Exclude<Component, 'agent'>): readonly ChartPlace[] {
-  const spread = `.Values.${component}.topologySpreadConstraints`;
+/** What of the memory is not heap does not grow with the limit. */
+function heapPlace(object: string, values: string, { mebibytes, ofLimit, position }: Workload['heap']): ChartPlace {
+  const given = `"resources" ${values}.resources "heap" ${mebibytes} "limit" ${ofLimit}`;
+  const flag = `--max-old-space-size={{ include "plimsoll.heap" (dict ${given}) }}`;
+  return action(object, `${POD}.containers.0.command.${position}`, flag);
+}
+
+function accountPlaces(object: string, values: string): readonly ChartPlace[] {
   return [
-    ...ofPods(object, component),
-    action(object, 'spec.replicas', `{{ .Values.${component}.replicas }}`),
-    place(object, 'spec.template.spec.topologySpreadConstraints', { kind: 'values', path: spread }),
+    contents(object, 'metadata.labels', `merge (dict) ${values}.labels .Values.commonLabels`),
+    contents(object, 'metadata.annotations', `merge (dict) ${values}.annotations .Values.commonAnnotations`),
   ];
 }
+
+function ofDeployment(workload: Workload): readonly ChartPlace[] {
+  const { object, component } = workload;
+  const spread = `.Values.${component}.topologySpreadConstraints`;
+  return [
+    ...ofPods(workload),
+    action(object, 'spec.replicas', `{{ .Values.${component}.replicas }}`),
+    place(object, `${POD}.topologySpreadConstraints`, { kind: 'values', path: spread }),
+  ];
+}
+
+/** The webhook on the network of its nodes, for API servers that do not reach the network of the pods. */
+function hostNetworkPlaces(): readonly ChartPlace[] {
+  const { object } = WEBHOOK;
+  const isOn = '.Values.webhook.hostNetwork';
+  const arg = (when: string, text: string): ChartPlace =>
+    place(object, `${POD}.containers.0.args.+`, onlyIf(when, { kind: 'action', text }));
+  const only = (path: string, value: unknown): ChartPlace =>
+    place(object, `${POD}.${path}`, onlyIf(isOn, { kind: 'plain', value }));
+  const [port, health] = ['.Values.webhook.securePort', '.Values.webhook.healthPort'];
+  return [
+    only('hostNetwork', true),
+    only('dnsPolicy', 'ClusterFirstWithHostNet'),
+    // No network policy protects a port of the host, and metrics name pods of all teams.
+    arg(isOn, '--health-host=127.0.0.1'),
+    ...['livenessProbe', 'readinessProbe'].map((probe) => only(`containers.0.${probe}.httpGet.host`, '127.0.0.1')),
+    arg(`ne (int ${port}) 10250`, `--port={{ int ${port} }}`),
+    arg(`ne (int ${health}) 8080`, `--health-port={{ int ${health} }}`),
+    action(object, `${POD}.containers.0.ports.0.containerPort`, `{{ int ${port} }}`),
+    action(object, `${POD}.containers.0.ports.1.containerPort`, `{{ int ${health} }}`),
+  ];
+}
+
+const NODE_CONTROLLER_ARGS = `${POD}.containers.0.args`;
 
 /** Every place of the chart. A place that is not in the manifests is added to them. */
 export const CHART_PLACES: readonly ChartPlace[] = [
-  ...ofDeployment('Deployment plimsoll-webhook', 'webhook'),
-  ...ofDeployment('Deployment plimsoll-scheduler', 'scheduler'),
-  ...ofDeployment(NODE_CONTROLLER, 'nodeController'),
-  ...ofDeployment('Deployment plimsoll-disruptions', 'disruptions'),
-  ...ofDeployment('Deployment plimsoll-queues', 'queues'),
-  ...ofDeployment('Deployment plimsoll-rescheduling', 'rescheduling'),
-  ...ofDeployment('Deployment plimsoll-dashboard', 'dashboard'),
-  ...ofPods('DaemonSet plimsoll-agent', 'agent'),
+  ...hostNetworkPlaces(),
+  ...DEPLOYMENTS.flatMap(ofDeployment),
+  ...DAEMON_SETS.flatMap(ofPods),
   action(
-    'Deployment plimsoll-scheduler',
-    'spec.template.spec.containers.1.image',
+    SCHEDULER.object,
+    `${POD}.containers.1.image`,
     '{{ required "scheduler.kubeSchedulerImage must name the image of kube-scheduler that the control plane runs" .Values.scheduler.kubeSchedulerImage }}',
   ),
-  action(NODE_CONTROLLER, `${NODE_CONTROLLER_ARGS}.2`, '--nodes-avoidance={{ .Values.nodeController.avoidance }}'),
-  action(NODE_CONTROLLER, `${NODE_CONTROLLER_ARGS}.3`, '--nodes-taints={{ .Values.nodeController.taints }}'),
+  action(
+    NODE_CONTROLLER.object,
+    `${NODE_CONTROLLER_ARGS}.2`,
+    '--nodes-avoidance={{ .Values.nodeController.avoidance }}',
+  ),
+  action(NODE_CONTROLLER.object, `${NODE_CONTROLLER_ARGS}.3`, '--nodes-taints={{ .Values.nodeController.taints }}'),
 ];
+
+/** What every object has besides: labels and annotations for all, and those of its kind. */
+export function markPlaces(object: string, kind: string): readonly ChartPlace[] {
+  // Accounts have them together with their own.
+  if (kind === 'ServiceAccount') return [];
+  const labels = kind === 'PodMonitor' ? 'merge (dict) .Values.podMonitors.labels .Values.commonLabels' : undefined;
+  return [
+    contents(object, 'metadata.labels', labels ?? '.Values.commonLabels'),
+    contents(object, 'metadata.annotations', '.Values.commonAnnotations'),
+  ];
+}
 
 function place(object: string, path: string, tree: ChartTree): ChartPlace {
   return { object, path, tree };
@@ -66,4 +176,8 @@ function place(object: string, path: string, tree: ChartTree): ChartPlace {
 
 function action(object: string, path: string, text: string): ChartPlace {
   return place(object, path, { kind: 'action', text });
+}
+
+function contents(object: string, path: string, values: string): ChartPlace {
+  return place(object, `${path}.+`, { kind: 'contentsOf', path: values });
 }

@@ -1,5 +1,5 @@
-import { CHART_PLACES } from './chart-places.ts';
-import { type ChartTree, type PlainMap, treeOf } from './chart-tree.ts';
+import { CHART_PLACES, markPlaces } from './chart-places.ts';
+import { type ChartTree, onlyIf, type PlainMap, treeOf } from './chart-tree.ts';
 import { fillPlace } from './fill-place.ts';
 import { renderChartTree } from './render-chart-tree.ts';
 import { weaveVariant } from './weave-variant.ts';
@@ -17,6 +17,10 @@ export interface ChartOption {
   /** A component has nothing but what it adds. */
   readonly isComponent: boolean;
 }
+
+const SECURITY_LABEL = 'pod-security.kubernetes.io/enforce';
+/** The restricted level forbids the network of the host. */
+const SECURITY_LEVEL = '{{ ternary "privileged" "restricted" .Values.webhook.hostNetwork }}';
 
 /** The templates of the chart by file name, from deploy/base and the options. */
 export function chartTemplates(
@@ -57,18 +61,33 @@ function find(objects: readonly Manifest[], { kind, metadata }: Manifest): Manif
   );
 }
 
-function filled({ kind, metadata: { name, labels } }: Manifest, tree: ChartTree): ChartTree {
-  for (const { object, path, tree: filling } of CHART_PLACES) {
-    if (object === `${kind} ${name}`) fillPlace(tree, path.split('.'), filling);
-  }
-  const manager = 'app.kubernetes.io/managed-by';
-  if (labels !== undefined && manager in labels) {
-    fillPlace(tree, ['metadata', 'labels', manager], { kind: 'action', text: '{{ .Release.Service }}' });
-  }
-  if (kind === 'CustomResourceDefinition') {
-    fillPlace(tree, ['metadata', 'annotations'], treeOf({ 'helm.sh/resource-policy': 'keep' }));
-  }
+function filled(manifest: Manifest, tree: ChartTree): ChartTree {
+  const { kind, metadata } = manifest;
+  const object = `${kind} ${metadata.name}`;
+  for (const [path, filling] of markings(manifest)) fillPlace(tree, path, filling);
+  for (const place of [...CHART_PLACES.filter((each) => each.object === object), ...markPlaces(object, kind)])
+    fillPlace(tree, place.path.split('.'), place.tree);
   return tree;
+}
+
+/** Labels and annotations whose values or presence Helm decides; their keys have dots. */
+function markings({ kind, metadata: { name, labels } }: Manifest): readonly (readonly [string[], ChartTree])[] {
+  const action = (key: string, text: string): readonly [string[], ChartTree] => [
+    ['metadata', 'labels', key],
+    { kind: 'action', text },
+  ];
+  const manager = 'app.kubernetes.io/managed-by';
+  const isManaged = labels !== undefined && manager in labels;
+  return [
+    ...(isManaged ? [action(manager, '{{ .Release.Service }}')] : []),
+    ...(kind === 'CustomResourceDefinition' ? [kept()] : []),
+    ...(kind === 'Namespace' && name === 'plimsoll-system' ? [action(SECURITY_LABEL, SECURITY_LEVEL)] : []),
+  ];
+}
+
+function kept(): readonly [string[], ChartTree] {
+  const annotations = treeOf({ 'helm.sh/resource-policy': 'keep' });
+  return [['metadata', 'annotations'], onlyIf('.Values.crds.keep', annotations)];
 }
 
 function conditional({ kind, metadata: { name } }: Manifest, tree: ChartTree): ChartTree {

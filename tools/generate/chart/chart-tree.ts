@@ -8,15 +8,15 @@ export type ChartTree =
   | { readonly kind: 'action'; readonly text: string }
   /** A value as YAML; left out while it is empty. */
   | { readonly kind: 'values'; readonly path: string }
-  /** In a list: the items of a list in the values. */
-  | { readonly kind: 'itemsOf'; readonly path: string };
+  /** In a list or a map: the items or entries of one in the values. */
+  | { readonly kind: 'contentsOf'; readonly path: string };
 
 /** One of two, or nothing where a side is missing. */
 export interface Either {
   readonly kind: 'either';
   /** Condition of a template `if`. */
   readonly when: string;
-  readonly then: ChartTree | undefined;
+  then: ChartTree | undefined;
   otherwise: ChartTree | undefined;
 }
 
@@ -24,6 +24,11 @@ export type PlainMap = Readonly<Record<string, unknown>>;
 
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Given while a condition on the values holds. */
+export function onlyIf(when: string, then: ChartTree): Either {
+  return { kind: 'either', when, then, otherwise: undefined };
 }
 
 /** The tree of plain YAML. */

@@ -1,15 +1,17 @@
-import type { ChartTree } from './chart-tree.ts';
+import type { ChartTree, Either } from './chart-tree.ts';
+
+type Contents = Extract<ChartTree, { readonly kind: 'contentsOf' }>;
 
 /**
- * Puts a tree at a path of another one, on both sides of a condition. `+` is the end of a list; a key that is not there is
- * added. Throws where the path does not fit, as it does when a manifest changes its shape.
+ * Puts a tree at a path of another one, on both sides of a condition. `+` is the end of a list or a map; one that is not
+ * there is added, and so is a key. Throws where the path does not fit, as it does when a manifest changes its shape.
  */
 export function fillPlace(tree: ChartTree, path: readonly string[], filling: ChartTree): void {
   const [key = '', ...rest] = path;
   if (tree.kind === 'either') {
     for (const side of [tree.then, tree.otherwise]) if (side !== undefined) fillPlace(side, path, filling);
-  } else if (tree.kind === 'list' && key === '+') {
-    tree.items.push(filling);
+  } else if (tree.kind === 'map' && rest[0] === '+' && filling.kind === 'contentsOf') {
+    tree.entries.set(key, extended(tree.entries.get(key), filling));
   } else if (rest.length > 0) {
     fillPlace(child(tree, key), rest, filling);
   } else {
@@ -17,8 +19,24 @@ export function fillPlace(tree: ChartTree, path: readonly string[], filling: Cha
   }
 }
 
+/** A list or map with the contents of a value at its end. */
+function extended(tree: ChartTree | undefined, filling: Contents): ChartTree {
+  if (tree === undefined || tree.kind === 'plain') return { kind: 'values', path: filling.path };
+  if (tree.kind === 'map') tree.entries.set(`+${filling.path}`, filling);
+  else if (tree.kind === 'list') tree.items.push(filling);
+  else if (tree.kind === 'either') extendSides(tree, filling);
+  else throw new Error(`cannot add ${filling.path}: there is neither a list nor a map`);
+  return tree;
+}
+
+function extendSides(tree: Either, filling: Contents): void {
+  tree.then = extended(tree.then, filling);
+  tree.otherwise = extended(tree.otherwise, filling);
+}
+
 function replace(tree: ChartTree, key: string, filling: ChartTree): void {
   if (tree.kind === 'map') tree.entries.set(key, filling);
+  else if (tree.kind === 'list' && key === '+') tree.items.push(filling);
   else if (tree.kind === 'list' && tree.items[Number(key)] !== undefined) tree.items[Number(key)] = filling;
   else throw new Error(`cannot fill ${key}: there is no such map or item`);
 }

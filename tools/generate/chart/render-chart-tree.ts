@@ -17,7 +17,7 @@ export function renderChartTree(tree: ChartTree, indent = 0): readonly string[] 
     case 'action':
       return indented([tree.text], indent);
     case 'values':
-    case 'itemsOf':
+    case 'contentsOf':
       return indented([`{{- toYaml ${tree.path} | nindent ${indent} }}`], indent);
   }
 }
@@ -33,6 +33,8 @@ function entryLines(key: string, tree: ChartTree, indent: number): readonly stri
       return indented([`${named}: ${tree.text}`], indent);
     case 'values':
       return withValue(tree.path, indent, [`${named}:`, `  {{- toYaml . | nindent ${indent + STEP} }}`]);
+    case 'contentsOf':
+      return contents(tree.path, indent);
     default:
       return [...indented([`${named}:`], indent), ...renderChartTree(tree, indent + STEP)];
   }
@@ -40,12 +42,16 @@ function entryLines(key: string, tree: ChartTree, indent: number): readonly stri
 
 function itemLines(tree: ChartTree, indent: number): readonly string[] {
   if (tree.kind === 'either') return either(tree, indent, (side) => itemLines(side, indent));
-  if (tree.kind === 'itemsOf') return withValue(tree.path, indent, [`{{- toYaml . | nindent ${indent} }}`]);
+  if (tree.kind === 'contentsOf') return contents(tree.path, indent);
   const lines = renderChartTree(tree, indent + STEP);
   const [first = '', ...rest] = lines;
   // A condition cannot stand on the line of the dash.
   if (first.trimStart().startsWith('{{-')) return [...indented(['-'], indent), ...lines];
   return [`${' '.repeat(indent)}- ${first.trimStart()}`, ...rest];
+}
+
+function contents(path: string, indent: number): readonly string[] {
+  return withValue(path, indent, [`{{- toYaml . | nindent ${indent} }}`]);
 }
 
 function withValue(path: string, indent: number, lines: readonly string[]): readonly string[] {

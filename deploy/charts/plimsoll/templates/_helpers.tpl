@@ -1,5 +1,24 @@
 {{- define "plimsoll.image" -}}
-{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- with .Values.image.registry }}{{ . }}/{{ end }}{{ .Values.image.repository }}
+{{- with .Values.image.digest }}@{{ . }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- /* Heap in MiB for a memory limit. What is not heap stays as large as with the default limit; a smaller limit keeps the share. */}}
+{{- define "plimsoll.heap" -}}
+{{- $limit := dig "limits" "memory" "" (.resources | default dict) -}}
+{{- if not $limit }}{{ .heap }}
+{{- else }}
+{{- $mebibytes := include "plimsoll.mebibytes" $limit | float64 -}}
+{{- max (sub (floor $mebibytes | int) (sub .limit .heap)) (floor (divf (mulf $mebibytes .heap) .limit) | int) }}
+{{- end }}
+{{- end }}
+
+{{- /* A quantity of memory in MiB. */}}
+{{- define "plimsoll.mebibytes" -}}
+{{- $text := ternary . (printf "%.0f" (float64 .)) (kindIs "string" .) -}}
+{{- if not (regexMatch "^[0-9]+(\\.[0-9]+)?(k|M|G|T|Ki|Mi|Gi|Ti)?$" $text) }}{{ fail (printf "cannot size the heap: the memory limit is %q, expected a quantity such as 512Mi" $text) }}{{ end -}}
+{{- $units := dict "" 1.0 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024.0 "Mi" 1048576.0 "Gi" 1073741824.0 "Ti" 1099511627776.0 -}}
+{{- divf (mulf (regexFind "^[0-9.]+" $text | float64) (get $units (regexFind "[A-Za-z]*$" $text))) 1048576.0 }}
 {{- end }}
 
 {{- /* Who is asked about new pods: by what the API server serves, unless the values say it. */}}

@@ -1,0 +1,78 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { at } from '#test/contract/harness.ts';
+import { chartSettings } from '#test/deploy/chart-settings.ts';
+import { nameOf } from './support/built-manifests.ts';
+import { CHART_CASES } from './support/chart-cases.ts';
+import { helm, whyNoHelm } from './support/helm.ts';
+
+const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const HEAP = /^--max-old-space-size=(\d+)$/;
+
+const why = whyNoHelm(process.env);
+
+describe.skipIf(why !== undefined)(`the values of the Helm chart${why ?? ''}`, () => {
+  test('are all in the table below', () => {
+    const covered = CHART_CASES.map(({ set }) => set.slice(0, set.indexOf('=')));
+    expect(chartSettings().filter((path) => !covered.includes(path))).toEqual([]);
+  });
+
+  test.each(CHART_CASES)('$set is in $object', async ({ set, object, at: path, wanted, with: others = [] }) => {
+    const objects = await rendered([...others, set]);
+    const found = objects.find((each) => nameOf(each) === object);
+    expect(found).toBeDefined();
+    if (path === undefined) return;
+    expect(at(found, path)).toEqual(wanted);
+  });
+
+  test.each<[string, string, number]>([
+    ['the default', '"352Mi"', 112],
+    ['a larger limit, of which all that is added is heap', '"1Gi"', 784],
+    ['a limit in decimal units', '"1G"', 713],
+    ['a limit without a unit', '1073741824', 784],
+    ['a smaller limit, of which the heap keeps its share', '"176Mi"', 56],
+  ])('size the heap of the webhook for %s', async (_, limit, mebibytes) => {
+    const objects = await rendered([`webhook.resources.limits.memory=${limit}`]);
+    const webhook = objects.find((each) => nameOf(each) === 'Deployment plimsoll-system/plimsoll-webhook');
+    const command = at(webhook, 'spec.template.spec.containers.0.command') as readonly string[];
+    expect(command.flatMap((word) => HEAP.exec(word)?.slice(1) ?? [])).toEqual([String(mebibytes)]);
+  });
+
+  test.each([
+    ['a memory limit that is no quantity', 'webhook.resources.limits.memory="much"', 'expected a quantity'],
+    ['the port of the kubelet', 'webhook.hostNetwork=true', 'set webhook.securePort'],
+    ['a misspelt key of a component', 'webhook.replcas=3', '/webhook/replcas'],
+    ['a misspelt key of an account', 'agent.serviceAccount.label={}', 'label'],
+    [
+      'a label that selects pods',
+      'commonLabels={"app.kubernetes.io/name":"x"}',
+      '/commonLabels/app.kubernetes.io~1name',
+    ],
+    ['a shortened digest', 'image.digest="sha256:abc"', '/image/digest'],
+  ])('refuse %s, and name it', async (_, set, named) => {
+    const { status, stderr } = await template([set]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(named)]);
+  });
+
+  test('leave to Kubernetes what is its own, and what is global to parent charts', async () => {
+    const affinity = '{"nodeAffinity":{"newer":{"field":1}}}';
+    expect(await template([`webhook.affinity=${affinity}`, 'global={"any":{"key":1}}'])).toMatchObject({ status: 0 });
+  });
+});
+
+async function rendered(values: readonly string[]): Promise<readonly unknown[]> {
+  const { status, stdout, stderr } = await template(values);
+  expect([status, stderr]).toEqual([0, '']);
+  return parseAllDocuments(stdout)
+    .map((document) => document.toJS() as unknown)
+    .filter((object) => object !== null && object !== undefined);
+}
+
+function template(values: readonly string[]): ReturnType<typeof helm> {
+  return helm([
+    ...['template', 'plimsoll', CHART, '--namespace', 'default'],
+    ...['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'],
+    ...values.flatMap((value) => ['--set-json', value]),
+  ]);
+}
