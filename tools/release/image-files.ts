@@ -1,0 +1,41 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readDockerfile } from '#test/cluster/node/image/dockerfile.ts';
+import { type Lock, shippedPackages } from '#tools/generate/image/bill-of-materials.ts';
+import type { TarEntry } from './oci/tar.ts';
+import type { ImageParts } from './oci/image.ts';
+import { trackedFiles } from './source.ts';
+
+const DOCKERFILE = 'deploy/Dockerfile';
+/** Code compiled by V8 differs each time it is made, and must be made on a machine of the architecture. */
+const OF_COMPILED_CODE = 'NODE_COMPILE_CACHE';
+const EXECUTABLE = 0o100;
+
+/** What deploy/Dockerfile puts into the image, without Node and compiled code, and the settings that it gives it. */
+export function imageFiles(): Pick<ImageParts, 'files' | 'config'> {
+  const { workingFolder, environment, user, copies } = readDockerfile(readFileSync(DOCKERFILE, 'utf8'));
+  const sources = copies.flatMap(([source]) => trackedFiles(source));
+  const files = [...sources, ...packageFiles()].map((path) => entryOf(join(workingFolder, path).slice(1), path));
+  const variables = Object.entries(environment).filter(([name]) => name !== OF_COMPILED_CODE);
+  const Env = [
+    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    ...variables.map(([name, value]) => `${name}=${value}`),
+  ];
+  return { files, config: { Env, User: user, WorkingDir: workingFolder } };
+}
+
+/** The packages that `npm ci --omit=dev` installs; of optional ones those that are here. */
+function packageFiles(): readonly string[] {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
+  const folders = Array.from(shippedPackages(lock), ([folder]) => folder).filter((folder) => existsSync(folder));
+  return folders.flatMap((folder) =>
+    globSync(`${folder}/**`, { withFileTypes: true, exclude: ['**/node_modules/**/node_modules'] })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name)),
+  );
+}
+
+/** A file of the checkout under its path in an archive. */
+export function entryOf(path: string, file: string): TarEntry {
+  return { path, content: readFileSync(file), isExecutable: (statSync(file).mode & EXECUTABLE) !== 0 };
+}
