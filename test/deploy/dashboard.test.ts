@@ -68,8 +68,8 @@ describe('deploy/components/dashboard', () => {
       podSelector: selector,
       policyTypes: ['Ingress'],
       ingress: [
-        { ports: [{ port: 'dashboard' }], from: from('plimsoll.dev/dashboard') },
-        { ports: [{ port: 'health' }], from: from('plimsoll.dev/metrics') },
+        { ports: [{ port: 'dashboard', protocol: 'TCP' }], from: from('plimsoll.dev/dashboard') },
+        { ports: [{ port: 'health', protocol: 'TCP' }], from: from('plimsoll.dev/metrics') },
       ],
     });
     expect(at(read('dashboard/service.yaml'), 'spec.selector')).toEqual(at(selector, 'matchLabels'));

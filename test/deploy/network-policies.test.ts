@@ -15,6 +15,10 @@ function portNames(workload: object): readonly unknown[] {
   return (at(workload, 'spec.template.spec.containers.0.ports') as readonly object[]).map((port) => at(port, 'name'));
 }
 
+function tcp(port: string): object {
+  return { port, protocol: 'TCP' };
+}
+
 describe('network policies', () => {
   test.each([
     ['base/webhook/deployment.yaml', 'base/webhook/network-policy.yaml', ['admission']],
@@ -30,8 +34,8 @@ describe('network policies', () => {
     expect(at(policy, 'metadata.namespace')).toBe(at(workload, 'metadata.namespace'));
     expect(at(policy, 'spec.policyTypes')).toEqual(['Ingress']);
     expect(at(policy, 'spec.ingress')).toEqual([
-      ...open.map((port) => ({ ports: [{ port }] })),
-      { ports: [{ port: 'health' }], from: MAY_READ_METRICS },
+      ...open.map((port) => ({ ports: [tcp(port)] })),
+      { ports: [tcp('health')], from: MAY_READ_METRICS },
     ]);
     expect(portNames(workload)).toEqual([...open, 'health']);
   });
@@ -41,9 +45,7 @@ describe('network policies', () => {
       read(`components/scheduler-second/${file}`),
     );
     expect(at(policy, 'spec.podSelector')).toEqual(at(workload, 'spec.selector'));
-    expect(at(policy, 'spec.ingress')).toEqual([
-      { ports: [{ port: 'health' }, { port: 'metrics' }], from: MAY_READ_METRICS },
-    ]);
+    expect(at(policy, 'spec.ingress')).toEqual([{ ports: [tcp('health'), tcp('metrics')], from: MAY_READ_METRICS }]);
     const containers = at(workload, 'spec.template.spec.containers') as readonly object[];
     const ports = containers.flatMap((container) => at(container, 'ports') as readonly object[]);
     expect(ports.map((port) => at(port, 'name'))).toEqual(['health', 'metrics']);

@@ -119,6 +119,7 @@ function rulePolicy({ name, rules, matchConditions, variables, validations }: Po
       paramKind: { apiVersion: API_VERSION, kind: 'PriorityRules' },
       matchConstraints: {
         namespaceSelector: judgedNamespaces(),
+        objectSelector: {},
         resourceRules: rules,
         matchPolicy: 'Equivalent',
       },

@@ -31,6 +31,7 @@ function policyFor(name: string, response: 'Deny' | 'Warn'): readonly KubeObject
       paramKind: { apiVersion: API_VERSION, kind: 'DisruptionPolicy' },
       matchConstraints: {
         namespaceSelector: judgedNamespaces(),
+        objectSelector: {},
         resourceRules: [
           {
             apiGroups: ['policy'],

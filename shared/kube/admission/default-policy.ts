@@ -129,6 +129,7 @@ function givingPolicy({ name, created, matchConditions, variables, patch }: Givi
         paramKind: { apiVersion: API_VERSION, kind: 'PriorityRules' },
         matchConstraints: {
           namespaceSelector: judgedNamespaces(),
+          objectSelector: {},
           resourceRules: [created],
           matchPolicy: 'Equivalent',
         },

@@ -251,7 +251,9 @@ function validatingPolicy({
 
 function managed(resourceRules: readonly object[]): object {
   const requirement = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] };
-  return { namespaceSelector: judgedNamespaces(requirement), resourceRules, matchPolicy: 'Equivalent' };
+  // Also what the API server would fill in, so that another manager may apply the same without a conflict.
+  const defaults = { objectSelector: {}, matchPolicy: 'Equivalent' };
+  return { namespaceSelector: judgedNamespaces(requirement), resourceRules, ...defaults };
 }
 
 function policy(kind: string, name: string, spec: object): KubeObject {
