@@ -41,7 +41,7 @@ describe.skipIf(why !== undefined)(`a release${why ?? ''}`, { timeout: WITHIN_MS
   test('has an image that other tools take, and whose processes start', async () => {
     await buildah('pull', '--quiet', `oci:${path('release/image')}:0.1.0`);
     const container = await buildah('from', '--pull-never', `oci:${path('release/image')}:0.1.0`);
-    for (const main of ['webhook', 'agent', 'scheduler', 'cli']) {
+    for (const main of ['webhook', 'agent', 'scheduler']) {
       const printed = await buildah(
         'run',
         '--isolation',
