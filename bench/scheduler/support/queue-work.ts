@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { ZERO } from '#shared/domain/quantity/quantity.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { letPodsIn } from '#scheduler/queues/let-pods-in.ts';
 import { planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
@@ -19,23 +23,37 @@ export interface QueueWork {
   readonly report: (plan: QueuePlan) => Promise<void>;
   /** Seeks room for twenty pods, each time from the beginning. */
   readonly reclaim: (plan: QueuePlan) => Promise<void>;
+  /** In a minute in which no pod may go in, once the statuses of all queues are stored. */
+  readonly writesOfMinute: () => Promise<{ readonly podsAndQueues: number; readonly events: number }>;
 }
+
+/** The statuses of so many queues are written in one report. */
+const STATUSES = 20;
+const SECONDS = 60;
+const NO_STATUS: unknown = undefined;
+const NO_CPU: Amounts = new Map([['cpu', ZERO]]);
 
 /** Reads a cluster of this size, and makes what the leader has. */
 export function openQueueWork(size: QueueClusterSize): QueueWork {
   const { snapshot, pods, objects } = createQueueCluster(size, systemClock);
   const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
   const { signal } = new AbortController();
-  const { client } = scriptedClient(() => ({ kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] }));
+  const unwritten = { resourceVersion: undefined, isMade: false, status: NO_STATUS };
+  const stored = new Map(objects.map((object) => [object.name, { ...unwritten, object, uid: object.name }]));
+  const { client, requests } = scriptedClient(({ path, body }) => {
+    const queue = stored.get(/\/queues\/([^/]+)\/status$/.exec(path)?.[1] ?? '');
+    if (queue !== undefined) queue.status = fieldOf((body as readonly unknown[])[0], 'value');
+    return { kind: 'ok', object: { metadata: { name: 'x' } }, warnings: [] };
+  });
   const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
   const metrics = createQueueMetrics(createMetrics('scheduler'));
-  const events = { record: () => undefined };
+  let told = 0;
+  const events = { record: () => void (told += 1) };
   const ports = { client, clock: systemClock, log, metrics, events, pods, term: { isHeld: () => true } };
-  const unwritten = { resourceVersion: undefined, isMade: false, status: undefined };
-  const stored = objects.map((object) => ({ ...unwritten, object, uid: object.name }));
   const noReclaim = { evictedFor: () => [], blockedFor: () => undefined };
-  const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored });
+  const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored.values() });
   const tellWaiting = createWaitEvents(events, () => undefined);
+  const letInPorts = { ...ports, classOf: () => undefined, refusedUntil: new Map<string, number>() };
   const how = { isReclaiming: true, reclaimBy: 'Guarantees', replacements: 'First' } as const;
   return {
     pass: () =>
@@ -48,6 +66,21 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       const mode = { mode: 'DryRun', overuse: 'Off' } as const;
       const reclaim = new Reclaim({ ...ports, ...mode, snapshot, leading: signal, letIn: () => Promise.resolve() });
       await reclaim.round(plan, signal);
+    },
+    writesOfMinute: async () => {
+      const now = systemClock.now();
+      const directory = queueDirectory(objects.map((object) => ({ ...object, max: NO_CPU })));
+      const input = { pods, snapshot, now, ...how, ...settings, directory };
+      const plan = await inSlices(planPass(input), systemClock, signal);
+      if (plan.letIn.length + plan.seeking.length > 0) throw new Error('pods go in');
+      for (let round = 0; round <= objects.length / STATUSES; round += 1) await writeStatus(plan, signal);
+      const before = { requests: requests.length, told };
+      for (let second = 0; second < SECONDS; second += 1) {
+        await letPodsIn(plan, letInPorts, signal);
+        await writeStatus(plan, signal);
+        tellWaiting(plan, now + second * 1_000);
+      }
+      return { podsAndQueues: requests.length - before.requests, events: told - before.told };
     },
   };
 }
