@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import {
   ANNOTATION_ADMITTED,
   ANNOTATION_SNAPSHOT_TIME,
@@ -26,6 +25,7 @@ import {
   RESOURCE_QUOTAS,
 } from '#shared/kube/resource.ts';
 import { keepFields } from './kept-fields.ts';
+import type { Pseudonym, Sort } from './pseudonyms.ts';
 
 /** A `v1` List of objects, reduced to what decisions read. */
 export interface Snapshot {
@@ -285,26 +285,4 @@ function comparedKeysIn(value: unknown): readonly string[] {
   const { key, operator } = value;
   const isComparison = typeof key === 'string' && (operator === 'Gt' || operator === 'Lt');
   return isComparison ? [key] : Object.values(value).flatMap(comparedKeysIn);
-}
-
-/** What a name stands for; names of one sort never meet those of another. */
-type Sort =
-  'ns' | 'queue' | 'pod' | 'container' | 'owner' | 'pdb' | 'quota' | 'configmap' | 'user' | 'value' | 'volume';
-
-/** Replaces names: the same name of the same sort always by the same text. */
-type Pseudonym = (sort: Sort, name: string) => string;
-
-/** Enough that among a million names two are equal once in a million files. */
-const HEX_DIGITS = 15;
-
-/** Pseudonyms by a keyed hash: without the key, guessed names cannot be verified. An empty name stays empty. */
-export function createPseudonyms(key: Uint8Array): Pseudonym {
-  const known = new Map<string, string>();
-  return (sort, name) => {
-    if (name === '') return name;
-    const id = `${sort} ${name}`;
-    const found = known.get(id) ?? `${sort}-${createHmac('sha256', key).update(id).digest('hex').slice(0, HEX_DIGITS)}`;
-    known.set(id, found);
-    return found;
-  };
 }

@@ -26,7 +26,8 @@ import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { formatYaml } from '#cli/output/answer.ts';
 import { keepFields } from './kept-fields.ts';
-import { createPseudonyms, makeSnapshot, type Snapshot, snapshotJson } from './make-snapshot.ts';
+import { makeSnapshot, type Snapshot, snapshotJson } from './make-snapshot.ts';
+import { createPseudonyms } from './pseudonyms.ts';
 
 export interface SnapshotOptions extends ClusterOptions {
   readonly output?: string;

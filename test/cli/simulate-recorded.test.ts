@@ -5,7 +5,8 @@ import { findPod } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { preemptView, type PreemptView } from '#cli/simulate/preempt-view.ts';
-import { createPseudonyms, makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
+import { makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
+import { createPseudonyms } from '#cli/snapshot/pseudonyms.ts';
 import { readVectors, type Vector } from '#test/conformance/read-vectors.ts';
 import { manifestsOf, pendingPod, vectorCluster, type RecordedAnswer } from './vector-cluster.ts';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { createPseudonyms, makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
+import { makeSnapshot } from '#cli/snapshot/make-snapshot.ts';
+import { createPseudonyms } from '#cli/snapshot/pseudonyms.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import { CONFIG_MAPS, NAMESPACES, NODES, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { folderWith, itemsIn, runPlimsoll } from './run-plimsoll.ts';

@@ -36,7 +36,7 @@ function roomUnder(limit: DisruptionLimit, { pods, account, now }: LimitSources)
   const live = liveDebits(account, now);
   const above = minAvailable && podsUp(covered, live, now).size - podsOf(minAvailable, covered.expected);
   const rooms = limit.limits.map((rate) => {
-    const inside = debitsIn(live, keyOfLimit(limit.name), rate, now);
+    const inside = debitsIn(live, { key: keyOfLimit(limit.name), windowMs: rate.windowMs }, now);
     const max = podsOf(rate.max, covered.expected);
     const own = inside.filter(({ component }) => component === 'Scheduler');
     return Math.min(max - inside.length, shareOf(max, limit, 'Scheduler') - own.length);
