@@ -94,7 +94,7 @@ export const STORM = exampleDisruption({
   cause: 'Taint',
   removedAt: '2026-01-01T11:59:00Z',
   spec: { because: { code: 'Tainted', text: 'it does not tolerate a NoExecute taint of its node' } },
-  status: { count: 35, others: ['nightly-3', 'nightly-4'].map((pod) => ({ pod, podUID: `uid-of-${pod}` })) },
+  status: { count: 35, others: ['nightly-3', 'nightly-4'].map((pod, index) => ({ pod, podUID: `uid-of-${index}` })) },
 });
 
 export const EXAMPLE_DISRUPTIONS: readonly object[] = [PLACED_ELSEWHERE, EVICTED, STORM];
