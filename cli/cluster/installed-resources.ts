@@ -34,7 +34,6 @@ export const WORKLOAD_RESOURCES: readonly Resource[] = [
   { ...core, plural: 'services', kind: 'Service' },
   { group: 'networking.k8s.io', version: 'v1', plural: 'networkpolicies', kind: 'NetworkPolicy', namespaced: true },
   RESOURCE_QUOTAS,
-  CONFIG_MAPS,
   SECRETS,
   { ...rbac, plural: 'rolebindings', kind: 'RoleBinding', namespaced: true },
   { ...rbac, plural: 'roles', kind: 'Role', namespaced: true },
@@ -52,7 +51,7 @@ export const INSTALLED_RESOURCES: readonly Resource[] = [
 
 /** Kinds that only components and overlays create. */
 export const COMPONENT_RESOURCES: readonly Resource[] = [
-  ...[MUTATING_POLICY_BINDINGS, MUTATING_POLICIES],
+  ...[MUTATING_POLICY_BINDINGS, MUTATING_POLICIES, CONFIG_MAPS],
   { ...certificates, plural: 'certificates', kind: 'Certificate' },
   { ...certificates, plural: 'issuers', kind: 'Issuer' },
   { ...flowControl, plural: 'flowschemas', kind: 'FlowSchema' },
