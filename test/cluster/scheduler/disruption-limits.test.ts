@@ -1,4 +1,4 @@
-import { createServer, connect, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts'
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
+import { roundRobin } from '#test/cluster/support/round-robin.ts';
 import { startWebhookProcess, type WebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { startSchedulerProcess, type SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
@@ -65,12 +66,7 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
   async function startWebhooks(): Promise<void> {
     const { admin, cluster } = own();
     const [frontPort = 0, ...ports] = await freePorts(3);
-    let turn = 0;
-    front = createServer({ noDelay: true }, (socket) => {
-      const to = connect(ports[(turn += 1) % ports.length] ?? 0, '127.0.0.1').setNoDelay(true);
-      for (const each of [socket, to]) each.on('error', () => [socket, to].forEach((end) => end.destroy()));
-      socket.pipe(to).pipe(socket);
-    }).listen(frontPort, '127.0.0.1');
+    front = roundRobin(frontPort, ports);
     const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
     await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
     const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await kubeconfigOf(WEBHOOK.name) };

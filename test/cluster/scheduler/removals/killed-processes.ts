@@ -1,0 +1,58 @@
+import type { Server } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { registerFully } from '#webhook/registration/registration.ts';
+import { accountToken, WEBHOOK, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { freePorts } from '#test/cluster/support/free-ports.ts';
+import { roundRobin } from '#test/cluster/support/round-robin.ts';
+import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
+import { startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+
+const WEBHOOKS = 5;
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
+/** As deployed: the replicas share their CA. */
+const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
+export const POSITION = fileURLToPath(new URL('../../../../deploy/components/disruption-record', import.meta.url));
+
+/** A process that can be killed and started again. */
+interface Replica {
+  readonly kill: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Five webhooks and two recorders of removals. They are killed in turn, each by SIGKILL, and start again at once. */
+export async function killedProcesses(own: OwnCluster) {
+  const { admin, cluster } = own;
+  const [frontPort = 0, ...ports] = await freePorts(WEBHOOKS + 3);
+  const front: Server = roundRobin(frontPort, ports.slice(0, WEBHOOKS));
+  const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
+  await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
+  const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await kubeconfigOf(WEBHOOK.name, own) };
+  const recorder = await kubeconfigOf('plimsoll-disruptions', own);
+  const starts: readonly (() => Promise<Replica>)[] = ports.map((port, index) =>
+    index < WEBHOOKS
+      ? () => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })
+      : () => startSchedulerProcess(recorder, port, FLAGS),
+  );
+  const replicas = await Promise.all(starts.map((start) => start()));
+  return {
+    /** Webhooks and recorders take turns. */
+    killNext: async (turn: number): Promise<void> => {
+      const index = turn % 2 === 0 ? (turn / 2) % WEBHOOKS : WEBHOOKS + (((turn - 1) / 2) % 2);
+      await replicas[index]?.kill();
+      const again = await starts[index]?.();
+      if (again !== undefined) replicas[index] = again;
+    },
+    stop: async (): Promise<void> => {
+      front.close();
+      await Promise.all(replicas.map((each) => each.stop()));
+    },
+  };
+}
+
+async function kubeconfigOf(name: string, { admin, cluster, connection }: OwnCluster): Promise<string> {
+  const path = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
+  writeKubeconfig(path, connection, await accountToken(admin, { namespace: 'plimsoll-system', name }));
+  return path;
+}
