@@ -3,18 +3,20 @@ import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { volume } from '#test/build/volume.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { PATIENCE_MS } from './removal-scene.ts';
 import { reschedulingScene, type SeenPod } from './rescheduling-scene.ts';
 
 /** Each with a policy of its own, since a policy moves five pods a pass. */
-const POOLS = Array.from({ length: 17 }, (_, n) => `pool-${n}`);
+const POOLS = Array.from({ length: volume(17) }, (_, n) => `pool-${n}`);
 /** Of each pool: full nodes, as many that are added, and owners of two pods that fill the full ones. */
 const NODES = 4;
 const OWNERS = 16;
 const REPLICAS = 2;
 const PODS = POOLS.length * OWNERS * REPLICAS;
-const MOVES = 200;
+/** 200 of 17 pools. */
+const MOVES = Math.floor(11.8 * POOLS.length);
 /** Nodes of eight CPUs with at most 65% of them requested. */
 const MOST_ON_NODE = 5;
 const MOVED = 'Pod evicted to be placed better';
@@ -23,7 +25,7 @@ const AT_ONCE = 8;
 const TEST_MS = 180_000;
 const why = whyNoOwnCluster(process.env);
 
-describe.skipIf(why !== undefined)(`two hundred moves with faults between them${why ?? ''}`, () => {
+describe.skipIf(why !== undefined)(`${MOVES} moves with faults between them${why ?? ''}`, () => {
   const own = ownCluster();
   let isFilling = true;
   const scene = reschedulingScene(own, () => ({ ageMs: isFilling ? 3_600_000 : 0 }));
@@ -76,11 +78,11 @@ describe.skipIf(why !== undefined)(`two hundred moves with faults between them${
         const nodeSelector = { matchLabels: { pool } };
         await scene.createPolicy(pool, { mode: 'Enforce', nodeSelector, underused });
       }
-      await movedAtLeast(30);
+      await movedAtLeast(0.15 * MOVES);
       await cluster.stop('kube-scheduler');
-      await movedAtLeast(60);
+      await movedAtLeast(0.3 * MOVES);
       await cluster.start('kube-scheduler');
-      await movedAtLeast(110);
+      await movedAtLeast(0.55 * MOVES);
       await killLeader();
       await movedAtLeast(MOVES);
       await eventually(async () => {
