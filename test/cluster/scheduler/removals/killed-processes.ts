@@ -10,7 +10,9 @@ import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
 
 const WEBHOOKS = 5;
-const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
+/** The records of a long run are more than a namespace keeps by default. */
+const KEPT = '--disruptions-keep-per-namespace=5000';
+const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On', KEPT];
 /** As deployed: the replicas share their CA. */
 const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
 export const POSITION = fileURLToPath(new URL('../../../../deploy/components/disruption-record', import.meta.url));
