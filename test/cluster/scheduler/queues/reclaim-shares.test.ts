@@ -183,8 +183,8 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
       );
       for (const name of ['e', 'f']) await createPod({ name, queue: 'right' });
       await createPod({ name: 'again', queue: 'left' });
-      expect(await untilPlaced('f')).toHaveLength(4);
-      await untilPlaced('e');
+      await untilPlaced('f');
+      expect(await untilPlaced('e')).toHaveLength(4);
       expect((await onNodes()).filter((name) => 'abcd'.includes(name))).toHaveLength(2);
       const again = await scene.get('again');
       expect(at(again, 'spec.nodeName')).toBeUndefined();
