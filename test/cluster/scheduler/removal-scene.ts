@@ -56,12 +56,15 @@ export function removalScene(own: () => Pick<OwnCluster, 'admin'>) {
   }
 
   /** By name, whichever of them this is about; the scheduler's own Event says which pod it was. */
-  async function preemptorInEvent(victim: string): Promise<string> {
+  /** The UIDs that Events name; a pod that terminates can be a victim once more. */
+  async function preemptorsInEvents(victim: string): Promise<readonly string[]> {
     const events = await send('GET', '/apis/events.k8s.io/v1/namespaces/default/events');
-    const found = (at(events, 'items') as readonly object[]).find(
+    const found = (at(events, 'items') as readonly object[]).filter(
       (each) => at(each, 'reason') === 'Preempted' && at(each, 'regarding.name') === victim,
     );
-    return /^Preempted by pod (?<uid>\S+) on node/.exec(textAt(found, 'note'))?.groups?.['uid'] ?? '';
+    return found.flatMap(
+      (each) => /^Preempted by pod (?<uid>\S+) on node/.exec(textAt(each, 'note'))?.groups?.['uid'] ?? [],
+    );
   }
 
   /** Of a kind that no controller makes pods for; the garbage collector deletes pods whose owner does not exist. */
@@ -91,5 +94,5 @@ export function removalScene(own: () => Pick<OwnCluster, 'admin'>) {
   const cause = (name: string, expected: string) =>
     eventually(async () => expect(await recordOf(name)).toMatchObject({ spec: { cause: expected } }), PATIENCE_MS);
 
-  return { send, create, records, recordOf, preemptorInEvent, makeOwner, evict, pressure, cause };
+  return { send, create, records, recordOf, preemptorsInEvents, makeOwner, evict, pressure, cause };
 }

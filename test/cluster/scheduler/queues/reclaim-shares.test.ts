@@ -72,7 +72,7 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
         name: `${id(name)}-${pod.name}`,
         queue: id(name),
         cpu: String(pod.cpu),
-        graceSeconds: 5,
+        graceSeconds: 10,
       })),
     );
     await scene.fillUp(Object.fromEntries(all), running);
