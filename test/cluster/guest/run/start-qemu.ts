@@ -20,12 +20,16 @@ export interface Machine {
 const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
 const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=-1 quiet';
 
+/** By name, as a shell or the kernel tells of it, and as the exit code of a program that a signal ended (128 and its number). */
+const LOST =
+  /SIG(SEGV|ILL|BUS|TRAP)|Segmentation fault|Illegal instruction|Bus error|breakpoint trap|general protection fault|GUEST-STATUS 13[2359]\b/;
+
 /**
  * Whether a program of the guest was lost to its emulation: now and then Node.js ends by SIGSEGV or a
  * like signal at its first pages, which on a processor it does not. Then the guest is worth another boot.
  */
 export function isLostToEmulation(said: string): boolean {
-  return /SIG(SEGV|ILL|BUS|TRAP)|Segmentation fault|Illegal instruction|Bus error|general protection fault/.test(said);
+  return LOST.test(said);
 }
 
 /** How often a guest is booted at most. */
