@@ -128,7 +128,7 @@ function chooseWith(
   const most = trigger.isPresent ? Math.min(freeSlots(query), Number.isFinite(gap) ? Infinity : 1) : 0;
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
   const isSafe = safeWithinRequest(ranking);
-  const inVain = trigger.stage === 'severe' ? returnedInVain(ranking) : () => undefined;
+  const inVain = returnedInVain(ranking);
   const tooOften = ownerRule(
     { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
     query.pace === 'lastChance',
@@ -171,8 +171,10 @@ export function eligiblePods(
 ): readonly Candidate[] {
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const ranked = rankNode(context, snapshot, policy);
-  const isSafe = safeWithinRequest({ ranked, reasonAgainst, context, snapshot, policy });
-  const isHeld = (candidate: Candidate): boolean => heldPodIn(isSafe(candidate)) !== undefined;
+  const ranking = { ranked, reasonAgainst, context, snapshot, policy };
+  const [isSafe, inVain] = [safeWithinRequest(ranking), returnedInVain(ranking)];
+  const isHeld = (candidate: Candidate): boolean =>
+    inVain(candidate) !== undefined || heldPodIn(isSafe(candidate)) !== undefined;
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
 }
 

@@ -98,13 +98,13 @@ function held({ pod, because }: HeldPod): Because {
 const ANSWERED_LATER_MS: Instant = 10_000;
 
 /**
- * Why a pod that came to the node in place of an evicted one must stay: evicting it again frees memory for a moment only,
+ * Why a pod that came to the node in place of an evicted one must stay in the severe stage: evicting it again frees memory for a moment only,
  * which keeps the kubelet from a held pod that exceeds its request by more and that the kubelet would evict.
  */
 export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const largest = once(() => largestHeld(ranking));
   return (candidate) => {
-    if (!isReplacement(candidate, ranking)) return undefined;
+    if (ranking.context.stage === 'mild' || !isReplacement(candidate, ranking)) return undefined;
     const kept = largest();
     if (kept === undefined || kept.roundedOverage <= candidate.roundedOverage) return undefined;
     const facts = { pod: nameOf(kept) };

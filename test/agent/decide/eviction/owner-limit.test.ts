@@ -68,6 +68,13 @@ function whoGoes(given: Case): readonly string[] {
   return result(given).decision.evictions.map(({ pod }) => pod.name);
 }
 
+/** Who would go next, as the status says. */
+function candidatesOf(given: Case): readonly string[] {
+  return result(given)
+    .decision.assessment.candidates()
+    .map(({ facts }) => facts.pod.name);
+}
+
 function closedGates(given: Case): readonly string[] {
   return result(given).decision.assessment.closedGates.map(({ code }) => code);
 }
@@ -175,6 +182,8 @@ describe('a pod that came in place of an evicted one', () => {
     expect(whoGoes({ past, pods: [hog, returned], trend: exhausted })).toEqual([]);
     const held = result({ past, pods: [hog, returned] }).decision.assessment.closedGates[0];
     expect(held?.facts).toEqual({ ProtectedNamespace: 1, ReturnedInVain: 1 });
+    expect(candidatesOf({ past, pods: [hog, returned] })).toEqual([]);
+    expect(candidatesOf({ past: [], pods: [hog, returned] })).toEqual(['leaking-1']);
   });
 
   test.each([
