@@ -1,14 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { buildKubeconfig } from '#test/build/kubeconfig.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { at, pod } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { processScene } from '#test/scheduler/process-scene.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -18,33 +11,12 @@ const POSITION = '/api/v1/namespaces/plimsoll-system/configmaps/plimsoll-disrupt
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
 
 describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
-  const server = runningApiServer();
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
-  let client: KubeClient;
-  let kubeconfig = '';
-  const started: SchedulerProcess[] = [];
+  const { send, start } = processScene();
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
-    kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
     for (const name of ['first', 'second', 'third', 'stays'])
       await send('POST', PODS, pod(name, { nodeName: 'node-1' }));
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await Promise.all(started.map((each) => each.stop()));
-    client.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
-    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
-    expect(outcome).toMatchObject({ kind: 'ok' });
-    return at(outcome, 'object');
-  }
 
   async function recorded(): Promise<readonly unknown[]> {
     const list = await send('GET', '/apis/plimsoll.dev/v1alpha1/disruptions');
@@ -56,15 +28,9 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
     return at(await send('GET', POSITION), 'data.resourceVersion');
   }
 
-  async function start(): Promise<SchedulerProcess> {
-    const process = await startSchedulerProcess(kubeconfig, 0, FLAGS);
-    started.push(process);
-    return process;
-  }
-
   /** Runs a process until it has recorded these. */
   async function runUntil(expected: readonly string[]): Promise<SchedulerProcess> {
-    const process = await start();
+    const process = await start(FLAGS);
     await eventually(async () => expect(await recorded()).toEqual(expected), PATIENCE_MS);
     return process;
   }
@@ -89,7 +55,7 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
   test('that the API server has forgotten are not invented: the time of the gap is stored', async () => {
     await send('PATCH', POSITION, { data: { resourceVersion: '1' } });
     await send('DELETE', `${PODS}/third`);
-    const process = await start();
+    const process = await start(FLAGS);
     await eventually(async () => {
       const gaps = JSON.parse(String(at(await send('GET', POSITION), 'data.gaps'))) as readonly object[];
       expect(gaps).toEqual([{ from: expect.any(String) as string, to: expect.any(String) as string }]);

@@ -1,15 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { at } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import type { SchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { processScene } from '#test/scheduler/process-scene.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -19,33 +12,13 @@ const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
 const FOREIGN = { key: 'team', value: 'a', effect: 'NoSchedule' };
 
 describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }, () => {
-  const server = runningApiServer();
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
-  let client: KubeClient;
+  const { send, start } = processScene();
   let scheduler: SchedulerProcess | undefined;
-  let kubeconfig = '';
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
-    kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
     const modes = ['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce'];
-    scheduler = await startSchedulerProcess(kubeconfig, 0, [...modes, '--nodes-transition-seconds=0']);
+    scheduler = await start([...modes, '--nodes-transition-seconds=0']);
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await scheduler?.stop();
-    client.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
-    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
-    expect(outcome).toMatchObject({ kind: 'ok' });
-    return at(outcome, 'object');
-  }
 
   /** A node with a foreign taint and condition, and a NodePressure that no agent has written yet. */
   async function createNode(name: string): Promise<void> {
@@ -145,7 +118,7 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
 
   test('in mode DryRun nothing is written, and a replica that leads later writes what is missing', async () => {
     await scheduler?.stop();
-    const dry = (scheduler = await startSchedulerProcess(kubeconfig, 0, ['--extender=Off']));
+    const dry = (scheduler = await start(['--extender=Off']));
     await createNode('n6');
     await report('n6', 'True', { evictions: [evicted('u6', 'default/ReplicaSet/web', 0)] });
     await eventually(() => {
@@ -156,11 +129,7 @@ describe('the node controller of the scheduler process', { timeout: TIMEOUT_MS }
     expect(await taintsOf('n6')).toEqual(['team:NoSchedule']);
     expect(await avoidOf('n6')).toEqual([]);
     await dry.stop();
-    scheduler = await startSchedulerProcess(kubeconfig, 0, [
-      '--extender=Off',
-      '--nodes-avoidance=Enforce',
-      '--nodes-taints=Enforce',
-    ]);
+    scheduler = await start(['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce']);
     await eventually(async () => expect(await avoidOf('n6')).toHaveLength(1), PATIENCE_MS);
   });
 });

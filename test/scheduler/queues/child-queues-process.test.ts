@@ -1,16 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/runtime/clock.ts';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { at } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { processScene } from '#test/scheduler/process-scene.ts';
 
 const TIMEOUT_MS = 60_000;
 const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
@@ -18,37 +10,17 @@ const GATE = 'plimsoll.dev/queue';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--queues=On'];
 
 describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, () => {
-  const server = runningApiServer();
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
-  let client: KubeClient;
-  let leader: SchedulerProcess | undefined;
+  const { client, send, start } = processScene();
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
-    const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
     await send('POST', '/api/v1/nodes', { metadata: { name: 'node-0' }, status: { allocatable: { cpu: '8' } } });
     await queue('teams', { namespaceSelector: { matchLabels: { kind: 'team' } }, ...TEMPLATES });
     for (const name of ['team-a', 'team-b']) {
       const labels = { kind: 'team', 'plimsoll.dev/queues': 'managed' };
       await send('POST', '/api/v1/namespaces', { metadata: { name, labels } });
     }
-    leader = await startSchedulerProcess(kubeconfig, 0, FLAGS);
+    await start(FLAGS);
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await leader?.stop();
-    client.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
-    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
-    expect(outcome).toMatchObject({ kind: 'ok' });
-    return at(outcome, 'object');
-  }
 
   async function queue(name: string, spec: object): Promise<unknown> {
     return send('POST', QUEUES, { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec });
@@ -61,7 +33,7 @@ describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, ()
   }
 
   const isThere = async (name: string): Promise<boolean> =>
-    (await client.request({ path: `${QUEUES}/${name}` })).kind === 'ok';
+    (await client().request({ path: `${QUEUES}/${name}` })).kind === 'ok';
 
   test('a queue is made for each namespace, and its pods are let in to it', async () => {
     for (const team of ['team-a', 'team-b']) {
@@ -104,7 +76,7 @@ describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, ()
     ['what the queue has no guarantee of', { childTemplate: { guaranteed: { cpu: 1 } } }, 'greater than guaranteed'],
   ])('a template that guarantees %s is refused', async (_, spec, text) => {
     const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name: 'bad' }, spec };
-    const outcome = await client.request({ method: 'POST', path: QUEUES, body });
+    const outcome = await client().request({ method: 'POST', path: QUEUES, body });
     expect(outcome).toMatchObject({ kind: 'invalid', message: expect.stringContaining(text) as unknown });
   });
 });

@@ -1,16 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { directConnection } from '#shared/kube/client/connection.ts';
-import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
-import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
-import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/scheduler-process.ts';
+import { processScene } from '#test/scheduler/process-scene.ts';
 
 const TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 30_000;
@@ -20,36 +12,12 @@ const PLIMSOLL = '/apis/plimsoll.dev/v1alpha1';
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off'];
 
 describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, () => {
-  const server = runningApiServer();
-  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
-  let client: KubeClient;
-  let scheduler: SchedulerProcess | undefined;
+  const { send, start } = processScene();
 
   beforeAll(async () => {
-    const { url, token, caPem: ca } = server();
-    client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
-    await installPlimsoll(client);
     for (const name of ['a', 'b']) await createNode(name);
-    const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, buildKubeconfig({ server: url, ca }, { token }));
-    scheduler = await startSchedulerProcess(kubeconfig, 0, [
-      ...FLAGS,
-      '--rescheduling-passes=On',
-      '--disruptions-record=On',
-    ]);
+    await start([...FLAGS, '--rescheduling-passes=On', '--disruptions-record=On']);
   }, TIMEOUT_MS);
-  afterAll(async () => {
-    await scheduler?.stop();
-    client.close();
-    rmSync(folder, { recursive: true });
-  });
-
-  async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown> {
-    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const outcome = await client.request({ method, path, contentType, ...(body && { body }) });
-    expect(outcome).toMatchObject({ kind: 'ok' });
-    return at(outcome, 'object');
-  }
 
   async function createNode(name: string): Promise<void> {
     const labels = { 'kubernetes.io/hostname': name };
