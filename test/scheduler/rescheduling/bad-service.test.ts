@@ -5,7 +5,8 @@ import { at, textAt } from '#test/contract/harness.ts';
 import { processScene } from '#test/scheduler/process-scene.ts';
 
 const TIMEOUT_MS = 60_000;
-const PATIENCE_MS = 30_000;
+/** Longer than the period of a policy: its first pass may come before the watch shows the pods. */
+const PATIENCE_MS = 45_000;
 const HOUR_MS = 3_600_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const PLIMSOLL = '/apis/plimsoll.dev/v1alpha1';
