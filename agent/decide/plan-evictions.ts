@@ -5,6 +5,7 @@ import {
   type VictimRules,
   withoutUnneeded,
   heldAboveRequest,
+  nameOf,
 } from '#shared/domain/eviction/choose-victims.ts';
 import { limitsFor } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
@@ -193,7 +194,7 @@ function noEligiblePod({ ineligible, candidates }: NodeChoice): readonly Because
 /** The pod because of which pods within their requests stay too: for it the node is left to the kubelet. */
 function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: string } | undefined {
   const [held] = heldAboveRequest(ineligible);
-  if (held !== undefined) return { pod: held.pod, why: held.because.text };
+  if (held !== undefined) return { pod: nameOf(held.candidate), why: held.because.text };
   return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
 }
 

@@ -1,5 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import {
+  heldAboveRequest,
   type HeldPod,
   isOwnReason,
   nameOf,
@@ -98,8 +99,8 @@ function held({ pod, because }: HeldPod): Because {
 const ANSWERED_LATER_MS: Instant = 10_000;
 
 /**
- * Why a pod that came to the node in place of an evicted one must stay in the severe stage: evicting it again frees memory for a moment only,
- * which keeps the kubelet from a held pod that exceeds its request by more and that the kubelet would evict.
+ * Why a pod that came to the node in place of an evicted one must stay in the severe stage: evicting it again frees memory
+ * for a moment only, which keeps the kubelet from a held pod that exceeds its request by more and that it would evict.
  */
 export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const largest = once(() => largestHeld(ranking));
@@ -115,17 +116,18 @@ export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => 
 /** Whether it came after its owner had lost a pod of this node for the same resource. */
 function isReplacement({ facts: { pod } }: Candidate, { context, snapshot }: NodeRanking): boolean {
   const cameAt = snapshot.pods.cameAt.get(pod.uid);
+  if (cameAt === undefined) return false;
   const past = evictionsOf(context.evictions.past, resourceOf(context.signal));
-  const evictedAt = cameAt === undefined ? undefined : ownerDisruptedAt(past, ownerOf(pod));
-  return cameAt !== undefined && evictedAt !== undefined && cameAt > evictedAt - ANSWERED_LATER_MS;
+  const evictedAt = ownerDisruptedAt(past, ownerOf(pod));
+  return evictedAt !== undefined && cameAt > evictedAt - ANSWERED_LATER_MS;
 }
 
 function largestHeld({ ranked, reasonAgainst }: NodeRanking): Candidate | undefined {
-  const held = ranked.filter((each) => {
-    const because = each.exceedsRequest ? reasonAgainst(each) : undefined;
-    return because !== undefined && isOwnReason(because);
+  const ineligible = ranked.flatMap((candidate) => {
+    const because = candidate.exceedsRequest ? reasonAgainst(candidate) : undefined;
+    return because === undefined ? [] : [{ candidate, because }];
   });
-  return held.toSorted((left, right) => right.roundedOverage - left.roundedOverage)[0];
+  return heldAboveRequest(ineligible)[0]?.candidate;
 }
 
 /** Why a candidate of the severe stage is too small to help (`leastRelief`), `undefined` if it is not. */

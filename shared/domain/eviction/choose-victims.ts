@@ -128,10 +128,9 @@ export function isOwnReason({ code }: Because): boolean {
 }
 
 /** The passed-over pods above their requests that the kubelet alone would evict, largest overage first. */
-export function heldAboveRequest(ineligible: readonly Ineligible[]): readonly HeldPod[] {
+export function heldAboveRequest(ineligible: readonly Ineligible[]): readonly Ineligible[] {
   const held = ineligible.filter(({ candidate, because }) => candidate.exceedsRequest && isOwnReason(because));
-  const byOverage = held.toSorted((left, right) => right.candidate.roundedOverage - left.candidate.roundedOverage);
-  return byOverage.map(({ candidate, because }) => ({ pod: nameOf(candidate), because }));
+  return held.toSorted((left, right) => right.candidate.roundedOverage - left.candidate.roundedOverage);
 }
 
 /** `namespace/name` of a candidate. */
