@@ -9,6 +9,7 @@ import {
   type Preemptor,
   type RankedPod,
 } from '#shared/domain/disruption/disruption.ts';
+import { MOST_OTHERS } from '#shared/domain/disruption/storms.ts';
 import { decodeBecause } from './decode-node-pressure.ts';
 import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts';
 import {
@@ -27,7 +28,6 @@ import {
 const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260 } as const;
 const MOST_RANKED = 10;
 const MOST_DEBITED = 20;
-const MOST_OTHERS = 100;
 
 /**
  * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its

@@ -127,7 +127,7 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   const { namespace } = first.asked.pod;
   const leftMs = leftUntil(Math.max(...batch.map(({ asked }) => asked.giveUpAt)), clock);
   if (leftMs() === 0) return unclear('the count was not settled in time');
-  const store = accountStore(client, { namespace, name: DISRUPTION_ACCOUNT });
+  const store = storeOf(namespace, client);
   // It does not depend on the limits.
   const read = beganWith(store.read(leftMs()), store.read);
   const known = batch.map(({ asked }) => asked.budgets).find((budgets) => budgets !== undefined);
@@ -150,6 +150,10 @@ function beganWith<T>(begun: Promise<T>, read: (timeoutMs: number) => Promise<T>
     first = undefined;
     return next;
   };
+}
+
+function storeOf(namespace: string, client: KubeClient) {
+  return accountStore(client, { namespace, name: DISRUPTION_ACCOUNT });
 }
 
 /** Reads and writes an account for `compareAndSwap`; it is created with the first write. */
@@ -231,7 +235,7 @@ async function withdraw({ namespace, uid }: Pod, giveUpAt: number, { client, clo
     });
   };
   const swap = {
-    ...accountStore(client, { namespace, name: DISRUPTION_ACCOUNT }),
+    ...storeOf(namespace, client),
     decide,
     leftMs: leftUntil(giveUpAt, clock),
   };

@@ -7,6 +7,7 @@ import {
   lapsesAt,
   podsOf,
   type RateLimit,
+  type LimitRule,
   shareOf,
 } from './limit-rule.ts';
 
@@ -150,12 +151,23 @@ function exceededUp(account: Account, { uid, at }: Wanted, covering: CoveringRul
   };
 }
 
+/** A rule as a component finds it, and the pods that it covers. */
+export interface WindowQuestion extends Pick<CoveringRule, 'expected'>, Pick<Wanted, 'component' | 'at'> {
+  readonly rule: Pick<LimitRule, 'key' | 'shares'>;
+}
+
+/** What one window of a rule holds and allows: in all, and of a component with its share. */
+export function countWindow(account: Account, { max: portion, windowMs }: RateLimit, question: WindowQuestion) {
+  const { rule, expected, component, at } = question;
+  const inside = debitsIn(account, { key: rule.key, windowMs }, at);
+  const max = podsOf(portion, expected);
+  const own = inside.filter((each) => each.component === component);
+  return { inside, max, own, share: shareOf(max, rule, component) };
+}
+
 function exceededWindow(account: Account, wanted: Wanted, { rule, expected }: CoveringRule): Exceeded | undefined {
   for (const limit of rule.limits) {
-    const inside = debitsIn(account, { key: rule.key, windowMs: limit.windowMs }, wanted.at);
-    const max = podsOf(limit.max, expected);
-    const own = inside.filter(({ component }) => component === wanted.component);
-    const share = shareOf(max, rule, wanted.component);
+    const { inside, max, own, share } = countWindow(account, limit, { ...wanted, rule, expected });
     if (inside.length >= max) return exceeded({ key: rule.key, what: 'window', most: max }, limit, inside, wanted.at);
     if (own.length >= share) return exceeded({ key: rule.key, what: 'share', most: share }, limit, own, wanted.at);
   }

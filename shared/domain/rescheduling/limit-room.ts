@@ -1,7 +1,7 @@
-import { type Account, debitsIn, liveDebits, podsUp } from '#shared/domain/disruption/account.ts';
+import { type Account, countWindow, liveDebits, podsUp } from '#shared/domain/disruption/account.ts';
 import { countPods, keyOfLimit } from '#shared/domain/disruption/covering-rules.ts';
 import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
-import { podsOf, shareOf } from '#shared/domain/disruption/limit-rule.ts';
+import { podsOf } from '#shared/domain/disruption/limit-rule.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { RateLimit } from './restraint.ts';
 
@@ -35,11 +35,11 @@ function roomUnder(limit: DisruptionLimit, { pods, account, now }: LimitSources)
   const { minAvailable } = limit;
   const live = liveDebits(account, now);
   const above = minAvailable && podsUp(covered, live, now).size - podsOf(minAvailable, covered.expected);
+  const rule = { key: keyOfLimit(limit.name), shares: limit.shares };
+  const question = { rule, expected: covered.expected, component: 'Scheduler', at: now } as const;
   const rooms = limit.limits.map((rate) => {
-    const inside = debitsIn(live, { key: keyOfLimit(limit.name), windowMs: rate.windowMs }, now);
-    const max = podsOf(rate.max, covered.expected);
-    const own = inside.filter(({ component }) => component === 'Scheduler');
-    return Math.min(max - inside.length, shareOf(max, limit, 'Scheduler') - own.length);
+    const { inside, max, own, share } = countWindow(live, rate, question);
+    return Math.min(max - inside.length, share - own.length);
   });
   return Math.min(above ?? Infinity, ...rooms);
 }
