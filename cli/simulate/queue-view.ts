@@ -54,8 +54,7 @@ const MAX_LOOKED_AT = 50;
 /** What the leader of the queues decides on a scene, for people. */
 export function queueView(scene: QueueScene): QueueView {
   const { plan } = scene;
-  const { decision, homeless, released } = plan;
-  const held = plan.held.toSorted(compareWaiting);
+  const { decision, held, homeless, released } = plan;
   const rooms = roomsFor(scene);
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
@@ -91,10 +90,7 @@ function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
   const entering = [...seekersOf(room), ...plan.letIn.flatMap(asSeeker)];
   const inOrder = entering.sort((a, b) => compareWaiting(a.pod, b.pod)).slice(0, MAX_LOOKED_AT);
   // That there is room, or would be, does not say why a pod waits for its queue.
-  const denied = plan.held
-    .toSorted(compareWaiting)
-    .slice(0, MAX_LOOKED_AT)
-    .flatMap((pod) => decide(asSeeker(pod)));
+  const denied = plan.held.slice(0, MAX_LOOKED_AT).flatMap((pod) => decide(asSeeker(pod)));
   const steps = [...decide(inOrder), ...denied.filter(({ step }) => step.kind === 'None')];
   return new Map(steps.map(({ seeker, step }) => [seeker.pod.uid, step]));
 }

@@ -128,7 +128,7 @@ export class QueuedPods {
     if (template === undefined) return requestsOf(pod);
     const known = this.#amounts.get(template);
     if (known !== undefined) return known;
-    const amounts = this.#keptOnce(requestsOf(pod));
+    const amounts = this.#sharedAmounts(requestsOf(pod));
     this.#amounts.set(template, amounts);
     return amounts;
   }
@@ -140,11 +140,9 @@ export class QueuedPods {
   }
 
   /** Pods of different owners often request the same, and what is one object is counted and judged once. */
-  #keptOnce(amounts: QueueAmounts): QueueAmounts {
+  #sharedAmounts(amounts: QueueAmounts): QueueAmounts {
     const key = Array.from(amounts, ([type, amount]) => `${type}=${amount}`).join();
-    const known = this.#kept.get(key);
-    if (known === undefined) putBounded(this.#kept, MAX_KEPT, [key, amounts]);
-    return known ?? amounts;
+    return keptOnce(this.#kept, key, amounts);
   }
 
   /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */
@@ -186,10 +184,15 @@ export class QueuedPods {
   #sharedAdmitted(admitted: Admitted): Admitted {
     const { queue, application, mayPreempt, mayBePreempted, decision } = admitted;
     const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision]);
-    const known = this.#admitted.get(key);
-    if (known === undefined) putBounded(this.#admitted, MAX_KEPT, [key, admitted]);
-    return known ?? admitted;
+    return keptOnce(this.#admitted, key, admitted);
   }
+}
+
+/** Of values that say the same the first one. */
+function keptOnce<T>(kept: Map<string, T>, key: string, value: T): T {
+  const known = kept.get(key);
+  if (known === undefined) putBounded(kept, MAX_KEPT, [key, value]);
+  return known ?? value;
 }
 
 const NO_GATES: readonly string[] = [];

@@ -77,7 +77,8 @@ export function decideChildren(question: ChildrenQuestion): ChildrenDecision {
 }
 
 function isThere(child: ChildOf, { indexes }: QueueTree, pending: ReadonlySet<string>): boolean {
-  return indexes.has(childName(child)) || pending.has(childName(child));
+  const name = childName(child);
+  return indexes.has(name) || pending.has(name);
 }
 
 /** A person may have put queues below it. */

@@ -1,5 +1,5 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { LetInDecision, LetInQuestion } from './let-in.ts';
@@ -184,15 +184,6 @@ export interface SplitLetIn {
 const ROOT = 0;
 const PODS_PER_STEP = 500;
 const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
-
-/** `splitLetInSteps`, all at once. */
-export function splitLetIn(
-  question: LetInQuestion,
-  decision: Pick<LetInDecision, 'letIn'>,
-  total: QueueAmounts,
-): SplitLetIn {
-  return finish(splitLetInSteps(question, decision, total));
-}
 
 /**
  * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { splitLetIn, splitLetInSteps } from '#shared/domain/queue/make-room.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { splitLetInSteps } from '#shared/domain/queue/make-room.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -23,7 +24,7 @@ function split(letIn: readonly WaitingPod[], { queues = [TAKER, GIVER], total = 
   const question = { tree, usage: sumUsage(tree, ownUsage(others)), allowed: new Map(), waiting: letIn };
   const because = { code: 'WithinShare', text: '', facts: {} };
   const decision = { letIn: letIn.map((pod) => ({ pod, because })), usage: new Map(), blocking: new Map() };
-  const { atOnce, seeking } = splitLetIn(question, decision, total);
+  const { atOnce, seeking } = finish(splitLetInSteps(question, decision, total));
   return [atOnce, seeking].map((pods) => pods.map(({ name }) => name));
 }
 
@@ -77,7 +78,7 @@ describe('what is let in before', () => {
     const before = structuredClone(usage);
     const letIn = pods.map((pod) => ({ pod, because: { code: '', text: '', facts: {} } }));
     const question = { tree, usage, allowed: new Map(), waiting: pods };
-    splitLetIn(question, { letIn }, cpu(8));
+    finish(splitLetInSteps(question, { letIn }, cpu(8)));
     expect(usage).toEqual(before);
   });
 
