@@ -5,7 +5,7 @@ import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { schedulerProfiles } from '#cli/cluster/scheduler-configuration.ts';
-import { nameOf, namespaceOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, namespaceOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Finding } from './finding.ts';
 import {
@@ -112,7 +112,7 @@ const EXTENSION_POINTS = ['postFilter', 'multiPoint'];
  * plane's own disk cannot be seen. Mechanism S1-22.
  */
 export function schedulerFindings(manifests: readonly Manifest[]): readonly Finding[] {
-  return manifests.filter(({ kind }) => kind === CONFIG_MAPS.kind).flatMap(configurationFindings);
+  return ofKind(manifests, CONFIG_MAPS).flatMap(configurationFindings);
 }
 
 function configurationFindings(manifest: Manifest): readonly Finding[] {

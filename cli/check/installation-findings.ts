@@ -9,7 +9,7 @@ import {
   resourceLabel,
   VALIDATING_WEBHOOKS,
 } from '#shared/kube/resource.ts';
-import { nameOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import {
   authorityExpires,
@@ -28,7 +28,7 @@ const SOON_DAYS = 14;
 
 /** Whether the kinds are defined. */
 export function definitionFindings(manifests: readonly Manifest[]): readonly Finding[] {
-  const known = new Set(manifests.filter(({ kind }) => kind === CUSTOM_RESOURCE_DEFINITIONS.kind).map(nameOf));
+  const known = new Set(ofKind(manifests, CUSTOM_RESOURCE_DEFINITIONS).map(nameOf));
   const missing = OUR_KINDS.map(resourceLabel).filter((name) => !known.has(name));
   return missing.length === 0 ? [definitionsThere(OUR_KINDS.length)] : missing.map(definitionMissing);
 }

@@ -2,7 +2,7 @@ import { type Access, reviewOwnAccess, type Reviewer } from '#shared/kube/access
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, resourceLabel } from '#shared/kube/resource.ts';
 import { ADMISSION_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
-import { nameOf } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { resourceText, type AllowedLists } from './account-rights.ts';
 import type { Finding } from './finding.ts';
 import {
@@ -63,7 +63,7 @@ async function rightFindings(client: Reviewer): Promise<readonly Finding[]> {
 
 /** Definitions stay when Plimsoll is uninstalled, with the policies of then. */
 function leftDefinitions({ manifests }: AllowedLists): readonly Finding[] {
-  const names = manifests.filter(({ kind }) => kind === CUSTOM_RESOURCE_DEFINITIONS.kind).map(nameOf);
+  const names = ofKind(manifests, CUSTOM_RESOURCE_DEFINITIONS).map(nameOf);
   const left = names.filter((name) => name.endsWith('.plimsoll.dev'));
   return left.length === 0 ? [] : [definitionsLeft(left)];
 }

@@ -3,7 +3,7 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
-import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { preemptsPastQueues } from './messages.ts';
 
@@ -15,9 +15,7 @@ export function queueFindings(
   manifests: readonly Manifest[],
   { namespaces }: Pick<ClusterModel, 'namespaces'>,
 ): readonly Finding[] {
-  const policies = manifests
-    .filter(({ kind }) => kind === PRIORITY_POLICIES.kind)
-    .map((each) => decodeManifest(each, decodePriorityPolicy));
+  const policies = ofKind(manifests, PRIORITY_POLICIES).map((each) => decodeManifest(each, decodePriorityPolicy));
   const forbidding = policies.filter(forbidsPreemption);
   const open = namespaces
     .filter(({ labels }) => isManaged(labels))

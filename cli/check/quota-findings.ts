@@ -6,9 +6,9 @@ import { type Overcommitment, overcommitments, type QuotaLevel } from '#shared/d
 import { isInScope, type PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, type Resource } from '#shared/kube/resource.ts';
+import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
-import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { quotasAboveNodes, quotasOvercommit, quotasWithinNodes } from './messages.ts';
 
@@ -64,8 +64,4 @@ function levelOf(
   const counted = [...classes.values()].filter((each) => counts({ className: each.name, priority: each.value }));
   if (counted.length === 0) return [];
   return [{ name, hard, priority: Math.max(...counted.map(({ value }) => value)) }];
-}
-
-function ofKind(manifests: readonly Manifest[], { kind }: Resource): readonly Manifest[] {
-  return manifests.filter((each) => each.kind === kind);
 }

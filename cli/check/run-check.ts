@@ -17,6 +17,7 @@ import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import type { OpenCluster } from '#cli/cluster/open-cluster.ts';
+import { ofKind } from '#cli/manifests/parse-manifests.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
@@ -107,10 +108,7 @@ async function beforeInstallation({ client, lists, read }: SeenCluster): Promise
 }
 
 function kernelsOf(client: KubeClient, { manifests }: AllowedLists): ReturnType<typeof readNodeKernels> {
-  return readNodeKernels(
-    client,
-    manifests.filter(({ kind }) => kind === NODES.kind),
-  );
+  return readNodeKernels(client, ofKind(manifests, NODES));
 }
 
 function hasErrors(findings: readonly Finding[]): boolean {

@@ -87,9 +87,9 @@ function fromPass(pod: Pod, policy: ReschedulingPolicy, snapshot: ClusterSnapsho
 /** Pods that no policy may name are not among those that a pass says it leaves. */
 function whyNeverMoved({ uid }: Pod, policy: ReschedulingPolicy, snapshot: ClusterSnapshot, now: number) {
   const cluster = finish(readCluster(snapshot, NO_MEASUREMENTS, { now, isSelected: nodesOf(policy) }));
-  const node = cluster.nodes.find(({ entry }) => entry.occupancy.pods.some((placed) => placed.pod.uid === uid));
-  const placed = node?.entry.occupancy.pods.find((each) => each.pod.uid === uid);
-  const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
-  const found = node && placed && runningPod(cluster, [placed, node], rules);
+  const [place] = cluster.nodes.flatMap((node) =>
+    node.entry.occupancy.pods.filter(({ pod }) => pod.uid === uid).map((placed) => [placed, node] as const),
+  );
+  const found = place && runningPod(cluster, place, moveRules(snapshot.namespaces, policy.fitElsewhere));
   return found?.kind === 'stays' ? found.because : undefined;
 }

@@ -16,7 +16,7 @@ import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifest
 import { queueScene } from '#cli/simulate/queue-scene.ts';
 import { queueView } from '#cli/simulate/queue-view.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { nameOf } from '#cli/manifests/parse-manifests.ts';
+import { nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import type { OutputFormat } from '#cli/output/output-option.ts';
 import { formatTable, printLine } from '#cli/output/table.ts';
@@ -104,7 +104,7 @@ async function explainPresentPod(facts: PodFacts, options: ExplainOptions, io: P
 
 async function explainQuota(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const { manifests } = await readManifests(options, [PRIORITY_QUOTAS], io);
-  const quotas = manifests.filter(({ kind }) => kind === PRIORITY_QUOTAS.kind);
+  const quotas = ofKind(manifests, PRIORITY_QUOTAS);
   const name = nameOfType(wanted, 'quota');
   const found = quotas.find((manifest) => nameOf(manifest) === name);
   if (found === undefined) throw new InputError(noQuota(name, quotas.map(nameOf)));

@@ -2,6 +2,7 @@ import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, ty
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import type { TextFile } from './read-files.ts';
 
@@ -194,4 +195,9 @@ function metadataText(raw: unknown, field: string): string {
 /** Whether it is a pod, rather than something that makes pods. */
 export function isPod(manifest: Manifest): boolean {
   return typeOf(manifest) === POD;
+}
+
+/** The objects of one kind. */
+export function ofKind(manifests: readonly Manifest[], { kind }: Pick<Resource, 'kind'>): readonly Manifest[] {
+  return manifests.filter((each) => each.kind === kind);
 }

@@ -10,7 +10,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
-import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
@@ -84,7 +84,7 @@ interface Context {
  * its name is kept.
  */
 function redact(manifests: readonly Manifest[], pseudonym: Pseudonym): readonly Manifest[] {
-  const nodes = manifests.filter(({ kind }) => kind === NODES.kind);
+  const nodes = ofKind(manifests, NODES);
   const comparedKeys = new Set(manifests.flatMap(({ raw }) => comparedKeysIn(raw)));
   const context = { pseudonym, nodeNames: new Set(nodes.map(nameOf)), comparedKeys };
   return manifests.map((manifest) => ({ ...manifest, raw: redactObject(manifest, context) }));

@@ -4,6 +4,7 @@ import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
+import { ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import type { Listing } from '#cli/output/listing.ts';
 import { type PriorityRow, priorityRows } from './priority-rows.ts';
@@ -41,7 +42,7 @@ export function queueList(
   });
   return {
     kind: 'QueueSummary',
-    rows: queueRows(manifests.filter(({ kind }) => kind === QUEUES.kind)),
+    rows: queueRows(ofKind(manifests, QUEUES)),
     itemOf: (row) => row,
     nameOf: ({ metadata }) => `queue.${API_GROUP}/${metadata.name}`,
     columns: [

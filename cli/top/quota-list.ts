@@ -4,12 +4,12 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { approximateNumber } from '#shared/domain/quantity/quantity.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { PRIORITY_QUOTAS, type Resource, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
+import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { countedClasses } from '#cli/check/quota-findings.ts';
 import { decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';
-import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import type { Listing } from '#cli/output/listing.ts';
 
@@ -49,10 +49,6 @@ export function quotaList({ manifests, namespace }: ClusterManifests): Listing<Q
       { header: 'COUNTS', cell: ({ scope }) => scope, isWide: true },
     ],
   };
-}
-
-function ofKind(manifests: readonly Manifest[], { kind }: Resource): readonly Manifest[] {
-  return manifests.filter((each) => each.kind === kind);
 }
 
 type Facts = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
