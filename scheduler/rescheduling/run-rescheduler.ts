@@ -73,14 +73,17 @@ async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: Abo
   const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
   // Optional: where no removals are counted there are no such kinds, and nothing waits for them.
   const running = Promise.all([policies.run(signal), ports.limits.run(signal)]);
-  await Promise.race([policies.synced, untilAborted(signal)]);
-  const makeDue = createPasses(options, policies, ports);
-  ports.reschedulingMetrics.leader.set(1);
-  const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);
-  await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
-  await running;
-  ports.reschedulingMetrics.leader.set(0);
-  showMemories(ports.reschedulingMetrics, []);
+  try {
+    await Promise.race([policies.synced, untilAborted(signal)]);
+    const makeDue = createPasses(options, policies, ports);
+    ports.reschedulingMetrics.leader.set(1);
+    const onError = (err: unknown): void => log.error({ err }, LOG.passFailed);
+    await repeat({ task: makeDue, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
+    await running;
+  } finally {
+    ports.reschedulingMetrics.leader.set(0);
+    showMemories(ports.reschedulingMetrics, []);
+  }
 }
 
 /** What is known of a policy between its passes. */
