@@ -82,7 +82,7 @@ function sectionsOf(sources: DashboardSources, now: number): Sections {
   };
 }
 
-/** Classes and policies name no pod: whoever may read NodePressures may read them. */
+/** Classes and policies name no pod, so users who may read NodePressures may read them. */
 function redactSections({ timeline, quotas, queues, preemptions, ...rest }: Sections, maySee: MaySee): Sections {
   return {
     ...rest,

@@ -47,8 +47,8 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   });
   const log = createLog({ component: 'scheduler', level: 'silent', format: 'json' });
   const metrics = createQueueMetrics(createMetrics('scheduler'));
-  let told = 0;
-  const events = { record: () => void (told += 1) };
+  let recorded = 0;
+  const events = { record: () => void (recorded += 1) };
   const ports = { client, clock: systemClock, log, metrics, events, pods, term: { isHeld: () => true } };
   const noReclaim = { evictedFor: () => [], blockedFor: () => undefined };
   const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored.values() });
@@ -74,13 +74,13 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       const plan = await inSlices(planPass(input), systemClock, signal);
       if (plan.letIn.length + plan.seeking.length > 0) throw new Error('pods go in');
       for (let round = 0; round <= objects.length / STATUSES; round += 1) await writeStatus(plan, signal);
-      const before = { requests: requests.length, told };
+      const before = { requests: requests.length, recorded };
       for (let second = 0; second < SECONDS; second += 1) {
         await letPodsIn(plan, letInPorts, signal);
         await writeStatus(plan, signal);
         tellWaiting(plan, now + second * 1_000);
       }
-      return { podsAndQueues: requests.length - before.requests, events: told - before.told };
+      return { podsAndQueues: requests.length - before.requests, events: recorded - before.recorded };
     },
   };
 }
