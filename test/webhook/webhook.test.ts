@@ -156,7 +156,7 @@ describe('the webhook', () => {
       ['own-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/evictions`],
       ['deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/deletions`],
       ['limited-evictions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/disruption-limits`],
-      ['limited-deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/disruption-limits`],
+      ['limited-deletions.plimsoll.dev', `https://127.0.0.1:${webhook.port}/validate/limited-deletions`],
     ]);
   });
 

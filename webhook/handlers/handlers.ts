@@ -13,7 +13,7 @@ import type { Review } from '#webhook/server/decode-review.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { priorityClassHandler, type ClassSources, podHandler, templateHandler } from './priority-handlers.ts';
-import { limitHandler } from './limit-handlers.ts';
+import { acceptDeletion, limitHandler } from './limit-handlers.ts';
 import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
 
 export interface HandlerSources extends PodSources, DisruptionSources, QuotaSources, ClassSources {
@@ -35,6 +35,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
     [WEBHOOK_PATHS.limits, limitConcurrency(limitHandler(sources), sources.evictionLanes)],
+    [WEBHOOK_PATHS.limitedDeletions, limitConcurrency(limitHandler(sources), sources.pending, acceptDeletion)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
   const inMode = (handle: AdmissionHandler) =>
@@ -79,11 +80,18 @@ function isOwnRemoval({ requester, subresource, operation }: AdmissionRequest): 
   return OWN_ACCOUNTS.includes(requester.name) && (subresource === 'eviction' || operation === 'DELETE');
 }
 
-/** Wraps a handler that waits for the API server so that at most as many run as `pending` has slots. */
-export function limitConcurrency(handle: AdmissionHandler, pending: PendingReviews): AdmissionHandler {
+/**
+ * Wraps a handler that waits for the API server so that at most as many run as `pending` has slots; `whenFull` decides
+ * the others.
+ */
+export function limitConcurrency(
+  handle: AdmissionHandler,
+  pending: PendingReviews,
+  whenFull: AdmissionHandler = () => overloaded(ERRORS.tooManyWaiting()),
+): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);
-    if (share === undefined) return overloaded(ERRORS.tooManyWaiting());
+    if (share === undefined) return whenFull(review);
     let decision: ReturnType<AdmissionHandler> | undefined;
     try {
       decision = handle(review);

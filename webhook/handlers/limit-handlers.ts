@@ -36,6 +36,11 @@ export function limitHandler(sources: LimitHandlerSources): AdmissionHandler {
   };
 }
 
+/** Decides a deletion that cannot be counted now: the record of removed pods counts it. */
+export function acceptDeletion({ request: { namespace, name } }: Pick<Review, 'request'>): AdmissionDecision {
+  return allowFor(MESSAGES.disruptionAccepted, { kind: 'deletion' }, { namespace, name });
+}
+
 /** Whatever keeps the decision from being made refuses the eviction; 429, so that drains try again. */
 function evictionUnderLimits(
   sources: LimitHandlerSources,
@@ -69,8 +74,7 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
 /** A deletion waits for its count only so long; what is not counted here, the record of removed pods counts. */
 async function countedDeletion(sources: LimitHandlerSources, review: Review): Promise<AdmissionDecision> {
   const { request, oldObject } = review;
-  const { namespace, name } = request;
-  const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'deletion' }, { namespace, name });
+  const accepted = acceptDeletion(review);
   const decoded = decodePod(oldObject);
   if (!decoded.ok || request.isDryRun || isGoing(decoded.value)) return accepted;
   const giveUpAt = sources.clock.monotonic() + sources.withinMs;

@@ -34,7 +34,7 @@ const REMOVING: readonly string[] = [WEBHOOK_PATHS.evictions, WEBHOOK_PATHS.dele
 
 /**
  * A tenant can overload every entry, and most entries ignore failures: therefore an overloaded webhook refuses reviews
- * on all of them.
+ * on all of them but the one that only counts.
  */
 export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyBounds): Refusals {
   const failures = failuresOf(bounds);
@@ -42,6 +42,7 @@ export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyB
   return {
     failureOf: (why) => failures[why],
     unread: (path, { username }, failure) => {
+      if (path === WEBHOOK_PATHS.limitedDeletions) return undefined;
       if (failure.code !== 429 && !LETTING_IN.includes(path)) return undefined;
       const refused = refusalOf(failure);
       return isOwnRemoval(path, username) ? refused : inMode(refused);

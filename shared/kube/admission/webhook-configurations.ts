@@ -39,6 +39,7 @@ export const WEBHOOK_PATHS = {
   evictions: '/validate/evictions',
   deletions: '/validate/deletions',
   limits: '/validate/disruption-limits',
+  limitedDeletions: '/validate/limited-deletions',
 } as const;
 
 interface Entry {
@@ -206,6 +207,7 @@ function entriesOfLimits(shared: SharedParts): readonly Entry[] {
     {
       ...limited,
       name: WEBHOOK_ENTRIES.limitedDeletions,
+      path: WEBHOOK_PATHS.limitedDeletions,
       rules: [rule('', ['pods'], ['DELETE'])],
       // A deletion is never refused; the record of removed pods counts what was not asked about.
       failurePolicy: 'Ignore',

@@ -8,6 +8,8 @@ const CORE = '/api/v1/namespaces';
 const OURS = '/apis/plimsoll.dev/v1alpha1/namespaces';
 const LIMITED = 'limited';
 const FREE = 'free';
+/** More than one caller may have in decision. */
+const AT_ONCE = 40;
 
 /** The API server of the sandbox asks the webhook, as a real one does. */
 describe('limits of disruptions in namespaces that enforce them, and in others', () => {
@@ -85,6 +87,13 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
       ),
     );
     expect(await evict(LIMITED, third)).toMatchObject({ kind: 'tooManyRequests' });
+  });
+
+  test('many deletions at once by one caller, as by a controller that scales down, are let through', async () => {
+    const names = await Promise.all(Array.from({ length: AT_ONCE }, () => pod(LIMITED, 'many')));
+    await limit(LIMITED, 'many', { max: 1, window: '1h' });
+    const answers = await Promise.all(names.map((name) => send('DELETE', `${CORE}/${LIMITED}/pods/${name}`)));
+    expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['ok']));
   });
 
   test('where the label is missing, no eviction is asked about, and none is refused', async () => {

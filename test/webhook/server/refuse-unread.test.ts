@@ -45,6 +45,14 @@ describe('a review that cannot be read', () => {
   });
 });
 
+test('a deletion that is only counted is never refused', () => {
+  const refusals = createRefusals('Enforce', BOUNDS);
+  const decided = [TOO_LARGE, NO_JSON, BUSY].map((failure) =>
+    refusals.unread('/validate/limited-deletions', START, failure),
+  );
+  expect(decided).toEqual([undefined, undefined, undefined]);
+});
+
 describe('in a dry run', () => {
   const refusals = createRefusals('DryRun', BOUNDS);
 
