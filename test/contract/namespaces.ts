@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { at, configMap, contractHarness, type ContractTarget, refusal, uniqueName } from './harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 
-/** The namespace controller of Kubernetes asks again after 5 to 15 s, more than once where a kind has just been removed. */
-const ENDS_WITHIN_MS = 50_000;
+/** The namespace controller of Kubernetes asks again after 5 to 60 s, more than once where a kind has just been removed. */
+const ENDS_WITHIN_MS = 110_000;
 
 /** A namespace's life and end. */
 export function namespaceContract(target: () => ContractTarget): void {

@@ -13,6 +13,7 @@ const INIT = `#!/bin/busybox sh
 export PATH=/node_modules/.bin:/bin:/payload/usr/bin HOME=/root TMPDIR=/tmp NO_COLOR=1
 mount -t devtmpfs dev /dev; exec < /dev/null > /dev/console 2>&1
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t cgroup2 cgroup /sys/fs/cgroup
+echo 1 > /proc/sys/kernel/print-fatal-signals; echo 7 > /proc/sys/kernel/printk
 ip link set lo up
 mkdir /payload; cd /payload; tar -x -f /dev/nvme1n1; ln -s /node_modules node_modules
 stty -F /dev/ttyS1 raw -echo

@@ -35,7 +35,7 @@ export interface GuestRun {
 
 /**
  * Boots a guest, runs one program of this repository's present sources in it, as root and on cgroup v2 with PSI, and
- * ends the guest; once more where a program was lost to the emulation. Rejects with the end of the console when the
+ * ends the guest; once more where it failed and a program was lost to the emulation. Rejects with the end of the console when the
  * guest did not come to its end in time.
  */
 export async function runInGuest(
@@ -45,7 +45,7 @@ export async function runInGuest(
 ): Promise<GuestRun> {
   await sweepDeadRuns();
   let run = await runOnce(tools, program);
-  for (let boots = 1; boots < MOST_BOOTS && isLostToEmulation(run.console); boots += 1) {
+  for (let boots = 1; boots < MOST_BOOTS && run.status !== 0 && isLostToEmulation(run.console); boots += 1) {
     log.write(`a guest is started again: ${run.console.slice(-LAST_WORDS)}\n`);
     run = await runOnce(tools, program);
   }

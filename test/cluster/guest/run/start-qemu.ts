@@ -22,7 +22,7 @@ const KERNEL_FLAGS = 'console=ttyS0 root=/dev/nvme0n1 rw init=/init psi=1 panic=
 
 /** By name, as a shell or the kernel tells of it, and as the exit code of a program that a signal ended (128 and its number). */
 const LOST =
-  /SIG(SEGV|ILL|BUS|TRAP)|Segmentation fault|Illegal instruction|Bus error|breakpoint trap|general protection fault|GUEST-STATUS 13[2359]\b/;
+  /SIG(SEGV|ILL|BUS|TRAP)|Segmentation fault|Illegal instruction|Bus error|breakpoint trap|general protection fault|unexpected fatal signal (4|5|7|11)\b|GUEST-STATUS 13[2359]\b/;
 
 /**
  * Whether a program of the guest was lost to its emulation: now and then Node.js ends by SIGSEGV or a
