@@ -11,15 +11,16 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
 };
+const NO_TESTS = ['**/node_modules/**'];
 const ALL = 'test/cluster/**/*.test.ts';
 /** Emulated machines. */
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
 /** Real nodes and the image. */
 const NODES = 'test/cluster/{image,node}/**/*.test.ts';
-/** Each has a control plane of its own, with kube-scheduler. */
+/** Each has a control plane of its own. The two lanes take about as long as each other. */
+const QUEUES = 'test/cluster/scheduler/queues/**/*.test.ts';
 const SCHEDULER = 'test/cluster/scheduler/**/*.test.ts';
-/** Each has a control plane of its own. */
-const PLANES = 'test/cluster/{cli,docs,installed,monitoring,playground}/**/*.test.ts';
+const PLANES = ['test/cluster/{cli,docs,installed,monitoring,playground}/**/*.test.ts', QUEUES];
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -31,12 +32,12 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: ['**/node_modules/**', GUESTS, NODES, SCHEDULER, PLANES],
+          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, ...PLANES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
-      { test: { ...shared, name: 'scheduler', include: [SCHEDULER] } },
-      { test: { ...shared, name: 'planes', include: [PLANES] } },
+      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, QUEUES] } },
+      { test: { ...shared, name: 'planes', include: PLANES } },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
       { test: { ...shared, name: 'guests', include: [GUESTS] } },
     ],
