@@ -33,13 +33,12 @@ describe.skipIf(reason !== undefined)(`a kernel with cgroup v2 and PSI${reason ?
     async () => {
       const command = ['sh', '-c', SCRIPT, 'sh', ...FILES];
       const run = await runInGuest(neededTools(tools), { command, env: { CI: 'true' }, timeoutMs: TIMEOUT_MS });
-      if (run.stdout === '') throw new Error(`no report: ${run.console}`);
-      const { testResults } = JSON.parse(run.stdout) as Report;
+      const { testResults } = JSON.parse(run.stdout || '{"testResults":[]}') as Report;
       const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
       const others = tests.filter(({ status }) => status !== 'passed').map(inWords);
       const unreadable = testResults.map(({ message }) => message).filter((message) => message !== '');
       if (others.length + unreadable.length > 0) throw new Error([...others, ...unreadable].join('\n\n'));
-      expect(testResults).toHaveLength(FILES.length);
+      if (testResults.length !== FILES.length) throw new Error(`not all files were run: ${run.console.slice(-3000)}`);
       expect(tests.length).toBeGreaterThan(FILES.length);
       expect(run.status).toBe(0);
     },
