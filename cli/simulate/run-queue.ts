@@ -5,7 +5,7 @@ import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
-import type { ReclaimBy } from '#shared/queues/plan-pass.ts';
+import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { queueScene } from './queue-scene.ts';
 import { printQueues, queueView } from './queue-view.ts';
 

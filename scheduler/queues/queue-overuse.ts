@@ -1,4 +1,4 @@
-import { endOveruse, type Overuse, overusedQueues } from '#shared/domain/queue/overuse.ts';
+import { endOveruse, type Overuse } from '#shared/domain/queue/overuse.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
@@ -40,13 +40,12 @@ export class QueueOveruse {
   }
 
   /** By number. */
-  #due({ directory: { tree }, question }: QueuePlan): readonly number[] {
+  #due({ directory: { tree }, overused }: QueuePlan): readonly number[] {
     const now = this.#ports.clock.monotonic();
-    const over = overusedQueues(tree, question.usage);
-    const names = new Set(over.map((index) => tree.queues[index]?.name ?? ''));
+    const names = new Set(overused.map((index) => tree.queues[index]?.name ?? ''));
     for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name);
     for (const name of names) if (!this.#since.has(name)) this.#since.set(name, now);
-    return over.filter((index) => {
+    return overused.filter((index) => {
       const { name, preemption } = tree.queues[index] as Queue;
       return now - (this.#since.get(name) ?? now) >= preemption.delayMs && !this.#ending.has(name);
     });

@@ -11,7 +11,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
-import { addAmounts, type QueueUsage, subtractAmounts, usedBy } from '#shared/domain/queue/usage.ts';
+import { addAmounts, type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
@@ -19,9 +19,10 @@ import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 export interface QueueStatus {
   readonly observedGeneration: number;
   readonly deserved: Texts;
+  /** What the queue may hold now. */
   readonly allocated: Texts;
   readonly used: Texts;
-  /** On its way: others go for it. */
+  /** What pods of other queues have to free before the queue may hold it, too. */
   readonly preempting: Texts;
   readonly pending: Texts;
   readonly waitingPods: number;
@@ -86,14 +87,12 @@ function amountsOf(
   const ofQueue = (usage: QueueUsage): QueueAmounts =>
     new Map(Array.from(usage.keys(), (type) => [type, usedBy(usage, index, type)]));
   const waiting = pending[index];
-  const allocated = new Map(ofQueue(plan.decision.usage));
-  subtractAmounts(allocated, ofQueue(plan.sought));
   return {
     observedGeneration: object.generation,
     deserved: texts(deservedOf(plan.shares, index)),
-    allocated: texts(allocated),
+    allocated: texts(ofQueue(plan.allocation.allocated)),
     used: texts(ofQueue(plan.used)),
-    preempting: texts(ofQueue(plan.preempting)),
+    preempting: texts(ofQueue(plan.allocation.preempting)),
     pending: texts(waiting?.amounts ?? new Map<string, Whole>()),
     waitingPods: waiting?.pods ?? 0,
     oldestWaiting: waiting?.oldest,

@@ -3,47 +3,38 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
-import { type LetInDecision, letInInSteps, type LetInQuestion } from '#shared/domain/queue/let-in.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
-import { splitLetInSteps } from '#shared/domain/queue/make-room.ts';
+import {
+  type PassSnapshot,
+  preempt,
+  type Preempted,
+  preprocess,
+  type Preprocessed,
+} from '#shared/domain/queue/pass-stages.ts';
 import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { createShares, deservedOf, type ShareState, treeOfShares } from '#shared/domain/queue/shares.ts';
-import { addAmounts, AmountsByQueue, type QueueUsage, sumUsage } from '#shared/domain/queue/usage.ts';
+import { addAmounts, AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
 
-/** For which queues room is made: those under their guarantee, or those under what they deserve. */
-export type ReclaimBy = 'Guarantees' | 'Shares';
-
-/** What one look at the cluster comes to. */
-export interface QueuePlan {
+/** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
+export interface QueuePlan
+  extends
+    Pick<Preprocessed, 'shares' | 'used' | 'overused'>,
+    Pick<Preempted, 'floors' | 'question' | 'decision' | 'seeking' | 'allocation'> {
   readonly directory: QueueDirectory;
-  /** The queues with what they are measured by where room is made. */
-  readonly floors: QueueTree;
-  /** What each queue deserves, idle guarantees kept. */
-  readonly shares: ShareState;
   readonly total: QueueAmounts;
   /** What the queue root declares. */
   readonly declared: QueueAmounts | undefined;
-  readonly question: LetInQuestion;
-  readonly decision: LetInDecision;
   /** The pods that go in now, in order. */
   readonly letIn: readonly WaitingPod[];
-  /** The pods that go in when room has been made for them. */
-  readonly seeking: readonly WaitingPod[];
   /** The pods that stay, those for which room is sought left aside. */
   readonly held: readonly WaitingPod[];
   /** Pods that were let in and have no node. */
   readonly unplaced: readonly QueuedPod[];
-  /** What the pods ask for that go in when room has been made, by queue. */
-  readonly sought: QueueUsage;
-  /** What is on its way to each queue: of its pods that have a node set aside and still their gate. */
-  readonly preempting: QueueUsage;
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
@@ -52,8 +43,6 @@ export interface QueuePlan {
   readonly wantedQueues: ReadonlyMap<string, ChildOf>;
   /** Names of the queues in which pods stand, waiting or let in. */
   readonly occupied: ReadonlySet<string>;
-  /** What was let in and is on a node. */
-  readonly used: QueueUsage;
 }
 
 export interface HomelessPod {
@@ -63,7 +52,7 @@ export interface HomelessPod {
   readonly isExpected: boolean;
 }
 
-export interface PlanInput {
+export interface PlanInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'lost'>;
   readonly now: Instant;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
@@ -72,50 +61,32 @@ export interface PlanInput {
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
   readonly capacity: QueueAmounts | undefined;
-  readonly reclaimBy: ReclaimBy;
-  /** Whether others may have to make room; otherwise each pod goes in that its queue has a share for. */
-  readonly isReclaiming: boolean;
 }
 
 const PODS_PER_STEP = 500;
 /** Looking for a queue takes as long as so many other pods, where there are a thousand queues. */
 const PODS_PER_SEARCH = 250;
 
-/** Decides which pods go in now. It changes nothing. */
+/** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
 export function* planPass(input: PlanInput): Steps<QueuePlan> {
-  const { directory } = input;
-  const { tree } = directory;
+  const { directory, capacity: declared } = input;
   const sorted = yield* sortPods(input);
   const outside = yield* sortUntracked(input, sorted);
-  const { waiting, released, homeless, unplaced, admitted, used, requested, wantedQueues } = sorted;
-  const total = input.capacity ?? (yield* roomOfNodes(input, outside));
-  const shares = yield* createShares({ tree, total, requested: requested.sums });
-  const lent = yield* createShares({ tree, total, requested: requested.sums, idleGuarantees: 'Lent' });
-  const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
-  const question = { tree, usage: sumUsage(tree, admitted.sums), allowed, waiting };
-  yield;
-  const decision = yield* letInInSteps(question);
-  const floors = input.reclaimBy === 'Shares' ? treeOfShares(shares) : tree;
-  const found = { floors, shares, total, declared: input.capacity, question, decision, held: decision.held };
-  const lists = { released, homeless, unplaced, wantedQueues, occupied: new Set(requested.sums.keys()) };
-  return { directory, ...found, ...(yield* splitOf(input, found)), ...lists, used: sumUsage(tree, used.sums) };
+  const snapshot = passSnapshot(input, sorted, declared ?? (yield* roomOfNodes(input, outside)));
+  const preprocessed = yield* preprocess(snapshot);
+  const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
+  const { released, homeless, unplaced, wantedQueues } = sorted;
+  return {
+    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, wantedQueues },
+    ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
+    ...{ ...preempted, letIn, held: preempted.decision.held, occupied: new Set(snapshot.requested.keys()) },
+  };
 }
 
-function* splitOf(
-  { isReclaiming, pods }: PlanInput,
-  { question, decision, total, floors }: Pick<QueuePlan, 'question' | 'decision' | 'total' | 'floors'>,
-): Steps<Pick<QueuePlan, 'letIn' | 'seeking' | 'sought' | 'preempting'>> {
-  const { atOnce, seeking } = isReclaiming
-    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
-    : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [] };
-  const sought = new AmountsByQueue();
-  const onTheWay = new AmountsByQueue();
-  for (const { uid, queue: name, requests } of seeking) {
-    sought.add(name, requests);
-    if (pods.get(uid)?.unplaced?.status.nominatedNodeName !== undefined) onTheWay.add(name, requests);
-  }
-  const { tree } = question;
-  return { letIn: atOnce, seeking, sought: sumUsage(tree, sought.sums), preempting: sumUsage(tree, onTheWay.sums) };
+function passSnapshot({ directory, reclaimBy, isReclaiming }: PlanInput, sorted: SortedPods, total: QueueAmounts) {
+  const { admitted, used, requested, waiting } = sorted;
+  const sums = { admitted: admitted.sums, used: used.sums, requested: requested.sums };
+  return { tree: directory.tree, total, ...sums, waiting, reclaimBy, isReclaiming } satisfies PassSnapshot;
 }
 
 class SortedPods {

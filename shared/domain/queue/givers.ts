@@ -5,6 +5,7 @@ import {
   GIVER_LAWS,
   type Law,
   LOSS_LAWS,
+  mayLose,
   type Taker,
   typesAboveMaximum,
   VICTIM_LAWS,
@@ -158,7 +159,7 @@ function costsOf(givers: Givers, queue: number, requests: QueueAmounts): readonl
   const costs: (readonly [number, Whole])[] = [];
   for (const type of (givers.taker.tree.queues[queue] as Queue).guaranteed.keys()) {
     const amount = requests.get(type) ?? 0;
-    if (amount > 0) costs.push([reserveNumber(givers, queue, type), amount]);
+    if (amount > 0 && !mayLose(givers.taker, queue, type)) costs.push([reserveNumber(givers, queue, type), amount]);
   }
   return costs;
 }

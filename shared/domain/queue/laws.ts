@@ -188,9 +188,18 @@ export function findObjection<Subject>(
 function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
   for (const [type, floor] of (taker.tree.queues[queue] as Queue).guaranteed) {
     const lost = loss.get(type) ?? 0;
-    if (lost > 0 && minus(usedBy(taker.usage, queue, type), lost) < floor) return true;
+    if (lost > 0 && minus(usedBy(taker.usage, queue, type), lost) < floor && !mayLose(taker, queue, type)) return true;
   }
   return false;
+}
+
+/**
+ * Whether a queue that is under its share of a type may lose more of it, with a pod that has to go for another type: where
+ * no queue has too much of the type, it is there when the queue wants it. A giver is one by type (D-8), a pod goes whole.
+ */
+export function mayLose(taker: Taker, queue: number, type: string): boolean {
+  const { contended } = taker.tree;
+  return contended !== undefined && !contended.has(type) && excessOf(taker, queue, type) < 0;
 }
 
 /** By how much a queue is over its guarantee; below 0 where it is under. */

@@ -1,14 +1,12 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { LetInDecision, LetInQuestion } from './let-in.ts';
-import { createTaker, findObjection, TAKER_LAWS, type Taker, takerLike } from './laws.ts';
+import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { decideReclaimInSteps, type GivingNode, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
-import { addAmounts, subtractAmounts, sumUsage, usedBy } from './usage.ts';
+import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
 
 /** A pod for which room is sought. */
 export interface Seeker {
@@ -170,45 +168,4 @@ function spent(budgets: RoomState['budgets'], victims: readonly RunningPod[]): R
   const left = new Map(budgets);
   for (const name of victims.flatMap((victim) => victim.budgets)) left.set(name, (left.get(name) ?? Infinity) - 1);
   return left;
-}
-
-/** What is let in, in two parts. */
-export interface SplitLetIn {
-  /** For these there is room by the sums, or no other pod has to make any. */
-  readonly atOnce: readonly WaitingPod[];
-  /** More would be let in than there is, so that others have to go first; the gate stays on until there is room. */
-  readonly seeking: readonly WaitingPod[];
-}
-
-/** The number of the queue root. */
-const ROOT = 0;
-const PODS_PER_STEP = 500;
-const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
-
-/**
- * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
- * shares let pods in that have no room; a gate cannot be put back, and behind it no other pod can take the room that is made.
- */
-export function* splitLetInSteps(
-  { tree, usage }: LetInQuestion,
-  { letIn }: Pick<LetInDecision, 'letIn'>,
-  total: QueueAmounts,
-): Steps<SplitLetIn> {
-  const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
-  const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
-  const takers = new Map<string, Taker>();
-  for (const [index, { pod }] of letIn.entries()) {
-    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-    const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
-    takers.set(pod.queue, taker);
-    const mayTake = findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
-    for (const [type, amount] of pod.requests) {
-      const ofType = sums.get(type) ?? tree.queues.map((): Whole => 0);
-      sums.set(type, ofType);
-      for (const queue of taker.above) ofType[queue] = plus(ofType[queue] as Whole, amount);
-    }
-    const isAbove = taker.types.some((type) => usedBy(sums, ROOT, type) > (total.get(type) ?? Infinity));
-    (mayTake && isAbove ? split.seeking : split.atOnce).push(pod);
-  }
-  return split;
 }

@@ -12,6 +12,8 @@ export interface QueueTree {
   readonly detached: ReadonlyMap<string, DetachedReason>;
   /** What `guaranteed` of the queues is: by itself what was promised to them. */
   readonly floor?: 'share';
+  /** Where `guaranteed` is a share: the types of which some queue has more than its share. */
+  readonly contended?: ReadonlySet<string>;
 }
 
 export type DetachedReason = 'UnknownParent' | 'Cycle';

@@ -2,6 +2,7 @@ import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
+import { type QueueUsage, usedBy } from './usage.ts';
 import { fillToLevel, type Share } from './water-level.ts';
 
 /** What there is to share and what the pods of each queue ask for, running or waiting. */
@@ -102,9 +103,9 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
 
 /**
  * The tree with what each queue deserves in the place of its guarantee, of the types of which more is asked for than there
- * is: of the others there is enough for all, and no queue has to give any.
+ * is: of the others there is enough for all, and no queue has to give any. `usage` says of which a queue has too much.
  */
-export function treeOfShares({ tree, columns }: ShareState): QueueTree {
+export function treeOfShares({ tree, columns }: ShareState, usage: QueueUsage): QueueTree {
   const scarce = [...columns.values()].filter(({ own, childCeilings, deserved }) => {
     return plus(own[0] as Whole, childCeilings[0] as Whole) > (deserved[0] as Whole);
   });
@@ -112,7 +113,10 @@ export function treeOfShares({ tree, columns }: ShareState): QueueTree {
     ...queue,
     guaranteed: new Map(scarce.map(({ type, deserved }) => [type, deserved[index] as Whole])),
   }));
-  return { ...tree, queues, floor: 'share' };
+  const isContended = ({ type, deserved }: ShareColumn): boolean =>
+    deserved.some((amount, index) => index > 0 && usedBy(usage, index, type) > amount);
+  const contended = new Set(scarce.filter(isContended).map(({ type }) => type));
+  return { ...tree, queues, floor: 'share', contended };
 }
 
 /** What a queue is sure of, of one type: its written guarantee, else those of its children together. */

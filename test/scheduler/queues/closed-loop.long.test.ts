@@ -46,6 +46,7 @@ async function breachesOf(loop: ReturnType<typeof closedLoop>): Promise<readonly
       loop.longestForgotten() > MAX_FORGOTTEN_SECONDS,
       `a node is set aside ${loop.longestForgotten()} s without kube-scheduler's knowledge`,
     ],
+    [loop.unbalanced() > 0, 'allocated and preempting do not add up to the total'],
     [QUEUES.some(isHungry), 'a pod within the guarantee of its queue gets no room'],
   ];
   return laws.filter(([broken]) => broken).map(([, law]) => law);

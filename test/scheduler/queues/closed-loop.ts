@@ -2,7 +2,8 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
-import type { QueuePlan, ReclaimBy } from '#shared/queues/plan-pass.ts';
+import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
+import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { Reclaim } from '#scheduler/queues/reclaim.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -43,6 +44,8 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
   let forgotten = new Map<string, number>();
   let longestForgotten = 0;
   const evictions: { readonly pod: string; readonly queue: string; readonly left: number }[] = [];
+  /** Passes after which what the queues have was not what there is, as far as it is asked for. */
+  let unbalanced = 0;
   let made = 0;
   let isQuiet = false;
   let leader = newLeader();
@@ -177,6 +180,16 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     for (const since of forgotten.values()) longestForgotten = Math.max(longestForgotten, seconds() - since);
   }
 
+  /** Whether both parts of the root are what there is, and those of the queues as much of it as is asked for. */
+  function isBalanced({ allocation: { allocated, preempting }, total }: QueuePlan): boolean {
+    const most = Number(total.get('cpu'));
+    const asked = [...pods.values()].reduce((sum, { cpu }) => sum + 1_000 * cpu, 0);
+    const parts = [allocated, preempting].map((usage) => (usage.get('cpu') ?? []).map(Number));
+    const root = parts.reduce((sum, [ofRoot = 0]) => sum + ofRoot, 0);
+    const below = parts.flatMap((each) => each.slice(1)).reduce((sum, each) => sum + each, 0);
+    return root === most && below === Math.min(most, asked);
+  }
+
   async function step(): Promise<QueuePlan> {
     await clock.advance(STEP_MS);
     passTime();
@@ -185,6 +198,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
       leader = newLeader();
     }
     const plan = world.plan(true, reclaimBy, { now: clock.now() });
+    if (!isBalanced(plan)) unbalanced += 1;
     for (const { name, queue } of plan.letIn) letIn(name.replace('shop/', ''), queue);
     await leader.reclaim.round(plan, leader.leading.signal);
     await leader.reclaim.settled();
@@ -201,6 +215,7 @@ export function closedLoop(seed: number, queues: readonly LoopQueue[], reclaimBy
     quieten: () => void (isQuiet = true),
     /** For how many seconds kube-scheduler did not know that a node was set aside, at most. */
     longestForgotten: () => longestForgotten,
+    unbalanced: () => unbalanced,
     pods: (): readonly ModelPod[] => [...pods.values()],
   };
 }

@@ -12,6 +12,7 @@ import {
   setRequested,
   treeOfShares,
 } from '#shared/domain/queue/shares.ts';
+import { sumUsage } from '#shared/domain/queue/usage.ts';
 import { fillToLevel } from '#shared/domain/queue/water-level.ts';
 import { exactShares, isWithinOne } from './exact-level.ts';
 
@@ -260,8 +261,12 @@ describe('treeOfShares', () => {
     ['memory', 100],
   ]);
   const queues = [queue('a', undefined, { weight: 2, guaranteed: cpu(1) }), queue('b', undefined, { weight: 1 })];
+  const sharesOf = (requested: ReadonlyMap<string, QueueAmounts>, own = new Map<string, QueueAmounts>()) => {
+    const plain = createQueueTree(queues);
+    return treeOfShares(finish(createShares({ tree: plain, total, requested })), sumUsage(plain, own));
+  };
   const floorsOf = (requested: ReadonlyMap<string, QueueAmounts>) => {
-    const tree = treeOfShares(finish(createShares({ tree: createQueueTree(queues), total, requested })));
+    const tree = sharesOf(requested);
     return [tree.floor, ...['a', 'b'].map((name) => tree.queues[tree.indexes.get(name) ?? 0]?.guaranteed)];
   };
   const both = (amounts: QueueAmounts) => new Map(['a', 'b'].map((name) => [name, amounts]));
@@ -272,6 +277,14 @@ describe('treeOfShares', () => {
       ['memory', 20],
     ]);
     expect(floorsOf(both(asked))).toEqual(['share', cpu(6), cpu(3)]);
+  });
+
+  test.each<[string, QueueAmounts, readonly string[]]>([
+    ['nothing', cpu(3), []],
+    ['a type that is scarce', cpu(4), ['cpu']],
+    ['a type of which there is enough for all', new Map([['memory', 90]]), []],
+  ])('is contended where a queue has more than its share of %s', (_, ofB, contended) => {
+    expect([...(sharesOf(both(cpu(9)), new Map([['b', ofB]])).contended ?? [])]).toEqual(contended);
   });
 
   test('has nothing where there is enough for all', () => {

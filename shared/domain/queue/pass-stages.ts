@@ -1,0 +1,194 @@
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import { createTaker, findObjection, TAKER_LAWS, type Taker, takerLike } from './laws.ts';
+import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
+import { overusedQueues } from './overuse.ts';
+import type { QueueAmounts } from './queue.ts';
+import type { WaitingPod } from './queue-pod.ts';
+import type { QueueTree } from './queue-tree.ts';
+import { createShares, deservedOf, type ShareState, treeOfShares } from './shares.ts';
+import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
+
+/*
+ * One pass over the queues has two stages, both pure functions of a snapshot (S4-1). Preprocess says what each queue
+ * deserves, what it holds, and which queues hold more than their maximum. Preemption says which waiting pods go in, and
+ * divides the total: what a queue may hold now, and what pods of other queues have to free for it first. Each resource
+ * type is divided by itself, and at either stage the amounts of all queues add up to the total of the type (S4-15).
+ */
+
+/** For which queues room is made: those under their guarantee, or those under what they deserve. */
+export type ReclaimBy = 'Guarantees' | 'Shares';
+
+/** What one pass decides on. Amounts are by queue name, of the queue's own pods. */
+export interface PassSnapshot {
+  readonly tree: QueueTree;
+  readonly total: QueueAmounts;
+  /** What was let in, wherever it is. */
+  readonly admitted: AmountsByName;
+  /** What was let in and is on a node. */
+  readonly used: AmountsByName;
+  /** Of all pods, waiting ones included. */
+  readonly requested: AmountsByName;
+  readonly waiting: readonly WaitingPod[];
+  readonly reclaimBy: ReclaimBy;
+  /** Whether others may have to make room; otherwise each pod goes in that its queue has a share for. */
+  readonly isReclaiming: boolean;
+}
+
+type AmountsByName = ReadonlyMap<string, QueueAmounts>;
+
+/**
+ * Who has the total, by resource type and number of the queue. The two parts of the queue root are the total; what is
+ * left of it below the root is what no queue has or asks for.
+ */
+export interface Allocation {
+  readonly allocated: QueueUsage;
+  /** What pods of other queues have to free first. */
+  readonly preempting: QueueUsage;
+}
+
+export interface Preprocessed {
+  /** What each queue deserves, idle guarantees kept. */
+  readonly shares: ShareState;
+  /** What each queue deserves, idle guarantees lent to those that ask. */
+  readonly lent: ShareState;
+  /** What was let in. */
+  readonly usage: QueueUsage;
+  /** What of it is on a node. */
+  readonly used: QueueUsage;
+  /** The queues, by number, that have to give pods of their own back because they hold more than their maximum (S4-3). */
+  readonly overused: readonly number[];
+  /** What each queue holds. */
+  readonly allocation: Allocation;
+}
+
+export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking'> {
+  /** The queues with what they are measured by where room is made. */
+  readonly floors: QueueTree;
+  readonly question: LetInQuestion;
+  readonly decision: LetInDecision;
+  /** Its share of each queue. */
+  readonly allocation: Allocation;
+}
+
+/** The number of the queue root. */
+const ROOT = 0;
+const NOTHING: QueueUsage = new Map();
+
+/** The first stage: shares, what is held, and which queues are over their maximum. */
+export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Preprocessed> {
+  const { requested } = amounts;
+  const shares = yield* createShares({ tree, total, requested });
+  const lent = yield* createShares({ tree, total, requested, idleGuarantees: 'Lent' });
+  const usage = sumUsage(tree, amounts.admitted);
+  const used = sumUsage(tree, amounts.used);
+  yield;
+  const allocated = new Map(usage);
+  for (const [type, amount] of deservedOf(lent, ROOT)) allocated.set(type, heldOf({ tree, usage, used }, type, amount));
+  const allocation = { allocated, preempting: NOTHING };
+  return { shares, lent, usage, used, overused: overusedQueues(tree, usage), allocation };
+}
+
+type Held = Pick<Preprocessed, 'usage' | 'used'> & { readonly tree: QueueTree };
+
+/** What was let in; where that is more than there is, for instance after nodes have gone, what is on nodes. */
+function heldOf({ tree, usage, used }: Held, type: string, total: Whole): readonly Whole[] {
+  const held = usedBy(usage, ROOT, type) <= total ? usage : used;
+  return tree.queues.map((_, index) =>
+    index === ROOT ? larger(total, usedBy(used, ROOT, type)) : usedBy(held, index, type),
+  );
+}
+
+/**
+ * The second stage: who goes in, for whom others have to make room, and what each queue may hold meanwhile. The share of a
+ * queue that has too much is lowered before its first pod goes, so that none of its pods goes in (S4-6); what is free goes
+ * to the others at once, and the rest counts for them when it is freed (S4-5, S4-8).
+ */
+export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Preprocessed): Steps<Preempted> {
+  const { tree, waiting, isReclaiming, total } = snapshot;
+  const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
+  const question = { tree, usage, allowed, waiting };
+  const decision = yield* letInInSteps(question);
+  const floors = snapshot.reclaimBy === 'Shares' ? treeOfShares(shares, usage) : tree;
+  const { atOnce, seeking, preempting } = isReclaiming
+    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
+    : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [], preempting: new Map<string, QueueAmounts>() };
+  yield;
+  const allocation = allocate({ tree, lent, decision }, preempting);
+  return { floors, question, decision, atOnce, seeking, allocation };
+}
+
+type Divided = Pick<Preempted, 'decision'> & Pick<Preprocessed, 'lent'> & { readonly tree: QueueTree };
+
+/** Types that are not shared have no total: of those, each queue has what its pods were let in with. */
+function allocate({ tree, lent, decision }: Divided, own: AmountsByName): Allocation {
+  const preempting = sumUsage(tree, own);
+  const allocated = new Map(decision.usage);
+  for (const [type, { deserved }] of lent.columns) {
+    const onTheWay = preempting.get(type);
+    allocated.set(
+      type,
+      onTheWay === undefined ? deserved : deserved.map((amount, index) => minus(amount, onTheWay[index] ?? 0)),
+    );
+  }
+  return { allocated, preempting };
+}
+
+/** What is let in, in two parts. */
+export interface SplitLetIn {
+  /** For these there is room by the sums, or no other pod has to make any. */
+  readonly atOnce: readonly WaitingPod[];
+  /** More would be let in than there is, so that others have to go first; the gate stays on until there is room. */
+  readonly seeking: readonly WaitingPod[];
+  /** What others have to free for those, by queue name: of each type only what is above the total. */
+  readonly preempting: AmountsByName;
+}
+
+const PODS_PER_STEP = 500;
+const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
+
+/**
+ * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
+ * shares let pods in that have no room; a gate cannot be put back, and behind it no other pod can take the room that is made.
+ */
+export function* splitLetInSteps(
+  { tree, usage }: LetInQuestion,
+  { letIn }: Pick<LetInDecision, 'letIn'>,
+  total: QueueAmounts,
+): Steps<SplitLetIn> {
+  const sums = new Map(Array.from(usage, ([type, amounts]) => [type, [...amounts]]));
+  const split = { atOnce: [] as WaitingPod[], seeking: [] as WaitingPod[] };
+  const preempting = new AmountsByQueue();
+  const takers = new Map<string, Taker>();
+  for (const [index, { pod }] of letIn.entries()) {
+    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+    const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
+    takers.set(pod.queue, taker);
+    const mayTake = findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
+    charge(tree, sums, taker, pod);
+    const above = amountsAbove(sums, pod, total);
+    (mayTake && above.size > 0 ? split.seeking : split.atOnce).push(pod);
+    if (mayTake && above.size > 0) preempting.add(pod.queue, above);
+  }
+  return { ...split, preempting: preempting.sums };
+}
+
+function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, { requests }: WaitingPod): void {
+  for (const [type, amount] of requests) {
+    const ofType = sums.get(type) ?? tree.queues.map((): Whole => 0);
+    sums.set(type, ofType);
+    for (const queue of above) ofType[queue] = plus(ofType[queue] as Whole, amount);
+  }
+}
+
+/** How much of what the pod asks for is above the total, now that it is counted; only the types of which some is. */
+function amountsAbove(sums: QueueUsage, { requests }: WaitingPod, total: QueueAmounts): QueueAmounts {
+  const above = new Map<string, Whole>();
+  for (const [type, amount] of requests) {
+    const most = total.get(type);
+    if (most === undefined) continue;
+    const excess = smaller(amount, minus(usedBy(sums, ROOT, type), most));
+    if (excess > 0) above.set(type, excess);
+  }
+  return above;
+}

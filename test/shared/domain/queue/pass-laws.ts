@@ -1,0 +1,165 @@
+import { isDeepStrictEqual } from 'node:util';
+import { finish } from '#shared/domain/model/steps.ts';
+import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import { type Allocation, type PassSnapshot, preempt, preprocess } from '#shared/domain/queue/pass-stages.ts';
+import type { Queue } from '#shared/domain/queue/queue.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { deservedOf } from '#shared/domain/queue/shares.ts';
+import { sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
+
+/** What one pass breaks, each law by its name with the type and the queue. */
+export function passBreaches(snapshot: PassSnapshot): readonly string[] {
+  const before = structuredClone(snapshot);
+  const first = finish(preprocess(snapshot));
+  const second = finish(preempt(snapshot, first));
+  const isRepeatable =
+    isDeepStrictEqual(finish(preprocess(snapshot)), first) &&
+    isDeepStrictEqual(finish(preempt(snapshot, first)), second) &&
+    isDeepStrictEqual(snapshot, before);
+  const ofTypes = [...snapshot.total.keys()].flatMap((type) => [
+    ...preprocessBreaches(snapshot, first, type),
+    ...preemptBreaches(snapshot, { first, second }, type),
+  ]);
+  return [...(isRepeatable ? [] : ['a stage changes its snapshot or decides differently']), ...ofTypes];
+}
+
+type First = ReturnType<typeof preprocess> extends Generator<unknown, infer Result> ? Result : never;
+type Second = ReturnType<typeof preempt> extends Generator<unknown, infer Result> ? Result : never;
+
+function named(laws: readonly (readonly [holds: boolean, law: string])[], type: string): readonly string[] {
+  return laws.filter(([holds]) => !holds).map(([, law]) => `${law}: ${type}`);
+}
+
+function preprocessBreaches({ tree, total, admitted }: PassSnapshot, first: First, type: string): readonly string[] {
+  const { allocation, used, usage } = first;
+  const most = rootTotal(tree, total.get(type) ?? 0, type);
+  const held = usedBy(usage, 0, type) <= most ? usage : used;
+  const own = (index: number) =>
+    minus(
+      usedBy(held, index, type),
+      childrenSum(tree, index, (at) => usedBy(held, at, type)),
+    );
+  return named(
+    [
+      [
+        isTotal(allocation, type, larger(most, usedBy(used, 0, type))),
+        'preprocess: allocated and preempting are the total',
+      ],
+      [
+        tree.queues.every((_, at) => parts(allocation, at, type) >= usedBy(used, at, type)),
+        'preprocess: allocated >= used',
+      ],
+      [
+        tree.queues.every((_, at) => usedBy(allocation.preempting, at, type) === 0),
+        'preprocess: nothing is preempting',
+      ],
+      [
+        tree.queues.every(
+          (_, at) =>
+            at === 0 ||
+            plus(
+              own(at),
+              childrenSum(tree, at, (child) => parts(allocation, child, type)),
+            ) === parts(allocation, at, type),
+        ),
+        'preprocess: the queues below a queue add up to it',
+      ],
+      [
+        first.overused.every((at) =>
+          [...(tree.queues[at] as Queue).max].some(([of, max]) => usedBy(sumUsage(tree, admitted), at, of) > max),
+        ),
+        'preprocess: only queues above their maximum give back',
+      ],
+    ],
+    type,
+  );
+}
+
+interface Results {
+  readonly first: First;
+  readonly second: Second;
+}
+
+function preemptBreaches(snapshot: PassSnapshot, { first, second }: Results, type: string): readonly string[] {
+  const { tree, total, isReclaiming } = snapshot;
+  const { allocation, seeking, decision } = second;
+  const most = rootTotal(tree, total.get(type) ?? 0, type);
+  const asked = askedOf(snapshot, type);
+  const share = (at: number): Whole => deservedOf(first.lent, at).get(type) ?? 0;
+  const held = (at: number): Whole => usedBy(first.usage, at, type);
+  const preempting = (at: number): Whole => usedBy(allocation.preempting, at, type);
+  const allocated = (at: number): Whole => usedBy(allocation.allocated, at, type);
+  const wanted = minus(usedBy(decision.usage, 0, type), total.get(type) ?? 0);
+  const every = (law: (at: number) => boolean): boolean => tree.queues.every((_, at) => law(at));
+  const isLeaf = (at: number): boolean => tree.children[at]?.length === 0;
+  const isRootOrLeaf = (at: number): boolean => at === 0 || isLeaf(at);
+  const below = (at: number): Whole => childrenSum(tree, at, (child) => parts(allocation, child, type));
+  return named(
+    [
+      [isTotal(allocation, type, most), 'preempt: allocated and preempting are the total'],
+      [
+        below(0) === larger(minus(smaller(most, asked.all(0)), asked.own(0)), asked.sure(0)) && below(0) <= most,
+        'preempt: the queues add up to the total as far as anybody asks for it',
+      ],
+      [
+        every(
+          (at) =>
+            isRootOrLeaf(at) || below(at) === larger(minus(parts(allocation, at, type), asked.own(at)), asked.sure(at)),
+        ),
+        'preempt: the queues below a queue add up to it',
+      ],
+      [every((at) => allocated(at) >= 0 && preempting(at) >= 0), 'preempt: nothing is negative'],
+      [preempting(0) <= larger(0, wanted), 'preempt: no more is freed than is above the total'],
+      [isReclaiming || preempting(0) === 0, 'preempt: without reclaim nothing is preempting'],
+      [seeking.length > 0 || preempting(0) === 0, 'preempt: only what pods wait for is preempting'],
+      [
+        every((at) => at === 0 || !isLeaf(at) || held(at) <= share(at) || preempting(at) === 0),
+        'preempt: a giver takes nothing',
+      ],
+      [
+        every((at) => held(at) <= share(at) || allocated(at) < held(at)),
+        'preempt: what a giver may hold is lowered at once',
+      ],
+      [
+        every((at) => preempting(at) === 0 || !isLeaf(at) || allocated(at) >= held(at)),
+        'preempt: a taker keeps what it holds',
+      ],
+    ],
+    type,
+  );
+}
+
+function rootTotal(tree: QueueTree, total: Whole, type: string): Whole {
+  const most = tree.queues[0]?.max.get(type);
+  return most === undefined ? total : smaller(most, total);
+}
+
+/** Both parts of a queue. */
+function parts({ allocated, preempting }: Allocation, index: number, type: string): Whole {
+  return plus(usedBy(allocated, index, type), usedBy(preempting, index, type));
+}
+
+function isTotal(allocation: Allocation, type: string, total: Whole): boolean {
+  return parts(allocation, 0, type) === total;
+}
+
+function childrenSum({ children }: QueueTree, index: number, amountOf: (at: number) => Whole): Whole {
+  return (children[index] ?? []).reduce<Whole>((sum, child) => plus(sum, amountOf(child)), 0);
+}
+
+/** What is asked for below each queue, within the maximums, worked out from the leaves without any share. */
+function askedOf({ tree, requested }: PassSnapshot, type: string) {
+  const own = (at: number): Whole => {
+    const names = [...requested].filter(([name]) => (tree.indexes.get(name) ?? 0) === at);
+    return names.reduce<Whole>((sum, [, amounts]) => plus(sum, amounts.get(type) ?? 0), 0);
+  };
+  const all = (at: number): Whole => {
+    const asked = plus(own(at), childrenSum(tree, at, all));
+    const max = tree.queues[at]?.max.get(type);
+    return max === undefined ? asked : smaller(asked, max);
+  };
+  const floor = (at: number): Whole => smaller(tree.queues[at]?.guaranteed.get(type) ?? 0, all(at));
+  /** What the children get although the queue's own pods come first: their guarantees, as far as they ask for them. */
+  const sure = (at: number): Whole => childrenSum(tree, at, floor);
+  return { own, all, sure };
+}
