@@ -86,8 +86,20 @@ export class Reclaim {
     await Promise.all([this.#maker.settled(), this.#overuse.settled()]);
   }
 
-  /** Makes one round, by the last plan. Evictions go on after it; their victims count as gone for the next one. */
+  /**
+   * Carries the two stages of the last plan out: queues that use more than their maximum give back first, then room is
+   * made for pods. Evictions go on after it; their victims count as gone at once.
+   */
   async round(plan: QueuePlan, signal: AbortSignal): Promise<void> {
+    const { mode, overuse } = this.#ports;
+    try {
+      if (mode === 'Enforce' && overuse === 'On') await this.#overuse.end(plan, this.#inputOf(plan), signal);
+    } finally {
+      await this.#makeRoom(plan, signal);
+    }
+  }
+
+  async #makeRoom(plan: QueuePlan, signal: AbortSignal): Promise<void> {
     const steps = await this.#stepsFor(plan, signal);
     this.#report(steps);
     this.#rest(steps);
@@ -96,7 +108,6 @@ export class Reclaim {
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
-    if (this.#ports.overuse === 'On') await this.#overuse.end(plan, this.#inputOf(plan), signal);
   }
 
   /** What cannot be decided holds no pod back. */

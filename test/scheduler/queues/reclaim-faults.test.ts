@@ -162,6 +162,16 @@ describe('a queue that uses more than its maximum', () => {
     expect(await stage.round(30_000)).toEqual([]);
   });
 
+  test('gives up first, so that no pod of another queue goes for one that can have that room', async () => {
+    const guaranteed = queueFor('shop', { guaranteed: { cpu: 2 } });
+    const stage = reclaimStage({ queues: [guaranteed, ...queues.slice(1), queueFor('y', {}, 'third')], overuse: 'On' });
+    fill(stage, 7);
+    stage.see({ ...RUNNING, name: 'bystander', admittedTo: 'third', priority: -1 });
+    expect(await stage.round()).toEqual([]);
+    stage.see({ ...GATED, cpu: 1 });
+    expect((await stage.round(30_000)).toSorted()).toEqual(['evict pod-0', 'set taker node-0']);
+  });
+
   test('begins its delay anew where it was within it meanwhile', async () => {
     const stage = overused({});
     await stage.round();
