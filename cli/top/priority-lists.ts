@@ -50,7 +50,7 @@ export function queueList(
       { header: 'WEIGHT', cell: ({ weight }) => String(weight) },
       amount('GUARANTEED', 'guaranteed'),
       amount('DESERVED', 'deserved'),
-      amount('LET-IN', 'allocated'),
+      amount('ALLOCATED', 'allocated'),
       amount('USED', 'used'),
       amount('PENDING', 'pending'),
       { header: 'WAITING', cell: ({ waitingPods }) => String(waitingPods ?? NOT_WRITTEN) },

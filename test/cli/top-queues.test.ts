@@ -27,11 +27,11 @@ describe('plimsoll top queues', () => {
     expect(await top()).toEqual({
       code: 0,
       stdout: [
-        'NAME      WEIGHT   GUARANTEED   DESERVED   LET-IN   USED   PENDING   WAITING   OLDEST',
-        'tenants   1        -            -          -        -      -         -         -',
-        '  batch   1        -            -          -        -      -         -         -',
-        '  web     3        2            4          3500m    3      2         2         10m',
-        'lost      1        -            -          -        -      -         -         -',
+        'NAME      WEIGHT   GUARANTEED   DESERVED   ALLOCATED   USED   PENDING   WAITING   OLDEST',
+        'tenants   1        -            -          -           -      -         -         -',
+        '  batch   1        -            -          -           -      -         -         -',
+        '  web     3        2            4          3500m       3      2         2         10m',
+        'lost      1        -            -          -           -      -         -         -',
         '',
       ].join('\n'),
       stderr: '',
