@@ -72,6 +72,7 @@ function teamPolicy(): Manifest {
     namespaces: prepareSelector({ matchLabels: new Map(), matchExpressions: [teams] }),
     subjects: [],
     defaultClassName: 'standard',
+    classRules: [],
     allowedClassNames: CLASSES.map(({ name }) => name),
     maxPriority: undefined,
     preemption: 'Allow',

@@ -1,6 +1,7 @@
 import { listClasses } from '#shared/domain/priority/list-classes.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type {
+  GivenByRule,
   LabelTest,
   PriorityRule,
   Receivers,
@@ -39,30 +40,48 @@ function encodeReceivers({ classNames, schedulers }: Receivers): object {
 export function storedBytes(rule: UnplacedRule, tests: readonly LabelTest[]): number {
   const { groups = [] } = rule.subjects ?? {};
   const text = JSON.stringify([encodeRule({ ...rule, order: 0, requirements: tests }), presence(groups)]);
-  return Buffer.byteLength(text) + BYTES_OF_NUMBERS + 5 * (text.match(/[<>&\u2028\u2029]/g)?.length ?? 0);
+  return (
+    Buffer.byteLength(text) +
+    BYTES_OF_NUMBERS * (1 + rule.gives.length) +
+    5 * (text.match(/[<>&\u2028\u2029]/g)?.length ?? 0)
+  );
 }
 
-/** Of the rule itself, and in the list of rules found everywhere. */
+/** Of the rule itself, and in the list of rules found everywhere; and of what it gives. */
 const BYTES_OF_NUMBERS = 16;
 
 function encodeRule(rule: PriorityRule): object {
-  const { policy, order, requirements, subjects, allowed, maxPriority, preemption, substitutes, defaultRank } = rule;
+  const { policy, order, requirements, subjects, allowed, maxPriority, preemption, substitutes, gives } = rule;
   return {
     policy,
     order,
-    namespaceLabels: requirements.map(({ key, values, is }) => ({ key, is, ...(values !== undefined && { values }) })),
+    namespaceLabels: requirements.map(encodeTest),
     ...(subjects !== undefined && { subjects: encodeSubjects(subjects) }),
     isPersonal: rule.isPersonal,
     ...(allowed !== undefined && { allowedPriorityClassNames: allowed, allowedText: listClasses(allowed) }),
     ...(maxPriority !== undefined && { maxPriority }),
     preemption,
     ...(rule.requireQuotaFor.length > 0 && { requireQuotaFor: rule.requireQuotaFor }),
-    ...(rule.defaultClassName !== undefined && { defaultPriorityClassName: rule.defaultClassName }),
+    ...(gives.length > 0 && { gives: gives.map((each) => encodeGiven(each, order)) }),
+    ...(rule.mustBeGiven && { mustBeGiven: true }),
     ...(rule.counted !== undefined && encodeCounted(rule.counted)),
     substitutePriorityClassNames: Object.fromEntries(substitutes),
-    ...(defaultRank !== undefined && { defaultRank }),
     ...(rule.schedulerName !== undefined && { schedulerName: rule.schedulerName }),
     messagePrefix: rule.isDryRun ? DRY_RUN_PREFIX : '',
+  };
+}
+
+function encodeTest({ key, values, is }: LabelTest): object {
+  return { key, is, ...(values !== undefined && { values }) };
+}
+
+function encodeGiven({ className, rank, podLabels, ownerKinds, record }: GivenByRule, order: number): object {
+  return {
+    priorityClassName: className,
+    ...(rank !== undefined && { rank }),
+    ...(podLabels.length > 0 && { podLabels: podLabels.map(encodeTest) }),
+    ...(ownerKinds.length > 0 && { ownerKinds }),
+    ...(record !== undefined && { record, order }),
   };
 }
 

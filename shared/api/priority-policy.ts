@@ -1,4 +1,5 @@
 import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import type { ClassRule } from '#shared/domain/priority/class-rules.ts';
 import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
@@ -32,6 +33,7 @@ function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
     namespaces: readNamespaceSelector(spec),
     subjects: readList(spec, 'subjects', readSubject),
     defaultClassName: readText(spec, 'defaultPriorityClassName'),
+    classRules: readList(spec, 'classRules', readClassRule),
     allowedClassNames: readOptionalTexts(spec, 'allowedPriorityClassNames'),
     maxPriority: readInteger(spec, 'maxPriority'),
     preemption: readChoice(spec, 'preemption', ['Allow', 'Never']) ?? 'Allow',
@@ -44,8 +46,21 @@ function readSpec(spec: WireObject): Omit<PriorityPolicy, 'name'> {
 
 /** The selector of a cluster-wide object: absent selects every namespace. */
 export function readNamespaceSelector(spec: WireObject): PreparedSelector {
-  const selector = readSelector(spec, 'namespaceSelector');
+  return readSelectorOrAll(spec, 'namespaceSelector');
+}
+
+function readSelectorOrAll(object: WireObject, key: string): PreparedSelector {
+  const selector = readSelector(object, key);
   return selector === undefined ? EVERYTHING : prepareSelector(selector);
+}
+
+function readClassRule(rule: WireObject): ClassRule {
+  return {
+    name: readText(rule, 'name') ?? refuseField('name', 'expected a name'),
+    pods: readSelectorOrAll(rule, 'podSelector'),
+    ownerKinds: readTexts(rule, 'ownerKinds'),
+    className: readText(rule, 'priorityClassName') ?? refuseField('priorityClassName', 'expected a priority class'),
+  };
 }
 
 /** Absent allows everything, an empty list nothing. */
@@ -82,6 +97,7 @@ function encodeSpec(policy: Omit<PriorityPolicy, 'name'>): object {
     namespaceSelector: namespaces.written && encodeSelector(namespaces.written),
     subjects: unlessEmpty(subjects),
     defaultPriorityClassName: policy.defaultClassName,
+    classRules: unlessEmpty(policy.classRules.map(encodeClassRule)),
     allowedPriorityClassNames: policy.allowedClassNames,
     maxPriority: policy.maxPriority,
     preemption,
@@ -89,5 +105,14 @@ function encodeSpec(policy: Omit<PriorityPolicy, 'name'>): object {
     requireQuotaFor: unlessEmpty(policy.requireQuotaFor),
     onViolation,
     schedulerName,
+  });
+}
+
+function encodeClassRule({ name, pods, ownerKinds, className }: ClassRule): object {
+  return present({
+    name,
+    podSelector: pods.written && encodeSelector(pods.written),
+    ownerKinds: unlessEmpty(ownerKinds),
+    priorityClassName: className,
   });
 }

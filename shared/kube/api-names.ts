@@ -124,6 +124,8 @@ export const ANNOTATION_EVICTION_REASON = 'plimsoll.dev/eviction-reason';
 export const ANNOTATION_EVICTION_DECISION = 'plimsoll.dev/eviction-decision';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
 export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
+/** On a pod: the rule that gave its class, `POLICY/RULE`, or `POLICY` for the default of a policy. */
+export const ANNOTATION_CLASS_RULE = 'plimsoll.dev/class-rule';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
 /** On a List that `plimsoll snapshot` wrote: when the objects were read. */
 export const ANNOTATION_SNAPSHOT_TIME = 'plimsoll.dev/snapshot-time';

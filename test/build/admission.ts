@@ -24,6 +24,7 @@ export function buildPolicy(name: string, more: Partial<PriorityPolicy> = {}): P
     namespaces: EVERYTHING,
     subjects: [],
     defaultClassName: undefined,
+    classRules: [],
     allowedClassNames: undefined,
     maxPriority: undefined,
     preemption: 'Allow',
@@ -92,6 +93,8 @@ export function buildRequest(
     serviceAccountName: 'default',
     schedulerName: 'default-scheduler',
     classNamedBy: 'unknown',
+    ownerKind: undefined,
+    recordedRule: undefined,
     wishMistakes: [],
     ...more,
   };

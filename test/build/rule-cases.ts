@@ -8,6 +8,7 @@ import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
 
@@ -26,8 +27,17 @@ export interface Written {
   readonly user: string;
   readonly groups: readonly string[];
   readonly podSpec: { readonly priorityClassName?: string } & Readonly<Record<string, unknown>>;
+  /** Of the pod or its template; owner and record only of pods. */
+  readonly metadata?: PodMetadata;
   /** Only of pods. */
   readonly qosClass: string | undefined;
+}
+
+/** What rules look at, and what a person claims that they gave. */
+interface PodMetadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly object[];
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Classes of which none is the global default, so that they may be made in any cluster. */
@@ -76,18 +86,71 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
     limits,
     preemption,
     byDefault: fc.option(className, { nil: undefined }),
+    classRules: fc.array(classRuleArbitrary(className), { maxLength: 3, size: 'max' }),
     requireQuotaFor: fc.uniqueArray(className, { maxLength: 2 }),
     onViolation: fc.constantFrom<'Deny' | 'Warn'>('Deny', 'Deny', 'Warn'),
   });
-  return parts.map(({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, ...others }) => ({
-    ...(namespaceSelector !== undefined && { namespaceSelector }),
-    ...(subjects !== undefined && { subjects }),
-    ...limit,
-    ...never,
-    ...(mayBeDefault(byDefault, limit) && { defaultPriorityClassName: byDefault }),
-    ...others,
-  }));
+  return parts.map(
+    ({ namespaceSelector, subjects, limits: limit, preemption: never, byDefault, classRules, ...others }) => {
+      const given = classRules.filter(({ priorityClassName }) => mayBeDefault(priorityClassName, limit));
+      return {
+        ...(namespaceSelector !== undefined && { namespaceSelector }),
+        ...(subjects !== undefined && { subjects }),
+        ...limit,
+        ...never,
+        ...(mayBeDefault(byDefault, limit) && { defaultPriorityClassName: byDefault }),
+        ...(given.length > 0 && { classRules: given.map((rule, index) => ({ name: `r${index}`, ...rule })) }),
+        ...others,
+      };
+    },
+  );
 }
+
+const OWNER_KINDS = ['ReplicaSet', 'DaemonSet', 'Job'];
+const POD_LABELS = { role: ['front', 'back'], tier: ['gold', 'silver'] } as const;
+
+function classRuleArbitrary(className: fc.Arbitrary<string>) {
+  const matchLabels = fc.record({ role: fc.constantFrom(...POD_LABELS.role) });
+  const requirement = fc.oneof(
+    fc.record({ key: fc.constantFrom('role', 'tier'), operator: fc.constantFrom('Exists', 'DoesNotExist') }),
+    fc.record({
+      key: fc.constant('tier'),
+      operator: fc.constantFrom('In', 'NotIn'),
+      values: fc.subarray(['gold', 'silver'], { minLength: 1 }),
+    }),
+  );
+  const podSelector = fc.oneof(
+    matchLabels.map((labels) => ({ matchLabels: labels })),
+    requirement.map((one) => ({ matchExpressions: [one] })),
+  );
+  const ownerKinds = fc.subarray(OWNER_KINDS, { minLength: 1, maxLength: 2 });
+  const takes = fc.oneof(fc.record({ podSelector }), fc.record({ ownerKinds }), fc.record({ podSelector, ownerKinds }));
+  return fc.tuple(takes, className).map(([each, priorityClassName]) => ({ ...each, priorityClassName }));
+}
+
+const labelsArbitrary = fc.record(
+  { role: fc.constantFrom(...POD_LABELS.role), tier: fc.constantFrom(...POD_LABELS.tier) },
+  { requiredKeys: [] },
+);
+
+/** With other owners before the controller, and records that name rules and what is none. */
+const podMetadataArbitrary: fc.Arbitrary<PodMetadata> = fc
+  .record({
+    labels: labelsArbitrary,
+    isOwned: fc.boolean(),
+    ownerReferences: fc
+      .tuple(fc.constantFrom(...OWNER_KINDS), fc.boolean(), fc.boolean())
+      .map(([kind, controller, isSecond]) => [
+        ...(isSecond ? [{ apiVersion: 'v1', kind: 'Job', name: 'other', uid: 'u0' }] : []),
+        { apiVersion: 'v1', kind, name: 'owner', uid: 'u1', controller },
+      ]),
+    record: fc.constantFrom(undefined, undefined, undefined, 'p0', 'p1/r1', 'forged'),
+  })
+  .map(({ labels, isOwned, ownerReferences, record }) => ({
+    labels,
+    ...(isOwned && { ownerReferences }),
+    ...(record !== undefined && { annotations: { [ANNOTATION_CLASS_RULE]: record } }),
+  }));
 
 /** A PriorityQuota that requires its label, as people write it. */
 export function quotaArbitrary(): fc.Arbitrary<object> {
@@ -150,6 +213,7 @@ export function writtenArbitrary(
       namespace: fc.nat(NAMESPACE_LABELS.length - 1),
       user: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...USERS) }, { weight: 1, arbitrary: account }),
       groups: fc.subarray(GROUPS),
+      metadata: chosen === 'Pod' ? podMetadataArbitrary : fc.record({ labels: labelsArbitrary }),
       podSpec: podSpecArbitrary(chosen === 'Pod' ? CLASS_NAMES : [...CLASS_NAMES, MISSING_CLASS]),
       qosClass: fc.option(fc.constantFrom('BestEffort', 'Burstable', 'Guaranteed', 'none'), {
         nil: undefined,
@@ -175,13 +239,14 @@ function podSpecArbitrary(classNames: readonly string[]): fc.Arbitrary<Written['
       {
         containers: fc.array(container, { minLength: 1, maxLength: 2 }),
         initContainers: fc.array(container, { maxLength: 1 }),
-        priorityClassName: fc.constantFrom(...classNames),
+        priorityClassName: fc.option(fc.constantFrom(...classNames), { nil: undefined, freq: 1 }),
         serviceAccountName: fc.constantFrom('default', SERVICE_ACCOUNT),
       },
       { requiredKeys: ['containers'] },
     )
-    .map(({ containers, initContainers = [], ...rest }) => ({
+    .map(({ containers, initContainers = [], priorityClassName, ...rest }) => ({
       ...rest,
+      ...(priorityClassName !== undefined && { priorityClassName }),
       containers: named('main', containers),
       ...(initContainers.length > 0 && { initContainers: named('init', initContainers) }),
     }));
@@ -234,7 +299,7 @@ export function verdictOfWebhook(
 export function storedPod(written: Written, classes: PriorityClasses): object {
   const named = written.podSpec.priorityClassName === undefined ? {} : { 'f:priorityClassName': {} };
   const managedFields = [{ manager: 'kubectl', fieldsV1: { 'f:spec': { 'f:containers': {}, ...named } } }];
-  const raw = { metadata: { name: 'web', managedFields }, spec: written.podSpec, status: {} };
+  const raw = { metadata: { name: 'web', ...written.metadata, managedFields }, spec: written.podSpec, status: {} };
   const resolved = resolvePriority(readPod(raw), classes);
   if (resolved.kind === 'refused') throw new Error(resolved.message);
   const { priorityClassName, priority, preemptionPolicy } = resolved;

@@ -13,6 +13,7 @@ type Decisions = { readonly [Name in keyof typeof MESSAGES]: Parameters<(typeof 
 
 const DECISIONS: Decisions = {
   podUsesClass: [CLASS],
+  classOfRule: [{ ...CLASS, rule: 'team-a/daemons' }],
   classOfPolicy: [{ ...CLASS, ...POLICY }],
   classIsGlobalDefault: [CLASS],
   classReplaced: [{ ...CLASS, ...POLICY }],

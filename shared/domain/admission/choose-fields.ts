@@ -6,6 +6,7 @@ import {
   type PriorityClass,
   type PriorityClasses,
 } from '#shared/domain/priority/priority-class.ts';
+import { classByRule } from '#shared/domain/priority/class-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { ownerKeyOf, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { PriorityFields } from './decision.ts';
@@ -16,11 +17,13 @@ export interface ClassChoice {
   readonly source: 'pod' | 'policy' | 'globalDefault' | 'substitute' | 'none';
   /** The policy that set or replaced it. */
   readonly policy: string | undefined;
+  /** The rule that gave it, or that gave the class which a substitute replaces; as it is recorded on the pod. */
+  readonly rule: string | undefined;
   readonly fields: PriorityFields;
 }
 
 /**
- * Chooses the pod's own class, else the default of its policies, else the global default; then its substitute, if a
+ * Chooses the pod's own class, else that which the rules and defaults of its policies give, else the global default; then its substitute, if a
  * policy forbids preemption and names one. The pod's class must exist.
  */
 export function chooseClass(
@@ -30,7 +33,8 @@ export function chooseClass(
 ): ClassChoice {
   const choice = firstChoice(request, policies, classes);
   const found = classes.get(choice.fields.priorityClassName);
-  return found === undefined ? choice : (findSubstitute(found, policies, classes) ?? choice);
+  const substitute = found && findSubstitute(found, policies, classes);
+  return substitute === undefined ? choice : { ...substitute, rule: choice.rule };
 }
 
 function firstChoice(request: PodRequest, policies: readonly PriorityPolicy[], classes: PriorityClasses): ClassChoice {
@@ -38,11 +42,14 @@ function firstChoice(request: PodRequest, policies: readonly PriorityPolicy[], c
   const named = namedClass(request, globalDefault);
   const own = named === undefined ? undefined : classes.get(named);
   if (own !== undefined) return choiceOf('pod', own, undefined);
-  const fromPolicy = policyDefault(policies, classes);
-  if (fromPolicy !== undefined) return choiceOf('policy', fromPolicy.given, fromPolicy.policy);
+  const fromPolicy = lowestByRule(request, policies, classes);
+  if (fromPolicy !== undefined) {
+    const { given, policy, record: rule } = fromPolicy;
+    return { ...choiceOf('policy', given, policy), rule };
+  }
   if (globalDefault !== undefined) return choiceOf('globalDefault', globalDefault, undefined);
   const fields = { priorityClassName: '', priority: 0, preemptionPolicy: PREEMPT_LOWER_PRIORITY };
-  return { source: 'none', policy: undefined, fields };
+  return { source: 'none', policy: undefined, rule: undefined, fields };
 }
 
 /** The class that the user named. The API server writes the default's name into a pod before it calls webhooks. */
@@ -55,11 +62,15 @@ export function namedClass(
   return wasFilledIn ? undefined : name;
 }
 
-/** With several defaults, the class with the lowest value applies, as with several global defaults. */
-function policyDefault(policies: readonly PriorityPolicy[], classes: PriorityClasses) {
-  const candidates = policies.flatMap(({ name, defaultClassName }) => {
-    const given = defaultClassName === undefined ? undefined : classes.get(defaultClassName);
-    return given === undefined ? [] : [{ policy: name, given }];
+/** Of what several policies give, the class with the lowest value applies, as with several global defaults. */
+function lowestByRule(
+  { pod: { labels }, ownerKind }: PodRequest,
+  policies: readonly PriorityPolicy[],
+  classes: PriorityClasses,
+) {
+  const candidates = policies.flatMap((policy) => {
+    const ruled = classByRule(policy, { labels, ownerKind }, classes);
+    return ruled === undefined ? [] : [{ policy: policy.name, ...ruled }];
   });
   return candidates.sort((a, b) => a.given.value - b.given.value || compareTexts(a.given.name, b.given.name))[0];
 }
@@ -78,12 +89,30 @@ function findSubstitute(
 }
 
 function choiceOf(source: ClassChoice['source'], chosen: PriorityClass, policy: string | undefined): ClassChoice {
-  return { source, policy, fields: fieldsOf(chosen) };
+  return { source, policy, rule: undefined, fields: fieldsOf(chosen) };
 }
 
 /** The priority fields of a pod of this class. */
 export function fieldsOf({ name, value, preemptionPolicy }: PriorityClass): PriorityFields {
   return { priorityClassName: name, priority: value, preemptionPolicy };
+}
+
+/**
+ * The rule to record on the pod. A record that is there already stays if the rules give a pod like this one the same
+ * class by the same rule: then the policy of the API server wrote it, or might have. Any other was forged.
+ */
+export function ruleToRecord(
+  request: PodRequest,
+  choice: ClassChoice,
+  policies: readonly PriorityPolicy[],
+  classes: PriorityClasses,
+): string | undefined {
+  const { recordedRule, pod } = request;
+  if (choice.rule !== undefined || recordedRule === undefined) return choice.rule;
+  const classless = { ...pod, spec: { ...pod.spec, priorityClassName: undefined } };
+  const { rule, fields } = chooseClass({ ...request, pod: classless }, policies, classes);
+  const isTrue = rule === recordedRule && fields.priorityClassName === choice.fields.priorityClassName;
+  return isTrue ? rule : undefined;
 }
 
 /** What the API server writes into a pod that names no scheduler. */

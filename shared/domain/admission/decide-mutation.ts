@@ -9,6 +9,7 @@ import {
   chooseNodes,
   type NodeChoice,
   chooseScheduler,
+  ruleToRecord,
   type SchedulerChoice,
 } from './choose-fields.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
@@ -19,8 +20,8 @@ import { policiesFor } from './policy-rules.ts';
 import { priorityRefusal } from './pod-rules.ts';
 
 /**
- * Decides a new pod's class, priority and preemption policy, its scheduler where a policy names one, and the nodes that
- * it is kept away from. A pod with contradictory fields is refused as the API
+ * Decides a new pod's class, priority and preemption policy, the rule that is recorded as having given them, its scheduler
+ * where a policy names one, and the nodes that it is kept away from. A pod with contradictory fields is refused as the API
  * server would refuse it; whether its class is allowed is decided on the final pod, in the validating phase.
  */
 export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
@@ -30,11 +31,18 @@ export function decideMutation(request: PodRequest, cluster: ClusterState): Admi
   const choice = chooseClass(request, policies, cluster.classes);
   const scheduler = chooseScheduler(request, policies);
   const nodes = chooseNodes(request, cluster.avoidedBy);
-  const fields = { ...choice.fields, ...(scheduler && { schedulerName: scheduler.schedulerName }) };
+  const rule = ruleToRecord(request, choice, policies, cluster.classes);
+  const isRecorded = rule === request.recordedRule;
+  const fields = {
+    ...choice.fields,
+    ...(!isRecorded && { classRule: rule ?? '' }),
+    ...(scheduler && { schedulerName: scheduler.schedulerName }),
+  };
   const reason = withNodes(withScheduler(reasonFor(choice), scheduler), nodes);
   const warning = choice.source === 'globalDefault' ? severalDefaults(cluster.classes) : undefined;
   const accepted = allow(reason, warning === undefined ? [] : [warning]);
-  const isChanged = scheduler !== undefined || nodes !== undefined || !hasFields(request, choice.fields);
+  const isGiven = scheduler !== undefined || nodes !== undefined;
+  const isChanged = isGiven || !isRecorded || !hasFields(request, choice.fields);
   return isChanged ? { ...accepted, change: { ...fields, ...(nodes && { avoidNodes: nodes.nodes }) } } : accepted;
 }
 
@@ -47,13 +55,15 @@ function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {
   );
 }
 
-function reasonFor({ source, policy = '', fields }: ClassChoice): Because {
+function reasonFor({ source, policy = '', rule = policy, fields }: ClassChoice): Because {
   const facts = { ...fields };
   switch (source) {
     case 'pod':
       return reasonOf(MESSAGES.podUsesClass, fields, facts);
     case 'policy':
-      return reasonOf(MESSAGES.classOfPolicy, { ...fields, policy }, facts);
+      return rule === policy
+        ? reasonOf(MESSAGES.classOfPolicy, { ...fields, policy }, facts)
+        : reasonOf(MESSAGES.classOfRule, { ...fields, rule }, { ...facts, rule });
     case 'globalDefault':
       return reasonOf(MESSAGES.classIsGlobalDefault, fields, facts);
     case 'substitute':

@@ -10,6 +10,8 @@ export interface PriorityFields {
 
 /** What a mutation sets. */
 export interface PodChange extends PriorityFields {
+  /** The rule that gave the class, to be recorded on the pod; empty takes the record off, absent leaves it as it is. */
+  readonly classRule?: string;
   /** Absent leaves the scheduler as it is. */
   readonly schedulerName?: string;
   /** Names of nodes to prefer others to; absent leaves the node affinity as it is. */

@@ -1,5 +1,6 @@
 import { type PriorityPolicy, type Subject, isPersonal } from '#shared/domain/priority/priority-policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
+import { classByRule } from '#shared/domain/priority/class-rules.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';
@@ -59,20 +60,18 @@ export function breaksClassRule({ pod }: PodRequest, policy: PriorityPolicy): Be
 
 /**
  * Refuses a pod that was created without a class and did not get the one that a policy gives: the mutating entry
- * ignores failures, so a caller who can delay its answer could choose priority 0, or the global default. A policy whose
+ * ignores failures, so a caller who can delay its answer could choose priority 0, or the global default. A rule whose
  * class does not exist gives none.
  */
-function breaksDefaultRule(
-  request: PodRequest,
-  { name: policy, defaultClassName = '' }: PriorityPolicy,
-  cluster: ClusterState,
-): Because | undefined {
+function breaksDefaultRule(request: PodRequest, policy: PriorityPolicy, cluster: ClusterState): Because | undefined {
   const { classes } = cluster;
-  if (!classes.has(defaultClassName) || namedClass(request, defaultClass(classes)) !== undefined) return undefined;
+  const { labels } = request.pod;
+  const given = classByRule(policy, { labels, ownerKind: request.ownerKind }, classes)?.given;
+  if (given === undefined || namedClass(request, defaultClass(classes)) !== undefined) return undefined;
   const { fields } = chooseClass(request, policiesFor(request, cluster), classes);
   const { namespace, spec } = request.pod;
   if ((spec.priorityClassName ?? '') === fields.priorityClassName) return undefined;
-  const facts = { policy, namespace, priorityClassName: defaultClassName };
+  const facts = { policy: policy.name, namespace, priorityClassName: given.name };
   return reasonOf(MESSAGES.defaultNotGiven, facts, facts);
 }
 

@@ -40,6 +40,10 @@ export interface PodRequest {
    * hint, not a proof. `unknown` is treated as `person`.
    */
   readonly classNamedBy: 'person' | 'default' | 'unknown';
+  /** Kind of the controller that owns the pod, or will own the pods of a template; `undefined` without one. */
+  readonly ownerKind: string | undefined;
+  /** The rule that its annotation names as that which gave its class: a claim, for anyone can write it. */
+  readonly recordedRule: string | undefined;
   /** Why its annotations have no effect, as sentences. */
   readonly wishMistakes: readonly string[];
 }

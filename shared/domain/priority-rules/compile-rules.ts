@@ -1,5 +1,6 @@
 import { byName, compareTexts } from '#shared/domain/model/texts.ts';
 import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import { rulesOf } from '#shared/domain/priority/class-rules.ts';
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
@@ -80,17 +81,16 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   const isDryRun = mode === 'DryRun';
   const judgesHere = (policy: PriorityPolicy): boolean => belongs(policy) && judges(policy);
   const judging = policies.filter(judgesHere);
-  const replacesDefault =
-    defaultClass(classes) !== undefined && judging.some(({ defaultClassName }) => defaultClassName !== undefined);
+  const replacesDefault = defaultClass(classes) !== undefined && judging.some((policy) => rulesOf(policy).length > 0);
   const ranked = replacesDefault || judging.some(isPersonal) ? rankClasses(classes) : [];
+  const known = { ranked, existing: classes };
   // By the time a controller creates the pods of a template, policies for persons no longer count.
   const givesHere = (policy: PriorityPolicy): boolean =>
     ranked.length > 0 && givesClasses(policy) && (replacesDefault || !isPersonal(policy));
   const ofPolicies = policies.flatMap((policy) => {
     const wouldDeny = isDryRun && policy.onViolation === 'Deny';
-    if (judgesHere(policy))
-      return draft(policy, judgingRule(policy, { ranked, existing: classes }, wouldDeny), sources);
-    return givesHere(policy) ? draft(policy, givingRule(policy, ranked), sources) : [];
+    if (judgesHere(policy)) return draft(policy, judgingRule(policy, known, wouldDeny), sources);
+    return givesHere(policy) ? draft(policy, givingRule(policy, known), sources) : [];
   });
   const labelled = isMain ? quotas.filter(({ requireLabel }) => requireLabel) : [];
   const ofQuotas = labelled.flatMap((quota) => draft(quota, labelRule(quota, isDryRun), sources));
@@ -105,7 +105,9 @@ function buildGiving(sources: RuleSources): BuiltSet | undefined {
   if (givers.length === 0) return undefined;
   const named = new Set(givers.flatMap(classesNamed));
   const ranked = rankClasses(classes).filter(({ name, isGlobalDefault }) => named.has(name) || isGlobalDefault);
-  const drafts = givers.flatMap((policy) => draft(policy, defaultingRule(policy, ranked), sources));
+  const drafts = givers.flatMap((policy) =>
+    draft(policy, defaultingRule(policy, { ranked, existing: classes }), sources),
+  );
   const { placed, leftOut } = fitRules(drafts, ranked.length * BYTES_OF_CLASS, limits);
   const rules = indexRules(placed);
   const set = {
@@ -118,12 +120,9 @@ function buildGiving(sources: RuleSources): BuiltSet | undefined {
   return { set, leftOut };
 }
 
-function classesNamed({ defaultClassName, substitutes }: PriorityPolicy): readonly string[] {
-  return [
-    ...(defaultClassName === undefined ? [] : [defaultClassName]),
-    ...substitutes.keys(),
-    ...substitutes.values(),
-  ];
+function classesNamed(policy: PriorityPolicy): readonly string[] {
+  const { substitutes } = policy;
+  return [...rulesOf(policy).map(({ className }) => className), ...substitutes.keys(), ...substitutes.values()];
 }
 
 function receiversOf(rules: readonly PriorityRule[]): Receivers {

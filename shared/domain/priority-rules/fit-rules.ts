@@ -1,6 +1,6 @@
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
-import type { UnplacedRule, LabelTest } from './priority-rules.ts';
+import { type UnplacedRule, type LabelTest, labelTest, type GivenByRule } from './priority-rules.ts';
 
 /** A rule, what it needs of a namespace, and how many bytes it takes in storage. */
 export interface RuleDraft {
@@ -130,11 +130,6 @@ export function placeEverywhere(requirements: readonly Requirement[]): RulePlace
   return { label: undefined, tests: requirements.map(labelTest) };
 }
 
-function labelTest({ key, operator, values }: Requirement): LabelTest {
-  const hasValues = operator === 'In' || operator === 'NotIn';
-  return { key, values: hasValues ? values : undefined, is: operator === 'In' || operator === 'Exists' };
-}
-
 /*
  * Upper bounds in the units by which the API server measures CEL, of which an expression may spend 1,000,000
  * (`pkg/apis/cel/config.go` PerCallLimit). test/cluster/policies measures what rules at these bounds really cost.
@@ -142,17 +137,27 @@ function labelTest({ key, operator, values }: Requirement): LabelTest {
 /** More than the 80 it costs: the time of a loop grows with the square of its length, and 4,000 rules took seconds. */
 const PER_RULE = 400;
 const PER_TEST = 20;
+const PER_GIVEN = 20;
 /** Looking one of the user's groups up among those of the rule. */
 const PER_GROUP = 12;
 
 /** What it may cost to see whether a pod breaks a rule, when its user is in every group that any rule names. */
 function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number): number {
   const { subjects, allowed = [], substitutes, requireQuotaFor, counted } = rule;
-  const values = tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
+  const given = rule.gives.reduce((sum, each) => sum + costOfGiving(each), 0);
   const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0) + allowed.length;
   const groups = (subjects?.groups.length ?? 0) > 0 ? PER_GROUP * groupsNamed : 0;
   const classes = requireQuotaFor.length + substitutes.size + namesCounted(counted);
-  return PER_RULE + values + names + groups + classes;
+  return PER_RULE + costOfTests(tests) + given + names + groups + classes;
+}
+
+/** Twice: what takes a pod is looked for once to give, and once to judge. */
+function costOfGiving({ podLabels, ownerKinds }: GivenByRule): number {
+  return 2 * (PER_GIVEN + costOfTests(podLabels) + ownerKinds.length);
+}
+
+function costOfTests(tests: readonly LabelTest[]): number {
+  return tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
 }
 
 function namesCounted(counted: UnplacedRule['counted']): number {

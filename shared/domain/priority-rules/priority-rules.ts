@@ -4,8 +4,10 @@
  * policies and classes; namespaces are matched by the API server, on the labels they have at that moment.
  */
 
+import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { rulesOf } from '#shared/domain/priority/class-rules.ts';
 import { isPersonal, type PriorityPolicy, type Subject } from '#shared/domain/priority/priority-policy.ts';
 
 /** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
@@ -39,18 +41,30 @@ export interface PriorityRule {
   readonly preemption: 'Allow' | 'Never';
   /** Classes that are unusable in a namespace without the label by which quotas are in force. */
   readonly requireQuotaFor: readonly string[];
-  /** A class that exists and that pods without one are given; a pod that did not get it is refused. */
-  readonly defaultClassName: string | undefined;
+  /** What pods without a class are given: by the first of these that takes the pod. */
+  readonly gives: readonly GivenByRule[];
+  /** Whether a pod that did not get it breaks the rule. */
+  readonly mustBeGiven: boolean;
   /** The pods that a quota counts: it requires its label on their namespace, and its rule says nothing else. */
   readonly counted: PriorityScope | undefined;
   /** Empty unless the policy forbids preemption. */
   readonly substitutes: ReadonlyMap<string, string>;
-  /** Its default class, as the number in `classes`; of several rules' the lowest counts. */
-  readonly defaultRank: number | undefined;
   /** Given to pods that name no scheduler; only in the set that gives. */
   readonly schedulerName: string | undefined;
   /** It would refuse, and warns because the webhook is in dry run. */
   readonly isDryRun: boolean;
+}
+
+/** A class that exists, and the pods that a policy gives it to. */
+export interface GivenByRule {
+  readonly className: string;
+  /** Its number in `classes`, where the set has it; of several rules' the lowest counts. */
+  readonly rank: number | undefined;
+  readonly podLabels: readonly LabelTest[];
+  /** Kinds of the controller; empty takes every pod. */
+  readonly ownerKinds: readonly string[];
+  /** What is recorded on the pod; only in the set that gives. */
+  readonly record: string | undefined;
 }
 
 /** Numbers of rules by a label that a namespace has, by key and value. */
@@ -83,12 +97,12 @@ export type UnplacedRule = Omit<PriorityRule, 'order' | 'requirements'>;
 /** Whether the API server can find that a pod breaks the policy. */
 export function judges({ allowedClassNames, maxPriority, preemption, ...policy }: PriorityPolicy): boolean {
   const isLimiting = allowedClassNames !== undefined || maxPriority !== undefined || preemption === 'Never';
-  return isLimiting || policy.requireQuotaFor.length > 0 || policy.defaultClassName !== undefined;
+  return isLimiting || policy.requireQuotaFor.length > 0 || rulesOf(policy).length > 0;
 }
 
 /** Whether the policy says which class the pods of a template get. */
-export function givesClasses({ defaultClassName, preemption, substitutes }: PriorityPolicy): boolean {
-  return defaultClassName !== undefined || (preemption === 'Never' && substitutes.size > 0);
+export function givesClasses(policy: PriorityPolicy): boolean {
+  return rulesOf(policy).length > 0 || (policy.preemption === 'Never' && policy.substitutes.size > 0);
 }
 
 /** The classes of a set of rules: those that it ranks, and all that exist. */
@@ -99,14 +113,14 @@ export interface RuleClasses {
 
 /** The rule by which a policy judges; ranked are all classes in order of value and name. */
 export function judgingRule(policy: PriorityPolicy, classes: RuleClasses, isDryRun: boolean): UnplacedRule {
-  const { allowedClassNames: allowed, maxPriority, preemption, requireQuotaFor, defaultClassName = '' } = policy;
+  const { allowedClassNames: allowed, maxPriority, preemption, requireQuotaFor } = policy;
   return {
-    ...givingRule(policy, classes.ranked),
+    ...givingRule(policy, classes),
+    mustBeGiven: true,
     allowed,
     maxPriority,
     preemption,
     requireQuotaFor,
-    defaultClassName: classes.existing.get(defaultClassName)?.name,
     isDryRun,
   };
 }
@@ -117,19 +131,20 @@ export function labelRule({ name, scope }: PriorityQuota, isDryRun: boolean): Un
 }
 
 /** The rule of a policy that judges elsewhere and here only says which class a pod gets. */
-export function givingRule(policy: PriorityPolicy, ranked: readonly PriorityClass[]): UnplacedRule {
+export function givingRule(policy: PriorityPolicy, classes: RuleClasses): UnplacedRule {
   return {
     ...silentRule(policy.name),
     subjects: ruleSubjects(policy.subjects),
     isPersonal: isPersonal(policy),
     substitutes: policy.preemption === 'Never' ? policy.substitutes : new Map(),
-    defaultRank: rankOf(policy, ranked),
+    gives: givenBy(policy, classes),
   };
 }
 
 /** What a policy gives to the pods that it applies to; ranked are the classes that policies name. */
-export function defaultingRule(policy: PriorityPolicy, ranked: readonly PriorityClass[]): UnplacedRule {
-  return { ...givingRule(policy, ranked), schedulerName: policy.schedulerName };
+export function defaultingRule(policy: PriorityPolicy, classes: RuleClasses): UnplacedRule {
+  const gives = givenBy(policy, classes, { isRecorded: true });
+  return { ...givingRule(policy, classes), gives, schedulerName: policy.schedulerName };
 }
 
 function silentRule(policy: string): UnplacedRule {
@@ -141,10 +156,10 @@ function silentRule(policy: string): UnplacedRule {
     maxPriority: undefined,
     preemption: 'Allow',
     requireQuotaFor: [],
-    defaultClassName: undefined,
+    gives: [],
+    mustBeGiven: false,
     counted: undefined,
     substitutes: new Map(),
-    defaultRank: undefined,
     schedulerName: undefined,
     isDryRun: false,
   };
@@ -161,7 +176,24 @@ function ruleSubjects(subjects: readonly Subject[]): RuleSubjects | undefined {
   };
 }
 
-function rankOf({ defaultClassName }: PriorityPolicy, ranked: readonly PriorityClass[]): number | undefined {
-  const rank = ranked.findIndex(({ name }) => name === defaultClassName);
-  return rank < 0 ? undefined : rank;
+/** A rule whose class does not exist, or that can take no pod, gives nothing. */
+function givenBy(
+  policy: PriorityPolicy,
+  { ranked, existing }: RuleClasses,
+  { isRecorded } = { isRecorded: false },
+): readonly GivenByRule[] {
+  return rulesOf(policy).flatMap(({ className, ownerKinds, pods: { requirements }, record }) => {
+    if (!existing.has(className) || requirements === undefined) return [];
+    const rank = ranked.findIndex(({ name }) => name === className);
+    const podLabels = requirements.map(labelTest);
+    return [
+      { className, rank: rank < 0 ? undefined : rank, podLabels, ownerKinds, record: isRecorded ? record : undefined },
+    ];
+  });
+}
+
+/** A requirement on a label as the API server tests it. */
+export function labelTest({ key, operator, values }: Requirement): LabelTest {
+  const hasValues = operator === 'In' || operator === 'NotIn';
+  return { key, values: hasValues ? values : undefined, is: operator === 'In' || operator === 'Exists' };
 }

@@ -1,4 +1,5 @@
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import type { ClassRule } from './class-rules.ts';
 
 /** A subject that a policy applies to. */
 export type Subject =
@@ -13,6 +14,8 @@ export interface PriorityPolicy {
   /** Empty means everyone. */
   readonly subjects: readonly Subject[];
   readonly defaultClassName: string | undefined;
+  /** The first that takes a pod without a class gives its own, in place of the default. */
+  readonly classRules: readonly ClassRule[];
   /** `undefined` allows every class. */
   readonly allowedClassNames: readonly string[] | undefined;
   readonly maxPriority: number | undefined;

@@ -60,9 +60,10 @@ export function classMentions(
 }
 
 function fieldsNaming(className: string, policy: PriorityPolicy): readonly string[] {
-  const { defaultClassName, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
+  const { defaultClassName, classRules, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
   const names: Readonly<Record<string, readonly (string | undefined)[]>> = {
     defaultPriorityClassName: [defaultClassName],
+    classRules: classRules.map((rule) => rule.className),
     allowedPriorityClassNames: allowedClassNames,
     substitutePriorityClassNames: [...substitutes].flat(),
     requireQuotaFor,

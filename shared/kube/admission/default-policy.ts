@@ -5,7 +5,13 @@
  * of pods get the class of their pods (docs/decisions/0047-defaults-for-groups-of-pods.md).
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { API_VERSION, DEFAULT_POLICY, GROUP_DEFAULT_POLICY, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
+import {
+  ANNOTATION_CLASS_RULE,
+  API_VERSION,
+  DEFAULT_POLICY,
+  GROUP_DEFAULT_POLICY,
+  PRIORITY_RULES_NAMES,
+} from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
 import {
   celVariable,
@@ -16,9 +22,10 @@ import {
   NOT_OURSELVES,
 } from './cel-expressions.ts';
 import { POLICY_LABELS } from './admission-policies.ts';
-import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
+import { chosenClass, CLASS_OF_POD, CLASS_RECORD, first, HAS_RECORD, NAMED_CLASS, RULED_POD } from './chosen-class.ts';
 import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
+import { RECORD_PATH } from './pod-patches.ts';
 import { CREATED_POD_GROUPS, CREATED_PODS } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
@@ -35,12 +42,13 @@ const RECEIVES_CLASS = [
 ];
 const RECEIVES = condition(
   'may-receive',
-  [...RECEIVES_CLASS, `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`].join(' || '),
+  [...RECEIVES_CLASS, HAS_RECORD, `(params.spec.receivers.schedulers && ${MAY_GET_SCHEDULER})`].join(' || '),
 );
 
 function givenClass(account: string): readonly CelVariable[] {
   return [
     ...heldRules(account),
+    ...RULED_POD,
     ...NAMED_CLASS,
     ...chosenClass('given', { withoutPersonal: false }),
     celVariable('isGiven', 'variables.given != variables.className && variables.given in params.spec.classes'),
@@ -50,6 +58,7 @@ function givenClass(account: string): readonly CelVariable[] {
 /** What is written, as variables. */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
   ...givenClass("object.spec.?serviceAccountName.orValue('default')"),
+  ...CLASS_RECORD,
   celVariable(
     'scheduling',
     `!(${MAY_GET_SCHEDULER}) ? [] : variables.held`,
@@ -71,7 +80,12 @@ const PATCH = [
   '(!variables.isGiven ? [] : [',
   `${CLASS_AND_NUMBER},`,
   "  JSONPatch{op: 'add', path: '/spec/preemptionPolicy', value: params.spec.classes[variables.given].preemptionPolicy}",
-  `]) + (variables.schedulerName == '${DEFAULT_SCHEDULER}' ? [] : [`,
+  `]) + (variables.record == variables.recorded ? [] :`,
+  `  variables.record == '' ? [JSONPatch{op: 'remove', path: '${RECORD_PATH}'}] :`,
+  `  !has(object.metadata.annotations) ?`,
+  `  [JSONPatch{op: 'add', path: '/metadata/annotations', value: {'${ANNOTATION_CLASS_RULE}': variables.record}}] :`,
+  `  [JSONPatch{op: 'add', path: '${RECORD_PATH}', value: variables.record}]`,
+  `) + (variables.schedulerName == '${DEFAULT_SCHEDULER}' ? [] : [`,
   "  JSONPatch{op: 'add', path: '/spec/schedulerName', value: variables.schedulerName}",
   '])',
 ].join('\n');

@@ -15,7 +15,7 @@ import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings.ts';
 import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
 import { MAY_GET_SCHEDULER } from './default-policy.ts';
-import { CLASS_OF_POD } from './chosen-class.ts';
+import { CLASS_OF_POD, HAS_RECORD } from './chosen-class.ts';
 import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';
 
 /** What the API server gives and judges by at present. */
@@ -54,6 +54,8 @@ function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly st
   return [
     ...(names.length > 0 ? [`${CLASS_OF_POD} in ${celList(names)}`] : []),
     ...(schedulers ? [MAY_GET_SCHEDULER] : []),
+    // Where a policy gives a class, the API server itself takes off a record that a person wrote.
+    ...(giving === undefined ? [HAS_RECORD] : []),
     ...(isAvoiding ? ['size(object.metadata.?ownerReferences.orValue([])) > 0'] : []),
   ];
 }
@@ -90,7 +92,7 @@ const WARNED_OF = [
 ].join('');
 
 function givesDefaults(giving: RuleSet | undefined): boolean {
-  return giving?.rules.some(({ defaultRank }) => defaultRank !== undefined) === true;
+  return giving?.rules.some(({ gives }) => gives.length > 0) === true;
 }
 
 function globalDefaultOf(classes: PriorityClasses): readonly string[] {

@@ -1,5 +1,6 @@
 import type { PodChange } from '#shared/domain/admission/decision.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
+import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 
 /** One operation of a JSON patch (RFC 6902), as far as we write them. */
 export interface PatchOperation {
@@ -18,9 +19,22 @@ export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOp
     ...setField(spec, 'priorityClassName', fields.priorityClassName === '' ? undefined : fields.priorityClassName),
     ...setField(spec, 'priority', fields.priority),
     ...setField(spec, 'preemptionPolicy', fields.preemptionPolicy),
+    ...(fields.classRule === undefined ? [] : recordPatch(pod, fields.classRule)),
     ...(fields.schedulerName === undefined ? [] : setField(spec, 'schedulerName', fields.schedulerName)),
     ...(fields.avoidNodes === undefined ? [] : affinityPatch(spec, fields.avoidNodes)),
   ];
+}
+
+/** Where the rule is recorded; `~1` is how a JSON pointer writes a slash. */
+export const RECORD_PATH = `/metadata/annotations/${ANNOTATION_CLASS_RULE.replace('/', '~1')}`;
+
+function recordPatch(pod: unknown, rule: string): readonly PatchOperation[] {
+  const annotations = fieldOf(fieldOf(pod, 'metadata'), 'annotations');
+  const present = isRecord(annotations) ? annotations[ANNOTATION_CLASS_RULE] : undefined;
+  if (rule === '') return present === undefined ? [] : [{ op: 'remove', path: RECORD_PATH }];
+  if (!isRecord(annotations))
+    return [{ op: 'add', path: '/metadata/annotations', value: { [ANNOTATION_CLASS_RULE]: rule } }];
+  return present === rule ? [] : [{ op: 'add', path: RECORD_PATH, value: rule }];
 }
 
 function setField(spec: Readonly<Record<string, unknown>>, key: string, value: unknown): readonly PatchOperation[] {

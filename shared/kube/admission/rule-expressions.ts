@@ -9,7 +9,7 @@
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
-import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS } from './chosen-class.ts';
+import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE, TAKES_POD } from './chosen-class.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MOST_GROUPS = ROW * ROW;
@@ -99,7 +99,7 @@ function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
   const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
   const isOfPod = !onlyPersonal && !isGroup;
   return {
-    ...(isOfPod && { isDefaultless: `(has(rule.defaultPriorityClassName) && ${MISSES_DEFAULT})` }),
+    ...(isOfPod && { isDefaultless: `(has(rule.mustBeGiven) && ${MISSES_DEFAULT} && ${IS_GIVEN})` }),
     isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
     isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
     ...(!isGroup && {
@@ -113,6 +113,8 @@ function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
 /** Which class a pod is given is known in a set that has the global default; without that default, none was filled in. */
 const MISSES_DEFAULT =
   "(variables.className == '' || (variables.isFilledIn && variables.className != variables.given))";
+
+const IS_GIVEN = `has(rule.gives) && rule.gives.exists(each, ${TAKES_POD})`;
 
 const IS_COUNTED = [
   '(has(rule.countedPriorityClassNames) && variables.className in rule.countedPriorityClassNames)',
@@ -136,7 +138,8 @@ function sentence(judging: Judging): string {
       ? []
       : [
           `  ${isDefaultless} ?`,
-          `    ${policy} + 'gives pods here priority class \`' + rule.defaultPriorityClassName + '\`, ${NOT_GIVEN}' :`,
+          `    ${policy} + 'gives pods here priority class \`' + rule.gives.filter(each, ${TAKES_POD})[0].priorityClassName +`,
+          `      '\`, ${NOT_GIVEN}' :`,
         ]),
     `  ${isUnlisted} ?`,
     `    ${policy} + 'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :`,
@@ -165,6 +168,7 @@ const NOT_GIVEN = PHRASES.defaultNotGiven();
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules("object.spec.?serviceAccountName.orValue('default')"),
+  ...RULED_POD,
   ...NAMED_CLASS,
   ...chosenClass('given', { withoutPersonal: false }),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
@@ -182,6 +186,7 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
     'object.spec.?jobTemplate.?spec.?template.?spec.orValue(object.spec.?template.?spec.orValue({}))',
   ),
   ...heldRules("variables.podSpec.?serviceAccountName.orValue('default')"),
+  ...RULED_TEMPLATE,
   celVariable('named', "variables.podSpec.?priorityClassName.orValue('')"),
   ...chosenClass('className', { withoutPersonal: true }),
   celVariable('isKnown', "variables.className == '' || variables.className in params.spec.classes"),

@@ -1,7 +1,10 @@
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
 import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { MAX_OWNERS } from '#shared/domain/priority/class-rules.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { decodePod } from './decode-pod.ts';
 import type { Decoded } from './wire-object.ts';
 
@@ -33,6 +36,8 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
       serviceAccountName: textOr('default', account),
       schedulerName: textOr(DEFAULT_SCHEDULER, fieldOf(spec, 'schedulerName')),
       classNamedBy: whoNamedTheClass(raw),
+      ownerKind: pod.owners.length > MAX_OWNERS ? undefined : controllerOf(pod)?.kind,
+      recordedRule: pod.annotations.get(ANNOTATION_CLASS_RULE) || undefined,
       wishMistakes: wishMistakesOfPod(pod.annotations),
     },
   };
@@ -98,9 +103,14 @@ export function decodeTemplate(
     metadata: { ...(isRecord(metadata) && metadata), namespace, generateName: `${nameOf(workload)}-` },
   };
   const decoded = decodePodRequest(pod, requester, namespace);
+  if (!decoded.ok) return decoded;
+  const kind = String(fieldOf(workload, 'kind'));
   // A template has no default filled in: whatever it names, a person named.
-  return decoded.ok ? { ok: true, value: { ...decoded.value, classNamedBy: 'person' } } : decoded;
+  return { ok: true, value: { ...decoded.value, classNamedBy: 'person', ownerKind: OWNERS_BETWEEN[kind] ?? kind } };
 }
+
+/** Kinds whose pods another object of theirs owns. */
+export const OWNERS_BETWEEN: Readonly<Record<string, string>> = { Deployment: 'ReplicaSet', CronJob: 'Job' };
 
 function nameOf(workload: unknown): string {
   const name = fieldOf(fieldOf(workload, 'metadata'), 'name');

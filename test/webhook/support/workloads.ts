@@ -3,8 +3,8 @@ export interface WorkloadKind {
   readonly kind: string;
   readonly apiVersion: string;
   readonly plural: string;
-  /** A workload whose pods have this spec. */
-  readonly build: (name: string, podSpec: object) => object;
+  /** A workload whose pods have this spec, and these labels besides its own. */
+  readonly build: (name: string, podSpec: object, labels?: object) => object;
 }
 
 const LABELS = { app: 'wrapped' };
@@ -45,9 +45,9 @@ function workload(
     apiVersion,
     plural,
     kind,
-    build: (name, podSpec) => {
+    build: (name, podSpec, labels = {}) => {
       const spec = isBatch ? { restartPolicy: 'Never', ...podSpec } : podSpec;
-      const template = { metadata: { ...(!isBatch && { labels: LABELS }) }, spec };
+      const template = { metadata: { labels: isBatch ? labels : { ...labels, ...LABELS } }, spec };
       return { apiVersion, kind, metadata: { name }, spec: specOf(template) };
     },
   };

@@ -27,6 +27,11 @@ export const CLASS_MESSAGES = {
     status: 200,
     text: (v: GivenClass & OfPolicy) => `${classWithValue(v)} is the default of policy \`${v.policy}\``,
   },
+  classOfRule: {
+    code: 'PriorityFromPolicy',
+    status: 200,
+    text: (v: GivenClass & { readonly rule: string }) => `${classWithValue(v)} is given by rule \`${v.rule}\``,
+  },
   classIsGlobalDefault: {
     code: 'PriorityAccepted',
     status: 200,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import {
   NAMESPACE_LABELS,
@@ -79,7 +80,7 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
     `and the policy that gives defaults: each alone and together store the same of ${SETS_THAT_GIVE * PODS_PER_SET} random pods, or refuse them alike (seed ${SEED + 2})`,
     { timeout: 600_000 },
     async () => {
-      const counts = { kept: 0, given: 0, refused: 0 };
+      const counts = { kept: 0, given: 0, refused: 0, byRule: 0, forged: 0 };
       for (const { policies, written } of sample(SETS_THAT_GIVE, 2 * PODS_PER_SET, SEED + 2)) {
         await arena.enforce(policies);
         const pods = written.filter(({ kind }) => kind === 'Pod').slice(0, PODS_PER_SET);
@@ -91,16 +92,23 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
         for (const [index, stored] of byWebhook.entries()) {
           const isKept = Array.isArray(stored) && stored[0] === pods[index]?.podSpec.priorityClassName;
           counts[isKept ? 'kept' : Array.isArray(stored) ? 'given' : 'refused'] += 1;
+          const record: unknown = Array.isArray(stored) ? stored[3] : undefined;
+          counts.byRule += typeof record === 'string' && record.includes('/') ? 1 : 0;
+          const claimed = pods[index]?.metadata?.annotations?.[ANNOTATION_CLASS_RULE];
+          counts.forged += Array.isArray(stored) && claimed !== undefined && claimed !== record ? 1 : 0;
         }
       }
       expect(Math.min(...Object.values(counts))).toBeGreaterThan((SETS_THAT_GIVE * PODS_PER_SET) / 50);
     },
   );
 
-  /** The three fields, or the policies' own words. */
+  /** The three fields and the rule that is recorded, or the policies' own words. */
   function storedOrRefused(answer: AnswerOfUser, policies: readonly WrittenPolicy[]): unknown {
     if (answer.status !== 201) return verdictOf(answer, 'policies', policies).refusal;
-    return ['priorityClassName', 'priority', 'preemptionPolicy'].map((field) => at(answer.body, `spec.${field}`));
+    const fields = ['priorityClassName', 'priority', 'preemptionPolicy'].map((field) =>
+      at(answer.body, `spec.${field}`),
+    );
+    return [...fields, recordOf(answer.body)];
   }
 
   test(
@@ -137,7 +145,9 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
     const isPod = written.kind === 'Pod';
     return requestOf(
       written,
-      isPod ? storedPod(written, CLASSES) : workloadKind(written.kind).build('web', written.podSpec),
+      isPod
+        ? storedPod(written, CLASSES)
+        : workloadKind(written.kind).build('web', written.podSpec, written.metadata?.labels),
     );
   }
 
@@ -157,6 +167,11 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
     };
   }
 });
+
+function recordOf(stored: unknown): string | undefined {
+  const annotations = at(stored, 'metadata.annotations') as Readonly<Record<string, string>> | undefined;
+  return annotations?.[ANNOTATION_CLASS_RULE];
+}
 
 function kindOf({ refusal, warning }: RuleVerdict): 'refused' | 'warned' | 'accepted' {
   if (refusal !== undefined) return 'refused';

@@ -102,12 +102,16 @@ export function ruleArena(api: Harness): RuleArena {
     const as = asUser(api.target.connection, user, { groups: written.groups });
     const namespace = namespaceName(written.namespace, judge);
     if (written.kind === 'Pod') {
-      const { qosClass, podSpec } = written;
-      const object = { ...pod('web', podSpec), ...(qosClass !== undefined && { status: { qosClass } }) };
+      const { qosClass, podSpec, metadata } = written;
+      const object = { ...pod('web', podSpec, metadata), ...(qosClass !== undefined && { status: { qosClass } }) };
       return as('POST', `/api/v1/namespaces/${namespace}/pods?dryRun=All`, object);
     }
     const kind = workloadKind(written.kind);
-    return as('POST', `${collectionPath(kind, namespace)}?dryRun=All`, kind.build('web', written.podSpec));
+    return as(
+      'POST',
+      `${collectionPath(kind, namespace)}?dryRun=All`,
+      kind.build('web', written.podSpec, written.metadata?.labels),
+    );
   }
 
   return { namespaceName, enforce, ask };

@@ -224,13 +224,14 @@ describe('decideMutation', () => {
         const request = buildRequest({ priorityClassName: named }, { classNamedBy });
         const first = decideMutation(request, cluster);
         if (first.kind === 'refused') throw new Error(first.because.text);
-        const { priorityClassName, ...rest } = first.change ?? { priorityClassName: named ?? '' };
+        const { priorityClassName, classRule, ...rest } = first.change ?? { priorityClassName: named ?? '' };
         const spec = {
           ...request.pod.spec,
           ...rest,
           priorityClassName: priorityClassName === '' ? undefined : priorityClassName,
         };
-        const changed = { ...request, pod: { ...request.pod, spec } };
+        const recordedRule = classRule === '' ? undefined : classRule;
+        const changed = { ...request, recordedRule, pod: { ...request.pod, spec } };
         expect(decideMutation(changed, cluster)).toMatchObject({ kind: 'allowed', change: undefined });
         expect(resolvePriority(changed.pod, cluster.classes)).toMatchObject({ kind: 'resolved' });
       }),

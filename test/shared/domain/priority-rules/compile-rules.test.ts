@@ -79,7 +79,11 @@ describe('compileRules', () => {
     const { refusing } = compile([gives, buildPolicy('p', { ...FOR_ALICE, maxPriority: 1 })]);
     expect(policiesIn(refusing)).toEqual(['gives', 'p']);
     expect(refusing?.classes.map(({ name }) => name)).toEqual(['also-low', 'low', 'high']);
-    expect(refusing?.rules[0]).toMatchObject({ defaultRank: 1, maxPriority: undefined, isPersonal: false });
+    expect(refusing?.rules[0]).toMatchObject({
+      gives: [{ className: 'low', rank: 1 }],
+      maxPriority: undefined,
+      isPersonal: false,
+    });
   });
 
   test('a policy that judges elsewhere forbids nothing here', () => {
@@ -108,7 +112,7 @@ describe('compileRules', () => {
         receivers: { classNames: new Set(['high']), schedulers: true },
         checksQosClass: false,
       });
-      expect(giving?.rules.map(({ defaultRank, schedulerName }) => [defaultRank, schedulerName])).toEqual([
+      expect(giving?.rules.map(({ gives, schedulerName }) => [gives[0]?.rank, schedulerName])).toEqual([
         [0, undefined],
         [undefined, undefined],
         [undefined, 'other'],

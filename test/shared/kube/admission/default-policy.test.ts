@@ -10,6 +10,7 @@ import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { buildWorld } from '#test/build/admission.ts';
 import {
@@ -37,7 +38,9 @@ const TELLING = admissionPolicyOf({
         expression: 'false',
         messageExpression: [
           "(variables.isGiven ? variables.given + ' ' + string(params.spec.classes[variables.given].value) + ' ' +",
-          "  params.spec.classes[variables.given].preemptionPolicy : 'kept') + ' ' + variables.schedulerName",
+          "  params.spec.classes[variables.given].preemptionPolicy : 'kept') + ' ' + variables.schedulerName +",
+          "  (variables.record == variables.recorded ? '' :",
+          "  ' recorded ' + (variables.record == '' ? 'nothing' : variables.record))",
         ].join('\n'),
       },
     ],
@@ -82,13 +85,20 @@ const scene: fc.Arbitrary<Scene> = fc.record({
 });
 
 /** A pod that the Priority plugin has been asked about, as it reaches the API server's policies. */
-function podOf({ podSpec, managers, ...fields }: Scene['written'][number], globalDefault: string | undefined) {
+function podOf(
+  { podSpec, metadata, managers, ...fields }: Scene['written'][number],
+  globalDefault: string | undefined,
+) {
   const { priorityClassName = globalDefault } = podSpec;
   const { value, preemptionPolicy } = CLASSES.get(priorityClassName ?? '') ?? NO_CLASS;
   const spec = { ...podSpec, ...defined({ priorityClassName }), priority: value, preemptionPolicy };
   const { schedulerName, nodeName } = fields;
   return {
-    metadata: { name: 'web', managedFields: managedFields(managers, podSpec.priorityClassName !== undefined) },
+    metadata: {
+      name: 'web',
+      ...metadata,
+      managedFields: managedFields(managers, podSpec.priorityClassName !== undefined),
+    },
     spec: { ...spec, ...defined({ schedulerName, nodeName }) },
   };
 }
@@ -121,12 +131,15 @@ function worldOf({ specs, globalDefault }: Scene) {
 }
 
 function given(world: ReturnType<typeof worldOf>, written: Scene['written'][number], pod: object): string {
-  if (world.giving === undefined) return NOTHING;
+  // Where no policy gives anything, the webhook alone takes off what a person wrote.
+  if (world.giving === undefined)
+    return written.metadata?.annotations === undefined ? NOTHING : `${NOTHING} recorded nothing`;
   const faults = evaluatePolicy(TELLING, {
     object: celValue(pod),
     oldObject: null,
     request: celValue({
       operation: 'CREATE',
+      kind: { kind: 'Pod' },
       namespace: namespaceName(written.namespace),
       userInfo: { username: written.user, groups: written.groups },
     }),
@@ -150,16 +163,20 @@ function decided(world: ReturnType<typeof worldOf>, written: Scene['written'][nu
   if (change === undefined) return NOTHING;
   const isKept = change.priorityClassName === request.pod.spec.priorityClassName || change.priorityClassName === '';
   const triple = isKept ? 'kept' : `${change.priorityClassName} ${change.priority} ${change.preemptionPolicy}`;
-  return `${triple} ${change.schedulerName ?? DEFAULT}`;
+  const record = change.classRule === undefined ? '' : ` recorded ${change.classRule || 'nothing'}`;
+  return `${triple} ${change.schedulerName ?? DEFAULT}${record}`;
 }
 
 /** The pod as the webhook gets it afterwards. */
-function afterwards(pod: { readonly spec: object }, sentence: string): object {
-  const [schedulerName, ...triple] = sentence.split(' ').toReversed();
+function afterwards(pod: { readonly metadata: object; readonly spec: object }, sentence: string): object {
+  const [fields = '', record] = sentence.split(' recorded ');
+  const annotations = record === 'nothing' ? {} : { [ANNOTATION_CLASS_RULE]: record };
+  const [schedulerName, ...triple] = fields.split(' ').toReversed();
   const [preemptionPolicy, priority, priorityClassName] = triple;
   const isGiven = priorityClassName !== undefined;
   return {
     ...pod,
+    metadata: { ...pod.metadata, ...(record !== undefined && { annotations }) },
     spec: {
       ...pod.spec,
       ...(isGiven && { priorityClassName, priority: Number(priority), preemptionPolicy }),
@@ -169,7 +186,7 @@ function afterwards(pod: { readonly spec: object }, sentence: string): object {
 }
 
 describe('what the API server gives to pods, and what the webhook gives', () => {
-  const counts = { kept: 0, given: 0, scheduled: 0 };
+  const counts = { kept: 0, given: 0, scheduled: 0, recorded: 0, byRule: 0, forged: 0 };
 
   test(`are the same on ${RUNS} random sets of policies with four pods each, and leave nothing to the webhook (seed ${SEED})`, () => {
     fc.assert(
@@ -182,7 +199,10 @@ describe('what the API server gives to pods, and what the webhook gives', () => 
           expect(sentence).toBe(wanted);
           expect(decided(world, written, afterwards(pod, sentence))).toBe(NOTHING);
           counts[wanted.startsWith('kept') ? 'kept' : 'given'] += 1;
-          counts.scheduled += wanted.endsWith(DEFAULT) ? 0 : 1;
+          counts.scheduled += wanted.includes(DEFAULT) ? 0 : 1;
+          counts.recorded += / recorded p\d$/.test(wanted) ? 1 : 0;
+          counts.byRule += / recorded p\d\/r\d$/.test(wanted) ? 1 : 0;
+          counts.forged += wanted.endsWith(' recorded nothing') ? 1 : 0;
         }
       }),
       { numRuns: RUNS, seed: SEED },

@@ -12,6 +12,7 @@ import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { leftToWebhook, MAX_CLASSES } from '#shared/kube/admission/left-to-webhook.ts';
+import { type PatchOperation, priorityPatch, RECORD_PATH } from '#shared/kube/admission/pod-patches.ts';
 import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { buildClass, buildWorld } from '#test/build/admission.ts';
@@ -64,14 +65,17 @@ const scene = fc.record({
 
 type Pod = Written & Fields;
 
-function podOf({ podSpec, schedulerName, nodeName, spoilt, qosClass }: Pod, globalDefault: string | undefined) {
+function podOf(
+  { podSpec, metadata, schedulerName, nodeName, spoilt, qosClass }: Pod,
+  globalDefault: string | undefined,
+) {
   const { priorityClassName = globalDefault } = podSpec;
   const { value, preemptionPolicy } = CLASSES.get(priorityClassName ?? '') ?? NO_CLASS;
   const named = podSpec.priorityClassName === undefined ? {} : { 'f:priorityClassName': {} };
   const spec = { ...podSpec, priorityClassName, priority: value, preemptionPolicy, ...spoilt, schedulerName, nodeName };
   return JSON.parse(
     JSON.stringify({
-      metadata: { name: 'web', managedFields: [{ manager: 'm', fieldsV1: { 'f:spec': named } }] },
+      metadata: { name: 'web', ...metadata, managedFields: [{ manager: 'm', fieldsV1: { 'f:spec': named } }] },
       spec: { containers: [], ...spec },
       status: { qosClass },
     }),
@@ -103,6 +107,7 @@ function activation({ user, groups, namespace, isByController }: Pod, object: ob
     oldObject: null,
     request: celValue({
       operation: 'CREATE',
+      kind: { kind: 'Pod' },
       namespace: namespaceName(namespace),
       userInfo: { username: user, groups: isByController ? [...groups, CONTROLLER] : groups },
     }),
@@ -119,14 +124,18 @@ function isAsked({ expression }: MatchCondition, written: Pod, object: object): 
 }
 
 /** What the webhook decides about a pod. */
-function decided({ classes, policies }: ReturnType<typeof worldOf>, written: Pod, object: object) {
+function decided({ classes, policies, compiled }: ReturnType<typeof worldOf>, written: Pod, object: object) {
   const labels = new Map(Object.entries(NAMESPACE_LABELS[written.namespace] ?? {}));
   const requester = { name: written.user, groups: written.groups };
   const request = valueOf(decodePodRequest(object, requester, namespaceName(written.namespace)));
   const cluster = { ...buildWorld({ classes, policies }), namespaceLabels: () => labels };
   const mutation = decideMutation(request, cluster);
+  const patch = mutation.kind === 'allowed' && mutation.change ? priorityPatch(object, mutation.change) : [];
+  // Where policies give classes, that of the API server has taken off what a person wrote.
+  const isLeft = ({ op, path }: PatchOperation): boolean =>
+    op !== 'remove' || path !== RECORD_PATH || compiled.giving === undefined;
   return {
-    gives: mutation.kind === 'allowed' && mutation.change !== undefined,
+    gives: patch.some(isLeft),
     refuses: decideValidation(request, cluster).kind === 'refused',
   };
 }

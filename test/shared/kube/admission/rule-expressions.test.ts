@@ -75,6 +75,7 @@ function evaluate(
     oldObject: null,
     request: celValue({
       operation: 'CREATE',
+      kind: { kind: written.kind },
       namespace: namespaceName(written.namespace),
       userInfo: { username: user, groups },
     }),
@@ -93,7 +94,9 @@ function judge(
   labels = NAMESPACE_LABELS[written.namespace] ?? {},
 ) {
   const isPod = written.kind === 'Pod';
-  const object = isPod ? storedPod(written, known.byName) : workloadKind(written.kind).build('web', written.podSpec);
+  const object = isPod
+    ? storedPod(written, known.byName)
+    : workloadKind(written.kind).build('web', written.podSpec, written.metadata?.labels);
   const requester = { name: written.user, groups: written.groups };
   const where = namespaceName(written.namespace);
   const read = isPod ? decodePodRequest(object, requester, where) : decodeTemplate(object, requester, where);
