@@ -1,7 +1,7 @@
 import type { Instant, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
 
 /** What the pods of one owner have in common. */
-export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'owners' | 'spec' | 'status'> {
+export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'annotations' | 'owners' | 'spec' | 'status'> {
   readonly key: string;
   readonly lastMade: LastMade;
 }
@@ -79,8 +79,9 @@ export class CompactPod implements Pod {
     return this.#template.labels;
   }
 
+  /** Those of its own, which few pods have, include what its template has. */
   get annotations(): Pod['annotations'] {
-    return this.#rare.annotations;
+    return this.#rare.annotations.size === 0 ? this.#template.annotations : this.#rare.annotations;
   }
 
   get owners(): Pod['owners'] {

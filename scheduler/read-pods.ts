@@ -3,6 +3,7 @@ import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
 import type { Owner, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
 import {
   ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_CLASS_RULE,
   ANNOTATION_EVICT,
   FOREIGN_ALLOW_PREEMPTION,
   FOREIGN_PREFER_NO_EVICTION,
@@ -26,6 +27,8 @@ const READ_ANNOTATIONS: readonly string[] = [
 ];
 /** No value that a decision knows is longer; that there is one counts too. */
 const LONGEST_ANNOTATION = 64;
+/** Names of a policy and of a rule. */
+const LONGEST_RULE = 317;
 /** Parts that are kept for pods of other owners; when there are more, the pool begins anew. */
 const MOST_SHARED = 2_000;
 /** As text; longer ones are seldom those of another owner. */
@@ -40,6 +43,7 @@ interface Pools {
   readonly specs: Map<string, PodSpec>;
   readonly statuses: Map<string, PodStatus>;
   readonly names: Map<string, string>;
+  readonly records: Map<string, Pod['annotations']>;
   readonly lastMade: LastMade;
 }
 
@@ -55,6 +59,7 @@ export function createPodReader(templates = new TemplatePool()): (raw: KubeObjec
     specs: new Map(),
     statuses: new Map(),
     names: new Map(),
+    records: new Map(),
     lastMade: new LastMade(),
   };
   return (raw) => readPod(pools, raw);
@@ -90,9 +95,11 @@ interface Parts {
 
 function templateOf(pools: Pools, { metadata, spec, status }: Parts): PodTemplate {
   const { namespace, labels, ownerReferences } = metadata;
+  const annotations = recordAmong(metadata);
   const texts = { spec: textOf(spec), status: textOf(status) };
-  const text = textOf({ namespace, labels, ownerReferences, ...texts });
-  const parts = { metadata: { namespace, labels, ownerReferences }, spec, status };
+  const shared = { namespace, labels, annotations, ownerReferences };
+  const text = textOf({ ...shared, ...texts });
+  const parts = { metadata: shared, spec, status };
   const key = { key: hashOf(text), namespace: String(namespace), length: text.length };
   const whole = (own: string): PodTemplate => wholeTemplate(pools, own, parts, texts);
   return pools.templates.take(key, whole, (own) => bareTemplate(pools, own, parts));
@@ -104,11 +111,12 @@ function wholeTemplate(
   { metadata, spec, status }: Parts,
   texts: { readonly spec: string; readonly status: string },
 ): PodTemplate {
-  const { namespace, labels, owners } = decode({ metadata });
+  const { namespace, labels, annotations, owners } = decode({ metadata });
   return {
     key,
     namespace,
     labels,
+    annotations: keptOnce(pools.records, annotations.get(ANNOTATION_CLASS_RULE) ?? '', () => annotations),
     owners: owners.map((owner) => slimOwner(pools, owner)),
     spec: keptIfShort(pools.specs, texts.spec, () => decode({ spec }).spec),
     status: keptIfShort(pools.statuses, texts.status, () => decode({ status }).status),
@@ -132,19 +140,27 @@ function slimOwner({ names }: Pools, owner: Owner): Owner {
 
 function ownMetadata(metadata: WireObject): WireObject {
   const { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds } = metadata;
-  const annotations = readAnnotations(fieldsOf(metadata['annotations']));
+  const own = annotationsAmong(metadata);
+  const annotations = own && { ...own, ...recordAmong(metadata) };
   return { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds, annotations };
 }
 
-function readAnnotations(annotations: WireObject): WireObject | undefined {
+/** Which rule gave the class is the same of all pods of an owner, as a rule. */
+function recordAmong({ annotations }: WireObject): WireObject | undefined {
+  const record = fieldsOf(annotations)[ANNOTATION_CLASS_RULE];
+  return record === undefined ? undefined : { [ANNOTATION_CLASS_RULE]: shortened(record, LONGEST_RULE) };
+}
+
+function annotationsAmong(metadata: WireObject): WireObject | undefined {
+  const annotations = fieldsOf(metadata['annotations']);
   const read = READ_ANNOTATIONS.filter((key) => annotations[key] !== undefined);
   return read.length === 0 ? undefined : Object.fromEntries(read.map((key) => [key, shortened(annotations[key])]));
 }
 
-function shortened(value: unknown): unknown {
-  if (typeof value !== 'string' || value.length <= LONGEST_ANNOTATION) return value;
+function shortened(value: unknown, longest = LONGEST_ANNOTATION): unknown {
+  if (typeof value !== 'string' || value.length <= longest) return value;
   // A part of a text keeps the whole of it in memory; a copy does not.
-  return Buffer.from(value.slice(0, LONGEST_ANNOTATION)).toString();
+  return Buffer.from(value.slice(0, longest)).toString();
 }
 
 function textOf(part: unknown): string {
@@ -175,7 +191,7 @@ function fieldsOf(value: unknown): WireObject {
 const MOST_OTHER_RESOURCES = 16;
 
 /** A pod without labels, affinity, ports and volumes: what it takes, how important it is, and whose it is remain. */
-function barePod(pod: Pod, nothing: Pod): Pick<Pod, 'namespace' | 'owners' | 'labels' | 'spec' | 'status'> {
+function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> {
   const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, qosClass } = pod.status;
   const resources = { requests: fewAmounts(podRequests(pod, SCHEDULER_VIEW)), limits: undefined };
@@ -184,6 +200,7 @@ function barePod(pod: Pod, nothing: Pod): Pick<Pod, 'namespace' | 'owners' | 'la
     namespace: pod.namespace,
     owners: pod.owners.filter(({ isController }) => isController),
     labels: nothing.labels,
+    annotations: pod.annotations,
     spec: { ...nothing.spec, priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds, containers },
     status: { ...nothing.status, phase, qosClass },
   };

@@ -33,9 +33,10 @@ interface Headline {
   readonly age: string;
 }
 
-export function standing({ owner, priority, priorityClassName }: DisruptionSpec): string {
+export function standing({ owner, priority, priorityClassName, classRule }: DisruptionSpec): string {
   const ofOwner = owner === undefined ? 'it had no owner' : `it belonged to ${owner.kind} ${owner.name}`;
-  return `${ofOwner}, and had ${priorityText(priority, priorityClassName)}`;
+  const byRule = classRule === undefined ? '' : `, given by rule ${classRule}`;
+  return `${ofOwner}, and had ${priorityText(priority, priorityClassName)}${byRule}`;
 }
 
 export function storm(count: number, isOwned: boolean): string {

@@ -15,6 +15,7 @@ import { evictionRules, nominatedSince, placementOf } from '#cli/cluster/placeme
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel, CountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
@@ -42,6 +43,8 @@ export interface PodFacts {
   readonly metadata: Metadata;
   readonly priority: number;
   readonly priorityClassName: string;
+  /** The rule that gave the class, as it is recorded on the pod. */
+  readonly classRule?: string;
   readonly preemptionPolicy: string;
   readonly qosClass: string;
   readonly node: string;
@@ -77,10 +80,12 @@ export interface BesideModel {
 /** Collects what is known of a pod at `now`. */
 export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, rescheduling }: BesideModel): PodFacts {
   const { spec } = pod;
+  const classRule = pod.annotations.get(ANNOTATION_CLASS_RULE);
   return {
     metadata: { namespace: pod.namespace, name: pod.name },
     priority: spec.priority ?? 0,
     priorityClassName: spec.priorityClassName ?? '',
+    ...(classRule !== undefined && { classRule }),
     preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority',
     qosClass: reportedQosClass(pod),
     ...(queue !== undefined && { queue }),

@@ -116,6 +116,7 @@ async function explainQuota(wanted: string, options: ExplainOptions, io: Process
 const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, string])[] = [
   ['priority', 'Priority'],
   ['priorityClassName', 'Priority class'],
+  ['classRule', 'Class given by rule'],
   ['preemptionPolicy', 'Preemption policy'],
   ['qosClass', 'QoS class'],
   ['node', 'Node'],

@@ -9,7 +9,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { EVENT_REASONS } from '#shared/kube/api-names.ts';
+import { ANNOTATION_CLASS_RULE, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createListWatch, type ListWatch } from '#shared/kube/reflector/list-watch.ts';
@@ -92,7 +92,8 @@ export function removedAt({ deletion }: Pod, otherwise: Instant): Instant {
 /** What a pod and its node show of a removal. */
 export function removalOf(pod: Pod, raw: KubeObject | undefined, { nodes }: Pick<ClusterSnapshot, 'nodes'>) {
   const node = pod.spec.nodeName ?? '';
-  return { pod, node, evidence: evidenceOf(pod, raw, nodes.get(node)?.node) };
+  const classRule = pod.annotations.get(ANNOTATION_CLASS_RULE);
+  return { pod, node, classRule, evidence: evidenceOf(pod, raw, nodes.get(node)?.node) };
 }
 
 function evidenceOf(pod: Pod, raw: KubeObject | undefined, node: Node | undefined): Evidence {

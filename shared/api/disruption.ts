@@ -25,7 +25,7 @@ import {
 } from './tolerant-fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
-const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260 } as const;
+const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260, classRule: 317 } as const;
 const MOST_RANKED = 10;
 const MOST_DEBITED = 20;
 
@@ -57,6 +57,7 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
     removedAt,
     owner: decodeOwner(fieldsOf(spec['owner'])),
     priorityClassName: keyOf(spec['priorityClassName'], LONGEST.name),
+    classRule: textOf(spec['classRule'], LONGEST.classRule),
     priority: integerOf(spec['priority']) ?? 0,
     node: keyOf(spec['node'], LONGEST.name) ?? '',
     requestedBy: textOf(spec['requestedBy'], LONGEST.word),

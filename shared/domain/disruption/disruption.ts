@@ -49,6 +49,8 @@ interface RecordedRemoval extends Omit<Verdict, 'cause'> {
   readonly podUid: string;
   readonly owner: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
   readonly priorityClassName: string | undefined;
+  /** The rule that gave the class, as it was recorded on the pod; `undefined` where the pod named its class. */
+  readonly classRule: string | undefined;
   readonly priority: number;
   readonly node: string;
   readonly removedAt: Instant;

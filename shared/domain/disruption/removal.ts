@@ -44,12 +44,14 @@ export interface RemovedPod extends Omit<
 export interface SeenRemoval {
   readonly pod: Pod;
   readonly node: string;
+  /** The rule that its annotation names. */
+  readonly classRule?: string | undefined;
   readonly evidence: Evidence;
   readonly at: Instant;
 }
 
 /** Begins to follow a pod. One that has failed takes no more room, so it is gone at once. */
-export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed: boolean): Removal {
+export function beginRemoval({ pod, node, classRule, evidence, at }: SeenRemoval, hasFailed: boolean): Removal {
   const controller = controllerOf(pod);
   const { namespace, name, uid, spec } = pod;
   return {
@@ -59,6 +61,7 @@ export function beginRemoval({ pod, node, evidence, at }: SeenRemoval, hasFailed
       podUid: uid,
       owner: controller && { kind: controller.kind, name: controller.name, uid: controller.uid },
       priorityClassName: spec.priorityClassName,
+      classRule,
       priority: spec.priority ?? 0,
       node,
       removedAt: at,

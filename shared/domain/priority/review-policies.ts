@@ -1,6 +1,7 @@
 import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
+import type { ClassRule } from './class-rules.ts';
 import type { PriorityPolicy } from './priority-policy.ts';
 
 /** What an administrator should know about a policy, in sentences. */
@@ -45,6 +46,7 @@ export function* reviewPolicies(surroundings: PolicySurroundings): Steps<readonl
 function problemsOf({ policy, namespaces }: Prepared, classes: PriorityClasses): readonly string[] {
   return [
     ...defaultProblems(policy, classes),
+    ...policy.classRules.flatMap((rule) => ruleProblems(rule, policy, classes)),
     ...allowedProblems(policy, classes),
     ...quotaProblems(policy, classes),
     ...substituteProblems(policy, classes),
@@ -72,6 +74,24 @@ function defaultProblems(policy: PriorityPolicy, classes: PriorityClasses): read
   return why === undefined
     ? []
     : [`defaultPriorityClassName: class \`${name}\` ${why}: pods without a class are refused`];
+}
+
+function ruleProblems(rule: ClassRule, policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
+  const { className, pods } = rule;
+  const path = pathOf(rule);
+  const given = classes.get(className);
+  const why = given === undefined ? undefined : whyRefused(given, policy, classes);
+  return [
+    ...(given === undefined ? [`${path}.priorityClassName: there is no class \`${className}\``] : []),
+    ...(why === undefined
+      ? []
+      : [`${path}.priorityClassName: class \`${className}\` ${why}: pods that get it are refused`]),
+    ...(pods.requirements === undefined ? [`${path}.podSelector: it selects no pod`] : []),
+  ];
+}
+
+function pathOf({ name }: ClassRule): string {
+  return `classRules[${name}]`;
 }
 
 function allowedProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
@@ -156,7 +176,7 @@ interface Pair {
 /** What another policy that holds for the same pods says otherwise, and which of both counts, in sentences. */
 function policyConflicts(policy: PriorityPolicy, other: PriorityPolicy, classes: PriorityClasses): readonly string[] {
   const pair = { policy, other, classes };
-  return [...defaults(pair), ...refusedDefault(pair), ...allowedLists(pair), ...ceilings(pair), ...substitutes(pair)];
+  return [...defaults(pair), ...refusedGifts(pair), ...allowedLists(pair), ...ceilings(pair), ...substitutes(pair)];
 }
 
 /** The class with the lower value wins, of equal ones the first by name. */
@@ -169,18 +189,23 @@ function defaults({ policy, other, classes }: Pair): readonly string[] {
   ];
 }
 
-/** A default that this policy gives and the other refuses. */
-function refusedDefault({ policy, other, classes }: Pair): readonly string[] {
-  const own = classes.get(policy.defaultClassName ?? '');
-  if (own === undefined) return [];
-  const { allowedClassNames, maxPriority } = other;
-  const isRefused =
-    allowedClassNames?.includes(own.name) === false || (maxPriority !== undefined && own.value > maxPriority);
-  return isRefused
-    ? [
-        `policy \`${other.name}\` does not allow class \`${own.name}\`, the default of this one: pods that get it are refused`,
-      ]
-    : [];
+/** What this policy gives and the other refuses: by its default, and by its rules. */
+function refusedGifts({ policy, other, classes }: Pair): readonly string[] {
+  const given = [
+    { className: policy.defaultClassName, by: 'the default of this one' },
+    ...policy.classRules.map((rule) => ({ className: rule.className, by: `which ${pathOf(rule)} gives` })),
+  ];
+  return given
+    .filter(({ className }) => isRefusedBy(other, classes.get(className ?? '')))
+    .map(
+      ({ className = '', by }) =>
+        `policy \`${other.name}\` does not allow class \`${className}\`, ${by}: pods that get it are refused`,
+    );
+}
+
+function isRefusedBy({ allowedClassNames, maxPriority }: PriorityPolicy, given: PriorityClass | undefined): boolean {
+  if (given === undefined) return false;
+  return allowedClassNames?.includes(given.name) === false || (maxPriority !== undefined && given.value > maxPriority);
 }
 
 function allowedLists({ policy, other }: Pair): readonly string[] {

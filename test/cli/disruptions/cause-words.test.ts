@@ -47,6 +47,7 @@ function sentencesAbout(verdict: Verdict): string {
       podUid: '12345678',
       owner: { kind: 'ReplicaSet', name: 'web', uid: 'o' },
       priorityClassName: 'low',
+      classRule: undefined,
       priority: 1,
       node: 'node-1',
       removedAt: 0,

@@ -25,6 +25,7 @@ const disruptions: fc.Arbitrary<Disruption> = fc.record({
       ...{ pod: name, podUid: name, node: name, priority, removedAt: instant, because },
       owner: optional(fc.record({ kind: name, name, uid: name })),
       priorityClassName: optional(name),
+      classRule: optional(name),
       room: fc.tuple(fc.constantFrom(...CAUSES), optional(preemptor)),
       ...{ requestedBy: optional(name), decision: optional(name) },
       debited: optional(fc.record({ rules: fc.array(name, { maxLength: 3 }), overran: optional(name) })),

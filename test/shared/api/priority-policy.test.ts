@@ -9,11 +9,21 @@ const subject = fc.oneof(
   fc.record({ kind: fc.constantFrom('User', 'Group'), name: word }),
   fc.record({ kind: fc.constant('ServiceAccount'), name: word, namespace: word }),
 );
+const classRule = fc.record(
+  {
+    name: word,
+    podSelector: selector,
+    ownerKinds: fc.array(word, { minLength: 1, maxLength: 3 }),
+    priorityClassName: word,
+  },
+  { requiredKeys: ['name', 'priorityClassName'] },
+);
 const spec = fc.record(
   {
     namespaceSelector: selector,
     subjects: fc.array(subject, { minLength: 1, maxLength: 5 }),
     defaultPriorityClassName: word,
+    classRules: fc.array(classRule, { minLength: 1, maxLength: 3 }),
     allowedPriorityClassNames: fc.array(word, { maxLength: 5 }),
     maxPriority: fc.integer(),
     preemption: fc.constantFrom('Allow', 'Never'),

@@ -15,6 +15,7 @@ function record(uid: string, cause: Cause, others: readonly string[] = []): Disr
         podUid: uid,
         owner: undefined,
         priorityClassName: undefined,
+        classRule: undefined,
         priority: 0,
         node: 'n',
         removedAt: 0,

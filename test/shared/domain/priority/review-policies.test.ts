@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { finish } from '#test/build/finish.ts';
+import type { ClassRule } from '#shared/domain/priority/class-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';
@@ -15,6 +16,10 @@ const CLASSES = new Map(
   ].map((each) => [each.name, each]),
 );
 const NAMESPACES = [new Map([['team', 'a']])];
+
+function ruleOf(name: string, className: string): ClassRule {
+  return { name, className, pods: prepareSelector(selectorOf({ role: 'front' })), ownerKinds: [] };
+}
 
 function review(...policies: Partial<PriorityPolicy>[]) {
   const built = policies.map((fields, index) => buildPolicy(`p${index}`, fields));
@@ -44,6 +49,21 @@ describe('reviewPolicies', () => {
     'nothing about a default whose substitute never preempts': {
       policy: { defaultClassName: 'high', preemption: 'Never', substitutes: new Map([['high', 'high-never']]) },
       says: [],
+    },
+    'rules whose class does not exist, is refused, or that can take no pod': {
+      policy: {
+        maxPriority: 10,
+        classRules: [
+          ruleOf('a', 'gone'),
+          ruleOf('b', 'high'),
+          { ...ruleOf('c', 'low'), pods: prepareSelector(undefined) },
+        ],
+      },
+      says: [
+        'classRules[a].priorityClassName: there is no class `gone`',
+        'classRules[b].priorityClassName: class `high` (1000) is above maxPriority 10: pods that get it are refused',
+        'classRules[c].podSelector: it selects no pod',
+      ],
     },
     'allowed classes that do not exist': {
       policy: { allowedClassNames: ['low', 'gone'] },
@@ -148,6 +168,11 @@ describe('reviewPolicies', () => {
         policy: { defaultClassName: 'high' },
         other: { maxPriority: 10 },
         says: ['policy `p1` does not allow class `high`, the default of this one: pods that get it are refused'],
+      },
+      'that the other refuses what a rule of this one gives': {
+        policy: { classRules: [ruleOf('r', 'high')] },
+        other: { allowedClassNames: ['low'] },
+        says: ['policy `p1` does not allow class `high`, which classRules[r] gives: pods that get it are refused'],
       },
       'which substitute counts': {
         policy: { preemption: 'Never', substitutes: new Map([['high', 'high-never']]) },
