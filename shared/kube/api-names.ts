@@ -71,6 +71,9 @@ export const DEFAULT_POLICY = 'defaults.plimsoll.dev';
 /** The one that gives groups of pods theirs. */
 export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 
+/** The ValidatingAdmissionPolicy that keeps the recorded rule of a pod, and its binding. */
+export const RECORD_POLICY = 'records.plimsoll.dev';
+
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';

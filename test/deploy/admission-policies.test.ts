@@ -5,10 +5,15 @@ import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
 import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { recordPolicy } from '#shared/kube/admission/record-policy.ts';
 import { gatePolicy, queuePolicies } from '#shared/kube/admission/queue-policies.ts';
 
 const MANIFESTS = [
-  ['base/webhook/admission-policies.yaml', 'admission-policies.ts', [...rulePolicies(), ...budgetPolicies()]],
+  [
+    'base/webhook/admission-policies.yaml',
+    'admission-policies.ts',
+    [...rulePolicies(), ...recordPolicy(), ...budgetPolicies()],
+  ],
   [
     'components/api-server-defaults/mutating-policy.yaml',
     'default-policy.ts',

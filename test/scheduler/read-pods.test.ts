@@ -119,6 +119,22 @@ describe('createPodReader', () => {
     expect(one.status.conditions).toBe(two.status.conditions);
   });
 
+  test('the rule that gave the class is kept once for the pods of an owner, also beside annotations of one of them', () => {
+    const read = createPodReader();
+    const record = { 'plimsoll.dev/class-rule': 'tenants/jobs' };
+    const pods = [{}, {}, { 'plimsoll.dev/evict': 'never' }].map((own, index) => {
+      const metadata = { ...raw.metadata, name: `web-${index}`, annotations: { ...record, ...own, other: 'x' } };
+      return read({ ...structuredClone(raw), metadata } as KubeObject);
+    });
+    expect(pods.map(({ annotations }) => Object.fromEntries(annotations))).toEqual([
+      record,
+      record,
+      { ...record, 'plimsoll.dev/evict': 'never' },
+    ]);
+    expect(pods[0]?.annotations).toBe(pods[1]?.annotations);
+    expect(pods[0]?.template).toBe(pods[2]?.template);
+  });
+
   test('the anti-affinity of two pods of one owner is prepared once, in each namespace', () => {
     const read = createPodReader();
     const pods = ['shop', 'shop', 'other'].map((namespace, index) => {

@@ -61,6 +61,7 @@ const DECIDING_TIMEOUT_SECONDS = 10;
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
+export const UPDATED_PODS = rule('', ['pods'], ['UPDATE']);
 export const WRITTEN_PODS = rule('', ['pods'], ['CREATE', 'UPDATE']);
 /** Workloads that make pods from a template. */
 export const WRITTEN_TEMPLATES = [

@@ -69,6 +69,7 @@ export const EVICTED = exampleDisruption({
   cause: 'Eviction',
   removedAt: '2026-01-01T11:50:00Z',
   spec: {
+    classRule: 'reports/jobs',
     requestedBy: 'plimsoll-agent',
     because: {
       code: 'Ranked',

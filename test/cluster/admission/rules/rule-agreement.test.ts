@@ -35,7 +35,7 @@ const WRITTEN_AROUND_A_DEATH = 120;
 const POLICIES_PER_SET = 6;
 const AT_ONCE = 8;
 const SEED = 20_261_122;
-/** So that rules give something in each set: nothing gives a lower class. */
+/** So that in each set rules give something, for no class is lower, and something is refused. */
 const GIVES_BY_RULE: WrittenPolicy = {
   name: 'rules',
   spec: {
@@ -43,6 +43,7 @@ const GIVES_BY_RULE: WrittenPolicy = {
       { name: 'daemons', ownerKinds: ['DaemonSet'], priorityClassName: 'rule-also-low' },
       { name: 'front', podSelector: { matchLabels: { role: 'front' } }, priorityClassName: 'rule-low' },
     ],
+    maxPriority: 500,
     onViolation: 'Deny',
   },
 };

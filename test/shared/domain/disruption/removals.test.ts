@@ -15,6 +15,12 @@ import {
   recordOf,
 } from './seen-removals.ts';
 
+test('the record of a removed pod names the rule that gave its class (S3-9)', () => {
+  const removals = new Removals();
+  removals.begin({ ...seen({ name: 'web' }, DELETED, 0), classRule: 'tenants/jobs' });
+  expect(recordOf(removals, MINUTE)?.spec.classRule).toBe('tenants/jobs');
+});
+
 describe('the record of a preemption', () => {
   test('names the only pod that was nominated to the node about then, once no other can follow (S0-24)', () => {
     const removals = new Removals();

@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
+import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
+import { recordPolicy } from '#shared/kube/admission/record-policy.ts';
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
+import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
+import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
+import { at, contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
+import { clusterObjects, onlyIn, POLICIES } from '#test/cluster/admission/support/cluster-objects.ts';
+import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
+import { rulesAlone } from '#test/cluster/admission/support/rules-alone.ts';
+import { eventually } from '#test/build/waiting.ts';
+import { collectionPath, workloadKind } from '#test/webhook/support/workloads.ts';
+
+const PATIENCE_MS = 30_000;
+const RULE = { name: 'r', ownerKinds: ['Job'], priorityClassName: 'any' };
+
+describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
+  'the API server alone, without a webhook',
+  () => {
+    givesByRule((api) => rulesAlone(api, { policies: [...rulePolicies(), ...recordPolicy(), ...defaultPolicy()] }));
+  },
+);
+
+describe.skipIf(!hasCluster())('the webhook, without the policy that gives defaults', () => {
+  givesByRule((api) => registeredWebhooks(api, { policies: [...rulePolicies(), ...recordPolicy()] }));
+});
+
+function givesByRule(install: (api: ReturnType<typeof contractHarness>) => void): void {
+  const api = contractHarness(clusterTarget());
+  const objects = clusterObjects(api);
+  install(api);
+  const names = { high: '', low: '', jobs: '', policy: '' };
+
+  beforeAll(async () => {
+    names.high = await objects.priorityClass('high', 1_000);
+    names.low = await objects.priorityClass('low', 10);
+    names.jobs = await objects.priorityClass('jobs', -5);
+    names.policy = await objects.policy('ruled', {
+      namespaceSelector: onlyIn(api),
+      maxPriority: 500,
+      defaultPriorityClassName: names.low,
+      classRules: [
+        { name: 'jobs', ownerKinds: ['Job'], priorityClassName: names.jobs },
+        { name: 'daemons', ownerKinds: ['DaemonSet'], priorityClassName: names.high },
+        { name: 'front', podSelector: { matchLabels: { role: 'front' } }, priorityClassName: names.jobs },
+      ],
+    });
+    await eventually(async () => expect(await given({})).toEqual([names.low, names.policy]), PATIENCE_MS);
+  }, 90_000);
+
+  /** The class and the recorded rule as stored, or why the pod is refused. */
+  async function given(metadata: object, spec: object = {}): Promise<unknown> {
+    const object = pod(uniqueName('pod'), spec, metadata);
+    const { status, body } = await api.post(api.core('pods'), object, { query: { dryRun: 'All' } });
+    return status === 201 ? givenTo(body) : at(body, 'message');
+  }
+
+  function givenTo(stored: unknown): readonly unknown[] {
+    const annotations = at(stored, 'metadata.annotations') as Readonly<Record<string, string>> | undefined;
+    return [at(stored, 'spec.priorityClassName'), annotations?.[ANNOTATION_CLASS_RULE]];
+  }
+
+  function ownedBy(kind: string): object {
+    return { ownerReferences: [{ apiVersion: 'v1', kind, name: 'made-up', uid: 'u', controller: true }] };
+  }
+
+  function recorded(rule: string): object {
+    return { annotations: { [ANNOTATION_CLASS_RULE]: rule } };
+  }
+
+  test('the class of the first rule that takes the pod, and records the rule: by owner, labels, namespace (S3-9)', async () => {
+    const rule = (name: string) => `${names.policy}/${name}`;
+    expect(await given({ labels: { role: 'front' } })).toEqual([names.jobs, rule('front')]);
+    expect(await given({ ...ownedBy('Job'), labels: { role: 'front' } })).toEqual([names.jobs, rule('jobs')]);
+    expect(await given(ownedBy('ReplicaSet'))).toEqual([names.low, names.policy]);
+    expect(await given({ labels: { role: 'front' } }, { priorityClassName: names.low })).toEqual([
+      names.low,
+      undefined,
+    ]);
+  });
+
+  test('the class of its rule to the pod that the Job controller creates', async () => {
+    const job = workloadKind('Job');
+    const { containers } = at(pod('any'), 'spec') as { readonly containers: readonly object[] };
+    const written = await api.post(collectionPath(job, api.namespace), job.build(uniqueName('job'), { containers }));
+    expect(written.status).toBe(201);
+    const name = String(at(written.body, 'metadata.name'));
+    await eventually(async () => {
+      const { body } = await api.get(api.core('pods'), { query: { labelSelector: `job-name=${name}` } });
+      expect((at(body, 'items') as readonly unknown[]).map(givenTo)).toEqual([[names.jobs, `${names.policy}/jobs`]]);
+    }, PATIENCE_MS);
+    await api.remove(`${collectionPath(job, api.namespace)}/${name}`);
+  });
+
+  test('no class above the ceiling to a pod with an owner that a tenant made up', async () => {
+    const tooHigh = `policy \`${names.policy}\` allows a priority of at most 500 here; priority class \`${names.high}\` has 1000`;
+    expect(await given(ownedBy('DaemonSet'))).toContain(tooHigh);
+    expect(await given({}, { priorityClassName: names.high })).toContain(tooHigh);
+  });
+
+  test('and takes off or replaces a record that a person wrote', async () => {
+    expect(await given(recorded('forged'))).toEqual([names.low, names.policy]);
+    expect(await given(recorded(`${names.policy}/jobs`), { priorityClassName: names.jobs })).toEqual([
+      names.jobs,
+      undefined,
+    ]);
+  });
+
+  test('a record that is changed later is refused', async () => {
+    const name = uniqueName('stored');
+    const path = api.core(`pods/${name}`);
+    expect(givenTo((await api.post(api.core('pods'), pod(name))).body)).toEqual([names.low, names.policy]);
+    const change = (rule: string | null) =>
+      api.patch(path, { metadata: { annotations: { [ANNOTATION_CLASS_RULE]: rule } } }, 'merge');
+    await eventually(async () => {
+      const { status, body } = await change('forged');
+      const message = `the annotation ${ANNOTATION_CLASS_RULE} must not be changed`;
+      expect([status, at(body, 'message')]).toEqual([403, expect.stringContaining(message)]);
+    }, PATIENCE_MS);
+    expect((await api.patch(path, { metadata: { labels: { other: 'label' } } }, 'merge')).status).toBe(200);
+    expect((await change(null)).status).toBe(200);
+    await api.remove(path);
+  });
+
+  test.each<[object, string]>([
+    [
+      { classRules: [{ name: 'r', priorityClassName: 'c' }] },
+      'spec.classRules[0]: Invalid value: must set podSelector or ownerKinds',
+    ],
+    [{ classRules: [RULE, RULE] }, 'spec.classRules: Invalid value: each rule must have a name of its own'],
+    [
+      { classRules: [{ ...RULE, ownerKinds: ['Deployment'] }] },
+      'spec.classRules[0].ownerKinds: Invalid value: must not contain Deployment',
+    ],
+    [
+      { classRules: [RULE], allowedPriorityClassNames: ['c'] },
+      'priorityClassName of each of classRules must be one of',
+    ],
+  ])('a bad rule is refused, and the message names its field: %j', async (spec, message) => {
+    const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name: 'bad' }, spec };
+    const { status, body } = await api.post(POLICIES, object, { query: { dryRun: 'All' } });
+    expect([status, at(body, 'message')]).toEqual([422, expect.stringContaining(message)]);
+  });
+}
