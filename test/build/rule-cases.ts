@@ -8,9 +8,9 @@ import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
+import { classRuleArbitrary, labelsArbitrary, type PodMetadata, podMetadataArbitrary } from './class-rule-cases.ts';
 
 /** A PriorityPolicy as people write it, with only the fields that the API server can judge by, and defaults. */
 export interface WrittenPolicy {
@@ -31,13 +31,6 @@ export interface Written {
   readonly metadata?: PodMetadata;
   /** Only of pods. */
   readonly qosClass: string | undefined;
-}
-
-/** What rules look at, and what a person claims that they gave. */
-interface PodMetadata {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly object[];
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Classes of which none is the global default, so that they may be made in any cluster. */
@@ -105,52 +98,6 @@ export function policyArbitrary(namespaceName: (index: number) => string): fc.Ar
     },
   );
 }
-
-const OWNER_KINDS = ['ReplicaSet', 'DaemonSet', 'Job'];
-const POD_LABELS = { role: ['front', 'back'], tier: ['gold', 'silver'] } as const;
-
-function classRuleArbitrary(className: fc.Arbitrary<string>) {
-  const matchLabels = fc.record({ role: fc.constantFrom(...POD_LABELS.role) });
-  const requirement = fc.oneof(
-    fc.record({ key: fc.constantFrom('role', 'tier'), operator: fc.constantFrom('Exists', 'DoesNotExist') }),
-    fc.record({
-      key: fc.constant('tier'),
-      operator: fc.constantFrom('In', 'NotIn'),
-      values: fc.subarray(['gold', 'silver'], { minLength: 1 }),
-    }),
-  );
-  const podSelector = fc.oneof(
-    matchLabels.map((labels) => ({ matchLabels: labels })),
-    requirement.map((one) => ({ matchExpressions: [one] })),
-  );
-  const ownerKinds = fc.subarray(OWNER_KINDS, { minLength: 1, maxLength: 2 });
-  const takes = fc.oneof(fc.record({ podSelector }), fc.record({ ownerKinds }), fc.record({ podSelector, ownerKinds }));
-  return fc.tuple(takes, className).map(([each, priorityClassName]) => ({ ...each, priorityClassName }));
-}
-
-const labelsArbitrary = fc.record(
-  { role: fc.constantFrom(...POD_LABELS.role), tier: fc.constantFrom(...POD_LABELS.tier) },
-  { requiredKeys: [] },
-);
-
-/** With other owners before the controller, and records that name rules and what is none. */
-const podMetadataArbitrary: fc.Arbitrary<PodMetadata> = fc
-  .record({
-    labels: labelsArbitrary,
-    isOwned: fc.boolean(),
-    ownerReferences: fc
-      .tuple(fc.constantFrom(...OWNER_KINDS), fc.boolean(), fc.boolean())
-      .map(([kind, controller, isSecond]) => [
-        ...(isSecond ? [{ apiVersion: 'v1', kind: 'Job', name: 'other', uid: 'u0' }] : []),
-        { apiVersion: 'v1', kind, name: 'owner', uid: 'u1', controller },
-      ]),
-    record: fc.constantFrom(undefined, undefined, undefined, 'p0', 'p1/r1', 'forged'),
-  })
-  .map(({ labels, isOwned, ownerReferences, record }) => ({
-    labels,
-    ...(isOwned && { ownerReferences }),
-    ...(record !== undefined && { annotations: { [ANNOTATION_CLASS_RULE]: record } }),
-  }));
 
 /** A PriorityQuota that requires its label, as people write it. */
 export function quotaArbitrary(): fc.Arbitrary<object> {

@@ -32,18 +32,16 @@ export function decideMutation(request: PodRequest, cluster: ClusterState): Admi
   const scheduler = chooseScheduler(request, policies);
   const nodes = chooseNodes(request, cluster.avoidedBy);
   const rule = ruleToRecord(request, choice, policies, cluster.classes);
-  const isRecorded = rule === request.recordedRule;
-  const fields = {
-    ...choice.fields,
-    ...(!isRecorded && { classRule: rule ?? '' }),
-    ...(scheduler && { schedulerName: scheduler.schedulerName }),
-  };
   const reason = withNodes(withScheduler(reasonFor(choice), scheduler), nodes);
   const warning = choice.source === 'globalDefault' ? severalDefaults(cluster.classes) : undefined;
   const accepted = allow(reason, warning === undefined ? [] : [warning]);
-  const isGiven = scheduler !== undefined || nodes !== undefined;
-  const isChanged = isGiven || !isRecorded || !hasFields(request, choice.fields);
-  return isChanged ? { ...accepted, change: { ...fields, ...(nodes && { avoidNodes: nodes.nodes }) } } : accepted;
+  const additions = {
+    ...(rule !== request.recordedRule && { classRule: rule ?? '' }),
+    ...(scheduler && { schedulerName: scheduler.schedulerName }),
+    ...(nodes && { avoidNodes: nodes.nodes }),
+  };
+  const isComplete = Object.keys(additions).length === 0 && hasFields(request, choice.fields);
+  return isComplete ? accepted : { ...accepted, change: { ...choice.fields, ...additions } };
 }
 
 function hasFields({ pod }: PodRequest, fields: PriorityFields): boolean {

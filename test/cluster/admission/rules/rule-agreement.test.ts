@@ -103,12 +103,7 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
         const [byWebhook = [], byPolicy, byAll] = await Promise.all(asks);
         expect([byPolicy, byAll]).toEqual([byWebhook, byWebhook]);
         for (const [index, stored] of byWebhook.entries()) {
-          const isKept = Array.isArray(stored) && stored[0] === pods[index]?.podSpec.priorityClassName;
-          counts[isKept ? 'kept' : Array.isArray(stored) ? 'given' : 'refused'] += 1;
-          const record: unknown = Array.isArray(stored) ? stored[3] : undefined;
-          counts.byRule += typeof record === 'string' && record.includes('/') ? 1 : 0;
-          const claimed = pods[index]?.metadata?.annotations?.[ANNOTATION_CLASS_RULE];
-          counts.forged += Array.isArray(stored) && claimed !== undefined && claimed !== record ? 1 : 0;
+          for (const outcome of outcomesOf(stored, pods[index])) counts[outcome] += 1;
         }
       }
       expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(
@@ -182,6 +177,19 @@ describe.skipIf(!hasCluster())('the rules in the API server and the webhook', ()
     };
   }
 });
+
+type Outcome = 'kept' | 'given' | 'refused' | 'byRule' | 'forged';
+
+function outcomesOf(stored: unknown, written: Written | undefined): readonly Outcome[] {
+  if (!Array.isArray(stored) || written === undefined) return ['refused'];
+  const [className, , , record] = stored as readonly unknown[];
+  const claimed = written.metadata?.annotations?.[ANNOTATION_CLASS_RULE];
+  return [
+    className === written.podSpec.priorityClassName ? 'kept' : 'given',
+    ...(typeof record === 'string' && record.includes('/') ? ['byRule' as const] : []),
+    ...(claimed !== undefined && claimed !== record ? ['forged' as const] : []),
+  ];
+}
 
 function recordOf(stored: unknown): string | undefined {
   const annotations = at(stored, 'metadata.annotations') as Readonly<Record<string, string>> | undefined;
