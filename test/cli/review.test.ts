@@ -10,6 +10,7 @@ const DEFAULT_PATCH = [
   { op: 'add', path: '/spec/priorityClassName', value: 'low' },
   { op: 'add', path: '/spec/priority', value: 100 },
   { op: 'add', path: '/spec/preemptionPolicy', value: 'Never' },
+  { op: 'add', path: '/metadata/annotations', value: { 'plimsoll.dev/class-rule': 'teams' } },
 ];
 const HIGH_PATCH = [
   { op: 'add', path: '/spec/priority', value: 1000 },
