@@ -47,6 +47,7 @@ module.exports = {
     ]),
     only('api', '^shared/api/', '^shared/(api|domain|kube)/'),
     only('queues', '^shared/queues/', '^shared/(queues|api|domain|kube|runtime)/'),
+    only('simulation', '^shared/simulation/', '^shared/(simulation|api|domain|kube)/'),
     only('kube', '^shared/kube/', '^shared/(kube|domain|runtime)/'),
     only('http', '^shared/http/', '^shared/(http|runtime)/'),
     only('runtime', '^shared/runtime/', '^shared/runtime/'),

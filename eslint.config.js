@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** Import prefixes of this house; a folder may import only those in its own line below. */
 const FOLDERS = ['webhook', 'agent', 'scheduler', 'dashboard', 'cli', 'sandbox', 'test', 'bench', 'tools'];
-const SHARED = ['domain', 'api', 'queues', 'kube', 'http', 'runtime'];
+const SHARED = ['domain', 'api', 'queues', 'simulation', 'kube', 'http', 'runtime'];
 
 const relative = { group: ['../*', '../**'], message: 'use the import map (#shared/…) across folders, ./ inside one' };
 
@@ -37,6 +37,10 @@ const pureDecisions = {
   regex:
     '^(?!\\./|#shared/domain/|#shared/api/|#agent/(decide/|messages)|#shared/kube/(api-names|annotations/|events/evict-pod)).',
   message: 'decisions of the agent import the core, its policy and their own folder',
+};
+const pureSimulation = {
+  regex: '^(?!\\./|#shared/domain/|#shared/api/|#shared/kube/(api-names|annotations/)).',
+  message: 'a simulation only decides: whoever asks reads the cluster',
 };
 const noExpress = { group: ['express'], message: 'the agent keeps its surface on node:http' };
 const allShared = SHARED.map((name) => `#shared/${name}`);
@@ -153,6 +157,11 @@ export default tseslint.config(
   },
   folder('shared/api', ['#shared/api', '#shared/domain', '#shared/kube']),
   folder('shared/queues', ['#shared/queues', '#shared/api', '#shared/domain', '#shared/kube', '#shared/runtime']),
+  folder(
+    'shared/simulation',
+    ['#shared/simulation', '#shared/api', '#shared/domain', '#shared/kube'],
+    [pureSimulation],
+  ),
   folder('shared/kube', ['#shared/kube', '#shared/domain', '#shared/runtime']),
   folder('shared/http', ['#shared/http', '#shared/runtime']),
   folder('shared/runtime', ['#shared/runtime']),

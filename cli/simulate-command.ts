@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { SIGNALS } from '#shared/simulation/pod-usage.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
@@ -6,7 +7,6 @@ import type { PreemptOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
 import type { QueueOptions } from './simulate/run-queue.ts';
 import type { ReschedulingOptions } from './simulate/run-rescheduling.ts';
-import { SIGNALS } from './simulate/parse-usage.ts';
 
 function preemptHelp(program: string): string {
   return `

@@ -1,10 +1,6 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import type { NodePressure } from '#shared/api/node-pressure.ts';
-import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
@@ -21,6 +17,7 @@ import {
   PRIORITY_CLASSES,
   type Resource,
 } from '#shared/kube/resource.ts';
+import type { SimulatedCluster } from '#shared/simulation/simulated-cluster.ts';
 import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
@@ -35,14 +32,7 @@ export const CLUSTER_RESOURCES: readonly Resource[] = [
 ];
 
 /** A cluster as decisions see it. */
-export interface ClusterModel {
-  readonly nodes: readonly Node[];
-  readonly pods: readonly Pod[];
-  readonly budgets: readonly DisruptionBudget[];
-  readonly namespaces: readonly Namespace[];
-  readonly classes: ReadonlyMap<string, AnnotatedClass>;
-  readonly policies: readonly NamedPolicy[];
-  readonly pressures: readonly NodePressure[];
+export interface ClusterModel extends SimulatedCluster {
   /** Pods as they were read, by `namespace/name`. */
   readonly podManifests: ReadonlyMap<string, Manifest>;
 }

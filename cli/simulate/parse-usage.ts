@@ -1,10 +1,4 @@
-import {
-  isKubeletSignal,
-  OWN_SIGNALS,
-  resourceOf,
-  type Signal,
-  type StarvedResource,
-} from '#shared/domain/pressure/signal.ts';
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { addQuantities, type Quantity, quantityNumber, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import {
@@ -20,13 +14,8 @@ import { decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { InputError } from '#cli/process-io.ts';
 import { parseManifests, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { TextFile } from '#cli/manifests/read-files.ts';
-import { isFresh, type NextEntry, type NodePressureStatus } from '#shared/api/node-pressure.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { NamedUsage } from '#shared/simulation/pod-usage.ts';
 import { doubledPod, expectedMetrics, expectedUsage, memoryOnly } from './messages.ts';
-
-/** Usage by `namespace/name` of the pod: bytes of memory, or processes. */
-export type NamedUsage = ReadonlyMap<string, number>;
 
 /** A document names its kind; a line of usage has no colon. */
 const DOCUMENT = /^\s*\{|^(apiVersion|kind):/m;
@@ -99,57 +88,3 @@ function memoryOf(container: WireObject): Quantity | undefined {
   if (memory !== undefined && quantitySign(memory) < 0) return refuseField('usage.memory', 'expected at least 0');
   return memory;
 }
-
-/** Where figures come from: the report of the node's agent, and a file, which counts before it. */
-interface UsageSources {
-  readonly status: NodePressureStatus | undefined;
-  readonly named: NamedUsage;
-  readonly now: Instant;
-}
-
-/** What each pod uses of a resource, as far as a source says; a report that is too old to describe the node says nothing. */
-export function usageOnNode(pods: readonly Pod[], resource: StarvedResource, sources: UsageSources): UsageByUid {
-  const { status, named, now } = sources;
-  const reported = isFresh(status, now) ? reportedUsage(status.next, resource) : new Map<string, number>();
-  const figures = pods.map(({ namespace, name, uid }) => {
-    return { uid, amount: named.get(`${namespace}/${name}`) ?? reported.get(uid) };
-  });
-  return new Map(
-    figures.flatMap(({ uid, amount }) => (amount === undefined ? [] : [[uid, podUsage(uid, resource, amount)]])),
-  );
-}
-
-/** By UID; entries for another resource, such as CPU, are passed over. */
-function reportedUsage(next: readonly NextEntry[], resource: StarvedResource): ReadonlyMap<string, number> {
-  return new Map(
-    next.flatMap(({ uid, usage, because: { facts } }) => {
-      const parsed = parseQuantity(usage ?? '');
-      return parsed.ok && isOf(resource, facts['signal']) ? [[uid, quantityNumber(parsed.quantity)]] : [];
-    }),
-  );
-}
-
-function isOf(resource: StarvedResource, signal: unknown): boolean {
-  return typeof signal === 'string' && isSignal(signal) && resourceOf(signal) === resource;
-}
-
-function isSignal(text: string): text is Signal {
-  return isKubeletSignal(text) || OWN_SIGNALS.some((each) => each === text);
-}
-
-function podUsage(uid: string, resource: StarvedResource, amount: number): PodUsage {
-  return {
-    uid,
-    memory: resource === 'memory' ? { at: undefined, workingSetBytes: amount } : undefined,
-    processCount: resource === 'pids' ? amount : undefined,
-    cpuNanoCores: undefined,
-    ioBytesPerSecond: undefined,
-    ephemeralStorageBytes: undefined,
-    containers: [],
-    volumes: [],
-  };
-}
-
-/** Signals whose thresholds the agent acts on; disks are left to the kubelet. */
-export const SIGNALS = ['memory.available', 'allocatableMemory.available', 'pid.available'] as const;
-export type SimulatedSignal = (typeof SIGNALS)[number];

@@ -12,8 +12,9 @@ import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import type { QueuedPod } from '#shared/queues/queued-pods.ts';
 import { readRoomState, seekerOf, seekersOf } from '#shared/queues/room-state.ts';
+import { NOT_SIMULATED } from '#shared/simulation/messages.ts';
 import { formatSection, formatTable, joinParts, printLine } from '#cli/output/table.ts';
-import { NOT_SIMULATED, QUEUES } from './messages.ts';
+import { QUEUES } from './messages.ts';
 import type { QueueScene } from './queue-scene.ts';
 
 /** What `plimsoll simulate queue -o json` prints. */

@@ -1,4 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { preemptView } from '#shared/simulation/preempt-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
@@ -8,7 +9,7 @@ import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { alreadyPlaced } from './messages.ts';
-import { preemptView, printPreempt } from './preempt-view.ts';
+import { printPreempt } from './print-preempt.ts';
 
 export interface PreemptOptions extends ClusterOptions {
   readonly pod?: string;

@@ -3,6 +3,9 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-object.ts';
 import { NODES } from '#shared/kube/resource.ts';
+import type { NamedUsage, SimulatedSignal } from '#shared/simulation/pod-usage.ts';
+import { answerPressure } from '#shared/simulation/pressure-model.ts';
+import { pressureView } from '#shared/simulation/pressure-view.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { nameOfType } from '#cli/cluster/find-pod.ts';
@@ -12,10 +15,9 @@ import { nameOf } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
-import { expectedAmount, noSuchNode } from './messages.ts';
-import { type NamedUsage, parseUsage, type SimulatedSignal } from './parse-usage.ts';
-import { answerPressure } from './pressure-model.ts';
-import { pressureView, printPressure } from './pressure-view.ts';
+import { ADD_FIGURES, expectedAmount, noSuchNode } from './messages.ts';
+import { parseUsage } from './parse-usage.ts';
+import { printPressure } from './print-pressure.ts';
 
 export interface PressureOptions extends ClusterOptions {
   readonly node: string;
@@ -47,7 +49,8 @@ export async function runPressure(options: PressureOptions, io: ProcessIo): Prom
   const view = pressureView(question, answerPressure(model, question));
   const answer = { document: objectDocument('PressureSimulation', view), table: () => printPressure(view) };
   io.print(await formatAnswer(answer, output));
-  if (isTable(output)) for (const note of view.notes) io.tell(`Note: ${note}`);
+  const notes = view.withoutFigure.length === 0 ? view.notes : [...view.notes, ADD_FIGURES];
+  if (isTable(output)) for (const note of notes) io.tell(`Note: ${note}`);
   io.exit(view.victims.length > 0 ? 0 : EXIT_NOBODY);
 }
 

@@ -3,11 +3,12 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import { headline } from '#shared/simulation/messages.ts';
+import type { SchedulerSetup } from '#shared/simulation/placement.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
-import { placementOf, type SchedulerSetup } from '#cli/cluster/placement.ts';
-import { headline } from '#cli/output/table.ts';
+import { placementOf } from '#cli/cluster/placement.ts';
 import {
   ended,
   fitsNow,
@@ -34,7 +35,11 @@ export interface PendingReason {
 const DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Why the pod is not on a node, with what kube-scheduler would do about it. */
-export function pendingReason(model: ClusterModel, pod: Pod, setup: SchedulerSetup): PendingReason {
+export function pendingReason(
+  model: ClusterModel,
+  pod: Pod,
+  setup: Omit<SchedulerSetup, 'nominatedSince'>,
+): PendingReason {
   const raw = model.podManifests.get(nameOf(pod))?.raw;
   const settled = settledReason(pod, raw);
   if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };

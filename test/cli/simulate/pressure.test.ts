@@ -83,13 +83,14 @@ describe('plimsoll simulate pressure', () => {
         'hard        250Mi   0s             Enforce   yes',
         'soft        819Mi   60s            DryRun    yes',
         '',
-        '- memory usage is unknown for reports/unseen-0; missingStats is Never: the agent evicts no pod without a figure; pass --usage to add figures',
+        '- memory usage is unknown for reports/unseen-0; missingStats is Never: the agent evicts no pod without a figure',
         '',
       ].join('\n'),
       stderr: [
-        'Note: --available is compared as reclaimable memory, as memoryFigure of the policy says',
-        "Note: where --usage has no figure, usage is from the agent's report of 2026-01-01T12:00:00.000Z, which lists at most ten pods",
+        'Note: what is left is compared as reclaimable memory, as memoryFigure of the policy says',
+        "Note: usage that was not given is from the agent's report of 2026-01-01T12:00:00.000Z, which lists at most ten pods",
         'Note: stalls (PSI), pods that are terminating and limits that earlier evictions have used up are not simulated',
+        'Note: pass --usage to add figures of usage',
         '',
       ].join('\n'),
     });

@@ -8,7 +8,7 @@ import { eligiblePods, planEvictions } from '#agent/decide/plan-evictions.ts';
 import { ineligibility, orderFor, rankNode } from '#agent/decide/ranking/rank-node.ts';
 import { heldPodIn, safeWithinRequest } from '#agent/decide/ranking/safe-within-request.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { evictionOrder, type NodeScene } from '#cli/simulate/eviction-order.ts';
+import { evictionOrder, type NodeScene } from '#shared/simulation/eviction-order.ts';
 import { FuzzedNode } from '#test/agent/decide/fuzzed-node.ts';
 import { because, MIB } from '#test/agent/node-scene.ts';
 import { randomSource } from '#test/fakes/random-source.ts';

@@ -21,8 +21,8 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { policyOrder } from '#shared/domain/ranking/ranking-order.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { isMarkedLast } from '#shared/kube/annotations/annotations.ts';
-import { evictionRules, withoutOptOut } from '#cli/cluster/placement.ts';
+import { isMarkedLast, ownerWishes } from '#shared/kube/annotations/annotations.ts';
+import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import {
   aboveRequestHeld,
   LESS_THAN_LIMITED_OWNER,
@@ -33,7 +33,7 @@ import {
   aboveRequestFirst,
   TOO_SMALL,
 } from './messages.ts';
-import type { SimulatedSignal } from './parse-usage.ts';
+import type { SimulatedSignal } from './pod-usage.ts';
 
 /** What the agent of one node decides on. */
 export interface NodeScene {
@@ -191,3 +191,27 @@ function ownerLimitOf({ perOwnerPerHour: most }: AgentPolicy): VictimRules['prot
 }
 
 const OWNER_LIMIT_CODE = ownerLimit(0).code;
+
+/** What the policy of a node protects. */
+interface Protect {
+  readonly namespaces: readonly string[];
+  readonly optOutCeiling: number;
+}
+
+/** An opt-out that covers only what was requested does not keep a pod above its request in the severe stage. */
+function withoutOptOut(rules: ProtectionRules): ProtectionRules {
+  return { ...rules, wantsToStay: () => false };
+}
+
+/** Which pods are never evicted for node pressure, by the policy of their node and the labels of namespaces. */
+export function evictionRules(
+  { namespaces, optOutCeiling }: Protect,
+  inCluster: readonly Namespace[],
+): ProtectionRules {
+  const ignored = inCluster.filter(({ labels }) => labels.get(LABEL_IGNORE) === 'true').map(({ name }) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...namespaces, ...ignored]),
+    optOutCeiling,
+    wantsToStay: ({ annotations }) => !ownerWishes(annotations).mayBeEvicted,
+  };
+}

@@ -8,9 +8,9 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import { type SimulatedSignal, type NamedUsage, usageOnNode } from './parse-usage.ts';
+import { type SimulatedSignal, type NamedUsage, usageOnNode } from './pod-usage.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
 
 /** What is asked: a node, a signal, and how much of it is left. */
@@ -37,7 +37,7 @@ export interface PressureAnswer {
 }
 
 /** Answers as the agent of the node would decide, by the same functions. */
-export function answerPressure(model: ClusterModel, question: PressureQuestion): PressureAnswer {
+export function answerPressure(model: SimulatedCluster, question: PressureQuestion): PressureAnswer {
   const { node, signal, available, named, now } = question;
   const pressure = model.pressures.find(({ name }) => name === node.name);
   const selection = selectPolicy(model.policies, node.labels);
@@ -55,7 +55,7 @@ export function answerPressure(model: ClusterModel, question: PressureQuestion):
 
 /** Without a NodePressurePolicy the mode is a setting of the agent, which its report repeats. */
 function policyOf(
-  { policies }: ClusterModel,
+  { policies }: SimulatedCluster,
   { node: { labels }, now }: PressureQuestion,
   status: NodePressureStatus | undefined,
 ): AgentPolicy {

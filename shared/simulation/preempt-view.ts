@@ -5,14 +5,12 @@ import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Placement } from '#cli/cluster/placement.ts';
-import { headline, reasonTable, formatSection, joinParts, printLine } from '#cli/output/table.ts';
-import type { Metadata } from '#cli/output/answer.ts';
-import { equalNodes, hasClaims, NOT_SIMULATED } from './messages.ts';
+import { equalNodes, hasClaims, headline, NOT_SIMULATED } from './messages.ts';
+import type { Placement } from './placement.ts';
 
-/** What `plimsoll simulate preempt -o json` prints. */
+/** What kube-scheduler would do with a pod, as `plimsoll simulate preempt -o json` prints it. */
 export interface PreemptView {
-  readonly metadata: Metadata;
+  readonly metadata: { readonly namespace: string; readonly name: string };
   readonly priority: number;
   readonly priorityClassName: string;
   readonly outcome: Simulation['kind'];
@@ -29,7 +27,7 @@ export interface PreemptView {
   readonly notes: readonly string[];
 }
 
-interface VictimView {
+export interface VictimView {
   readonly pod: string;
   readonly uid: string;
   readonly node: string;
@@ -37,7 +35,7 @@ interface VictimView {
   readonly priorityClassName: string;
 }
 
-interface CandidateView {
+export interface CandidateView {
   readonly node: string;
   readonly victims: readonly string[];
   readonly budgetViolations: number;
@@ -98,29 +96,4 @@ function candidateView({ node, victims, budgetViolations }: Candidate): Candidat
 function claimNotes({ namespace, name, spec }: Pod): readonly string[] {
   const claims = spec.volumes.filter(({ source }) => source === 'persistentVolumeClaim').map((volume) => volume.name);
   return claims.length > 0 ? [hasClaims(`${namespace}/${name}`, claims)] : [];
-}
-
-/** The view as tables for people. */
-export function printPreempt(view: PreemptView): string {
-  return joinParts([
-    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
-    formatSection(['VICTIM', 'PRIORITY', 'CLASS', 'NODE'], view.victims.map(victimCells)),
-    formatSection(['CANDIDATE', 'VICTIMS', 'OVER BUDGET'], otherCandidates(view).map(candidateCells)),
-    reasonTable(view.otherNodes),
-    view.explanations.map(({ text }) => printLine(`- ${text}`)).join(''),
-  ]);
-}
-
-function otherCandidates({ candidates, nodes }: PreemptView): readonly CandidateView[] {
-  return candidates.filter(({ node }) => !nodes.includes(node)).slice(0, MOST_CANDIDATES);
-}
-
-const MOST_CANDIDATES = 10;
-
-function victimCells({ pod, priority, priorityClassName, node }: VictimView): readonly string[] {
-  return [pod, String(priority), priorityClassName || '<none>', node];
-}
-
-function candidateCells({ node, victims, budgetViolations }: CandidateView): readonly string[] {
-  return [node, victims.join(','), String(budgetViolations)];
 }

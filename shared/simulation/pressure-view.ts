@@ -2,13 +2,11 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
-import { formatQuantity, readableAmount, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { formatQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import { type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
-import type { Metadata } from '#cli/output/answer.ts';
 import { isFresh } from '#shared/api/node-pressure.ts';
-import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import {
   AGENT_IN_DRY_RUN,
   capacityUnknown,
@@ -16,7 +14,6 @@ import {
   evictedFirst,
   HISTORY_NOT_SIMULATED,
   LIMITS_ALLOW_NONE,
-  morePods,
   NO_ELIGIBLE_POD,
   NO_REPORT,
   NO_STATISTICS,
@@ -29,10 +26,10 @@ import {
 } from './messages.ts';
 import type { PressureAnswer, PressureQuestion, ThresholdFact } from './pressure-model.ts';
 
-/** What `plimsoll simulate pressure -o json` prints. */
-interface PressureView {
+/** What happens on a node that runs short, as `plimsoll simulate pressure -o json` prints it. */
+export interface PressureView {
   /** Of the node. */
-  readonly metadata: Metadata;
+  readonly metadata: { readonly name: string };
   readonly signal: string;
   readonly available: string;
   readonly policy: string;
@@ -54,7 +51,7 @@ interface PressureView {
   readonly notes: readonly string[];
 }
 
-interface OrderEntry {
+export interface OrderEntry {
   readonly position: number;
   readonly pod: string;
   readonly uid: string;
@@ -64,13 +61,13 @@ interface OrderEntry {
   readonly because: Because;
 }
 
-interface KeptPod {
+export interface KeptPod {
   readonly pod: string;
   readonly priority: number;
   readonly because: Because;
 }
 
-interface ThresholdEntry {
+export interface ThresholdEntry {
   readonly kind: 'hard' | 'soft';
   /** The least that must be left; `shown` is rounded. */
   readonly least?: string;
@@ -188,42 +185,4 @@ function notesOf({ signal, now }: PressureQuestion, answer: PressureAnswer): rea
 function sourceNote(status: PressureAnswer['status'], now: PressureQuestion['now']): string {
   if (status?.observedAt === undefined) return NO_REPORT;
   return isFresh(status, now) ? reportedAt(new Date(status.observedAt).toISOString()) : REPORT_TOO_OLD;
-}
-
-/** As many as the report of an agent names. */
-const MOST_SHOWN = 10;
-const UNKNOWN = '<unknown>';
-const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
-
-/** The view as tables for people. */
-export function printPressure(view: PressureView): string {
-  return joinParts([
-    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
-    formatSection(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
-    formatSection(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
-    formatSection(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
-    [...view.explanations, ...moreText(view)].map((text) => printLine(`- ${text}`)).join(''),
-  ]);
-}
-
-function shownOrder({ order }: PressureView): readonly OrderEntry[] {
-  return order.slice(0, MOST_SHOWN);
-}
-
-function moreText({ order }: PressureView): readonly string[] {
-  const more = order.length - MOST_SHOWN;
-  return more > 0 ? [morePods(more)] : [];
-}
-
-function orderCells({ position, pod, priority, usage, request, because }: OrderEntry): readonly string[] {
-  const used = usage === undefined ? UNKNOWN : readableAmount(usage);
-  return [String(position), pod, String(priority), used, readableAmount(request), because.text];
-}
-
-function keptCells({ pod, priority, because }: KeptPod): readonly string[] {
-  return [pod, String(priority), because.text];
-}
-
-function thresholdCells({ kind, shown = UNKNOWN, gracePeriodSeconds, mode, met }: ThresholdEntry): readonly string[] {
-  return [kind, shown, `${gracePeriodSeconds}s`, mode, MET[`${met}`]];
 }

@@ -1,0 +1,42 @@
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
+import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from '#shared/simulation/pressure-view.ts';
+import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
+import { morePods } from './messages.ts';
+
+/** As many as the report of an agent names. */
+const MOST_SHOWN = 10;
+const UNKNOWN = '<unknown>';
+const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
+
+/** The view as tables for people. */
+export function printPressure(view: PressureView): string {
+  return joinParts([
+    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
+    formatSection(['ORDER', 'POD', 'PRIORITY', 'USAGE', 'REQUEST', 'REASON'], shownOrder(view).map(orderCells)),
+    formatSection(['NOT EVICTED', 'PRIORITY', 'REASON'], view.notEvicted.map(keptCells)),
+    formatSection(['THRESHOLD', 'LEAST', 'GRACE PERIOD', 'MODE', 'MET'], view.thresholds.map(thresholdCells)),
+    [...view.explanations, ...moreText(view)].map((text) => printLine(`- ${text}`)).join(''),
+  ]);
+}
+
+function shownOrder({ order }: PressureView): readonly OrderEntry[] {
+  return order.slice(0, MOST_SHOWN);
+}
+
+function moreText({ order }: PressureView): readonly string[] {
+  const more = order.length - MOST_SHOWN;
+  return more > 0 ? [morePods(more)] : [];
+}
+
+function orderCells({ position, pod, priority, usage, request, because }: OrderEntry): readonly string[] {
+  const used = usage === undefined ? UNKNOWN : readableAmount(usage);
+  return [String(position), pod, String(priority), used, readableAmount(request), because.text];
+}
+
+function keptCells({ pod, priority, because }: KeptPod): readonly string[] {
+  return [pod, String(priority), because.text];
+}
+
+function thresholdCells({ kind, shown = UNKNOWN, gracePeriodSeconds, mode, met }: ThresholdEntry): readonly string[] {
+  return [kind, shown, `${gracePeriodSeconds}s`, mode, MET[`${met}`]];
+}

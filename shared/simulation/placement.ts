@@ -1,0 +1,94 @@
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { explainHeldRoom, explainUnmodelledNeeds } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
+import {
+  explainHigherVictim,
+  groupReasons,
+  type ReasonGroup,
+  ruledOutBecause,
+} from '#shared/domain/preemption/explain/explain-higher-victim.ts';
+import { nodesToLeave, refusalByRecord } from '#shared/domain/preemption/loop/loop-record.ts';
+import { prefilter, type PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
+import {
+  type SimulatedExtender,
+  simulatePreemption,
+  type Simulation,
+} from '#shared/domain/preemption/explain/simulate-preemption.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+/** Where a pod would go, and everything that is said about it. */
+export interface Placement {
+  readonly pod: Pod;
+  readonly state: PrefilterState;
+  readonly simulation: Simulation;
+  /** Why the pod does not go to the other nodes. */
+  readonly otherNodes: readonly ReasonGroup[];
+  /** Pods that stand in the way, and why a pod of higher priority goes although lower ones exist. */
+  readonly explanations: readonly Because[];
+}
+
+/** How kube-scheduler is set up. */
+export interface SchedulerSetup {
+  /** Whether it asks our extender. */
+  readonly extender: boolean;
+  readonly budgets: ProposalRules['budgets'];
+  /** When the cluster was read. */
+  readonly now: Instant;
+  /** Since when a pod is nominated, as RFC 3339; `undefined` where that is not known. */
+  readonly nominatedSince: (pod: Pod) => string | undefined;
+}
+
+const MOST_EXPLANATIONS = 10;
+
+/** What kube-scheduler would do with a pod in this cluster. */
+export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: SchedulerSetup): Placement {
+  const snapshot = createSnapshot(model);
+  const state = prefilter(snapshot, pod);
+  const simulation = simulatePreemption(snapshot, pod, setup.extender ? extenderOf(model, setup) : undefined);
+  const ruledOut = simulation.kind === 'fits' ? [] : simulation.ruledOut;
+  return {
+    pod,
+    state,
+    simulation,
+    otherNodes: groupReasons(state, ruledOut),
+    explanations: [
+      ...explainUnmodelledNeeds(state),
+      ...explainHeldRoom(
+        state,
+        ruledOut.map(({ node }) => node),
+        { now: setup.now, nominatedSince: setup.nominatedSince },
+      ).slice(0, MOST_EXPLANATIONS),
+      ...(simulation.kind === 'preempts' ? explainHigherVictim(state, simulation) : []),
+      ...firstExplanations(state, ruledOut),
+    ],
+  };
+}
+
+/** As the extender is set up unless its configuration says otherwise. */
+function extenderOf(
+  { classes, pressures }: SimulatedCluster,
+  { budgets, now }: Pick<SchedulerSetup, 'budgets' | 'now'>,
+): SimulatedExtender {
+  const optedOut = protectedFromPreemption((name) => classes.get(name));
+  const loops = pressures.flatMap(({ name, preemptionLoops }) =>
+    preemptionLoops.map((record) => ({ ...record, node: name })),
+  );
+  const protection = orRefusedByLoop(optedOut, (victim, preemptor) =>
+    refusalByRecord(loops, { victim, preemptor }, now),
+  );
+  const toLeave: ProposalRules['toLeave'] = (preemptor) => nodesToLeave(loops, preemptor, now);
+  return { rules: { budgets, protection, toLeave, usageAware: false, tieBreak: 'none' }, now };
+}
+
+function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {
+  const found: Because[] = [];
+  for (const each of ruledOut) {
+    if (found.length >= MOST_EXPLANATIONS) break;
+    const because = ruledOutBecause(state, each);
+    if (because !== undefined) found.push(because);
+  }
+  return found;
+}

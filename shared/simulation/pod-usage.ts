@@ -1,0 +1,69 @@
+import { isFresh, type NextEntry, type NodePressureStatus } from '#shared/api/node-pressure.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import {
+  isKubeletSignal,
+  OWN_SIGNALS,
+  resourceOf,
+  type Signal,
+  type StarvedResource,
+} from '#shared/domain/pressure/signal.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+
+/** Usage by `namespace/name` of the pod: bytes of memory, or processes. */
+export type NamedUsage = ReadonlyMap<string, number>;
+
+/** Where figures come from: the report of the node's agent, and a file, which counts before it. */
+interface UsageSources {
+  readonly status: NodePressureStatus | undefined;
+  readonly named: NamedUsage;
+  readonly now: Instant;
+}
+
+/** What each pod uses of a resource, as far as a source says; a report that is too old to describe the node says nothing. */
+export function usageOnNode(pods: readonly Pod[], resource: StarvedResource, sources: UsageSources): UsageByUid {
+  const { status, named, now } = sources;
+  const reported = isFresh(status, now) ? reportedUsage(status.next, resource) : new Map<string, number>();
+  const figures = pods.map(({ namespace, name, uid }) => {
+    return { uid, amount: named.get(`${namespace}/${name}`) ?? reported.get(uid) };
+  });
+  return new Map(
+    figures.flatMap(({ uid, amount }) => (amount === undefined ? [] : [[uid, podUsage(uid, resource, amount)]])),
+  );
+}
+
+/** By UID; entries for another resource, such as CPU, are passed over. */
+function reportedUsage(next: readonly NextEntry[], resource: StarvedResource): ReadonlyMap<string, number> {
+  return new Map(
+    next.flatMap(({ uid, usage, because: { facts } }) => {
+      const parsed = parseQuantity(usage ?? '');
+      return parsed.ok && isOf(resource, facts['signal']) ? [[uid, quantityNumber(parsed.quantity)]] : [];
+    }),
+  );
+}
+
+function isOf(resource: StarvedResource, signal: unknown): boolean {
+  return typeof signal === 'string' && isSignal(signal) && resourceOf(signal) === resource;
+}
+
+function isSignal(text: string): text is Signal {
+  return isKubeletSignal(text) || OWN_SIGNALS.some((each) => each === text);
+}
+
+function podUsage(uid: string, resource: StarvedResource, amount: number): PodUsage {
+  return {
+    uid,
+    memory: resource === 'memory' ? { at: undefined, workingSetBytes: amount } : undefined,
+    processCount: resource === 'pids' ? amount : undefined,
+    cpuNanoCores: undefined,
+    ioBytesPerSecond: undefined,
+    ephemeralStorageBytes: undefined,
+    containers: [],
+    volumes: [],
+  };
+}
+
+/** Signals whose thresholds the agent acts on; disks are left to the kubelet. */
+export const SIGNALS = ['memory.available', 'allocatableMemory.available', 'pid.available'] as const;
+export type SimulatedSignal = (typeof SIGNALS)[number];
