@@ -8,6 +8,7 @@ import type { Viewer } from './access/viewer.ts';
 import { createLiveStream } from './live-stream.ts';
 import type { DashboardSources } from './sources.ts';
 import { wholeView } from './viewer-update.ts';
+import { whatIfRoutes } from './what-if/what-if-routes.ts';
 
 export interface DashboardOptions {
   readonly sources: DashboardSources;
@@ -33,7 +34,8 @@ const HEADERS = {
 
 /**
  * The dashboard: read only, no route writes. `/` the page (401 where it has to ask for a token; the page itself holds no
- * data), `/api/view` everything as JSON, `/api/live` updates as they come, with `?node=NAME` the details of one node.
+ * data), `/api/view` everything as JSON, `/api/live` updates as they come, with `?node=NAME` the details of one node,
+ * `/api/what-if` what a node would do.
  */
 export function dashboardApp({ sources, admit, clock, log, signal, clusterName }: DashboardOptions): Express {
   const app = express();
@@ -58,6 +60,8 @@ export function dashboardApp({ sources, admit, clock, log, signal, clusterName }
     const isOpen = live.add(response, viewer, typeof node === 'string' ? node : undefined);
     if (!isOpen) throw new RequestProblem(503, 'too many open pages: close one or try again');
   });
+  const viewer = (request: Request, response: Response): Promise<Viewer> => viewerOf(admit, request, response);
+  app.use('/api/what-if', whatIfRoutes({ sources, viewerOf: viewer, clock, signal }));
   app.use(express.static(PAGE, { index: false }));
   app.use(problemHandler(log));
   return app;

@@ -5,10 +5,12 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createReflector, derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { createReflector, decodeWith, derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { decodeAnnotatedClass } from '#shared/kube/decode/decode-objects.ts';
 import {
   DISRUPTIONS,
   EVENTS,
+  NODE_PRESSURE_POLICIES,
   NODE_PRESSURES,
   NODES,
   PRIORITY_CLASSES,
@@ -21,12 +23,20 @@ import {
 import type { DashboardSources } from './sources.ts';
 import { type History, NO_HISTORY, withReading } from './views/history.ts';
 import { evictionMoments, nodeView, nodeWithoutAgent } from './views/node-view.ts';
+import {
+  type LabelledNode,
+  nodePolicyViews,
+  type PolicyEntry,
+  policyEntry,
+  governingPolicy,
+} from './views/node-policies.ts';
 import { policyView } from './views/policies.ts';
 import { preemptionsOf, type RecordView, recordView } from './views/preemptions.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
 import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
 import { type EventEntry, eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, timelineOf } from './views/timeline.ts';
 import type { NodeView, TimelineEntry } from './views/view.ts';
+import { readNode } from './what-if/read-node.ts';
 
 /** As many pages may be open. */
 const MOST_NODE_TIMELINES = 100;
@@ -48,12 +58,13 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const events = createReflector({ ...newest, resource: EVENTS, slim: (raw) => eventEntry(raw, options.clock.now()) });
   const records = createReflector({ ...newest, resource: DISRUPTIONS, slim: recordView });
   const recorded = derived([records], () => recordedRemovals(Array.from(records.values(), ({ entry }) => entry)));
-  const classes = reflect(PRIORITY_CLASSES, classView);
+  const classes = reflect(PRIORITY_CLASSES, (raw) => ({ view: classView(raw), read: decodeClass(raw) }));
   const quotas = [reflect(PRIORITY_QUOTAS, priorityQuotaView), reflect(RESOURCE_QUOTAS, resourceQuotaView)];
   const queues = reflect(QUEUES, queueEntry);
-  const names = reflect(NODES, ({ metadata }) => metadata.name);
+  const names = reflect(NODES, labelledNode);
+  const nodePolicies = reflect(NODE_PRESSURE_POLICIES, policyEntry);
   const policies = reflect(PRIORITY_POLICIES, policyView);
-  const others = [classes, queues, policies, ...quotas];
+  const others = [classes, queues, policies, nodePolicies, ...quotas];
   const reflectors: readonly Reflector<unknown>[] = [pressures, names, events, records, ...others];
   const nodes = createNodeViews(pressures, names);
   return {
@@ -65,11 +76,16 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
         unlessEqual((now: number) => timelineOf({ nodes: nodes(now), events: events.values(), recorded: recorded() })),
       ),
       nodeTimeline: createNodeTimelines(events, records, nodes),
-      classes: derived([classes], () => [...classes.values()].sort((a, b) => b.value - a.value)),
+      classes: derived([classes], () =>
+        Array.from(classes.values(), ({ view }) => view).sort((a, b) => b.value - a.value),
+      ),
       quotas: derived(quotas, () => quotas.flatMap((each) => [...each.values()]).sort(byName)),
       queues: derived([queues], () => queueTree(queues.values())),
       preemptions: derived([records], () => preemptionsOf(records.values())),
       policies: derived([policies], () => [...policies.values()].sort(byName)),
+      nodePolicies: createPolicyViews(nodePolicies, names, pressures),
+      readNode: (name, signal) =>
+        readNode({ ...options, known: { classes, policies: nodePolicies, pressures } }, name, signal),
       onChange: (listener) => {
         const stops = reflectors.map((reflector) => reflector.onChange(listener));
         return () => stops.forEach((stop) => stop());
@@ -77,6 +93,37 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
     },
     run: (signal) => Promise.all(reflectors.map((reflector) => reflector.run(signal))).then(() => undefined),
   };
+}
+
+const decodeClass = decodeWith(decodeAnnotatedClass);
+
+function labelledNode({ metadata: { name = '', labels = {} } }: KubeObject): LabelledNode {
+  return { name, labels };
+}
+
+/** Which policy applies to a node is looked at again when its Node changes or any policy does. */
+function createPolicyViews(
+  policies: Reflector<PolicyEntry>,
+  nodes: Reflector<LabelledNode>,
+  pressures: Reflector<NodePressure>,
+): DashboardSources['nodePolicies'] {
+  let known = new WeakMap<LabelledNode, string>();
+  policies.onChange(() => (known = new WeakMap()));
+  const governing = derived([policies, nodes], () => {
+    const read = Array.from(policies.values(), ({ named }) => named);
+    const policyOf = (node: LabelledNode): string => {
+      const policy = known.get(node) ?? governingPolicy(read, node);
+      known.set(node, policy);
+      return policy;
+    };
+    return new Map(Array.from(nodes.values(), (node) => [node.name, policyOf(node)]));
+  });
+  return derived(
+    [policies, nodes, pressures],
+    unlessEqual((now: number) =>
+      nodePolicyViews({ policies: [...policies.values()], governing: governing(), pressures: pressures.values(), now }),
+    ),
+  );
 }
 
 /** What happened on each node: the same array until something in it changes. */
@@ -140,7 +187,8 @@ export interface NodePressures extends Pick<Reflector<NodePressure>, 'values'> {
 }
 
 /** The nodes that the API server knows. */
-export interface NodeNames extends Pick<Reflector<string>, 'values'> {
+export interface NodeNames {
+  readonly values: () => Iterable<Pick<LabelledNode, 'name'>>;
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -165,7 +213,7 @@ export function createNodeViews(pressures: NodePressures, names: NodeNames): Das
   const viewsAt = (now: number): readonly NodeView[] => {
     const reported = [...pressures.values()].flatMap((pressure) => viewOf(pressure, now) ?? []);
     const known = new Set(reported.map(({ name }) => name));
-    const others = [...names.values()].filter((name) => !known.has(name));
+    const others = Array.from(names.values(), ({ name }) => name).filter((name) => !known.has(name));
     // The same object each time, so that it is sent once.
     silent = new Map(others.map((name) => [name, silent.get(name) ?? nodeWithoutAgent(name)]));
     return [...reported, ...silent.values()].sort(byName);

@@ -1,4 +1,6 @@
+import type { ReadNode } from './what-if/read-node.ts';
 import type { History } from './views/history.ts';
+import type { NodePolicyView } from './views/node-policies.ts';
 import type {
   ClassView,
   NodeView,
@@ -24,6 +26,9 @@ export interface DashboardSources {
   /** The newest first. */
   readonly preemptions: () => readonly PreemptionView[];
   readonly policies: () => readonly PolicyView[];
+  readonly nodePolicies: (now: number) => readonly NodePolicyView[];
+  /** What a simulation needs of one node, read when it is asked for; never rejects. */
+  readonly readNode: (name: string, signal: AbortSignal) => Promise<ReadNode>;
   /** Calls back when something of it changed; returns how to stop. */
   readonly onChange: (listener: () => void) => () => void;
 }

@@ -79,6 +79,7 @@ function sectionsOf(sources: DashboardSources, now: number): Sections {
     queues: sources.queues(),
     preemptions: sources.preemptions(),
     policies: sources.policies(),
+    nodePolicies: sources.nodePolicies(now),
   };
 }
 

@@ -42,11 +42,14 @@ export function selectedNodes(nodes, params) {
 
 function filterOf(params) {
   const states = (params.get('state') ?? '').split(',').filter(Boolean);
-  const [mode, pod, namespace, words] = ['mode', 'pod', 'namespace', 'text'].map((name) => wanted(params, name));
+  const [mode, policy, pod, namespace, words] = ['mode', 'policy', 'pod', 'namespace', 'text'].map((name) =>
+    wanted(params, name),
+  );
   const isEvicting = params.get('evicting') === 'true';
   return (node) =>
     (states.length === 0 || states.includes(node.state)) &&
     (mode === '' || node.mode.toLowerCase() === mode) &&
+    (policy === '' || node.policy.toLowerCase() === policy) &&
     (!isEvicting || node.evicting > 0) &&
     (pod === '' || node.pods.some((each) => each.toLowerCase().includes(pod))) &&
     (namespace === '' || node.pods.some((each) => each.split('/')[0] === namespace)) &&

@@ -126,6 +126,7 @@ function headline(node, now) {
       <span class="badge state-${node.state}">${stateText(node.state)}</span>
       ${node.mode === '' ? nothing : badge(node.mode === 'Enforce' ? 'Enforce' : 'Dry run')}
     </div>
+    <p><a href=${`#/what-if?node=${encodeURIComponent(node.name)}`}>What if …</a></p>
     <p class="quiet">${facts.map((fact) => `${fact} · `)}${seen}</p>
   </section>`;
 }

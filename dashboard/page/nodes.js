@@ -54,7 +54,8 @@ function filters(params, setParams) {
     @submit=${(event) => event.preventDefault()}
   >
     ${field('Text', of('text'), set('text'))} ${choice('Mode', of('mode'), MODES, set('mode'))}
-    ${field('Pod', of('pod'), set('pod'))} ${field('Namespace', of('namespace'), set('namespace'))}
+    ${field('Policy', of('policy'), set('policy'))} ${field('Pod', of('pod'), set('pod'))}
+    ${field('Namespace', of('namespace'), set('namespace'))}
   </form>`;
 }
 

@@ -3,6 +3,7 @@ import { html, nothing, render } from './library/library.js';
 import { duration } from './format.js';
 import { namespacePage, namespacesPage } from './namespaces.js';
 import { nodePage } from './node.js';
+import { nodePoliciesPage } from './node-policies.js';
 import { nodesPage } from './nodes.js';
 import { preemptionsPage } from './preemptions.js';
 import { prioritiesPage } from './priorities.js';
@@ -10,11 +11,12 @@ import { queuesPage } from './queues.js';
 import { signIn } from './sign-in.js';
 import { openStream, saveToken, takeToken } from './stream.js';
 import { timelinePage } from './timeline.js';
+import { whatIfPage } from './what-if.js';
 
 /** The server sends something every five seconds; what is older than this is marked. */
 const SILENT_MS = 8_000;
 const TICK_MS = 1_000;
-const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues', 'preemptions', 'policies'];
+const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues', 'preemptions', 'policies', 'nodePolicies'];
 const PAGES = {
   nodes: nodesPage,
   queues: queuesPage,
@@ -22,6 +24,8 @@ const PAGES = {
   preemptions: preemptionsPage,
   priorities: prioritiesPage,
   namespaces: namespacesPage,
+  policies: nodePoliciesPage,
+  'what-if': whatIfPage,
 };
 
 const content = document.getElementById('content');

@@ -15,6 +15,22 @@ export function takeToken() {
   history.replaceState(null, '', location.pathname);
 }
 
+/** The answer to one question: its JSON, or `{ kind: 'problem', message }`. */
+export async function ask(path) {
+  try {
+    const response = await fetch(path, { headers: credentials(), cache: 'no-store' });
+    const answer = await response.json();
+    return response.ok ? answer : { kind: 'problem', message: answer.message };
+  } catch {
+    return { kind: 'problem', message: 'no answer from the server; try again' };
+  }
+}
+
+function credentials() {
+  const token = sessionStorage.getItem(TOKEN);
+  return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
 /** Calls `onUpdate(update)`, `onRefused(status, message)` and `onLost()` until `stop()` of the result is called. */
 export function openStream(path, { onUpdate, onRefused, onLost, onOpen }) {
   const ending = new AbortController();
@@ -31,9 +47,7 @@ export function openStream(path, { onUpdate, onRefused, onLost, onOpen }) {
   }
 
   async function readOnce() {
-    const token = sessionStorage.getItem(TOKEN);
-    const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-    const response = await fetch(path, { headers, signal: ending.signal, cache: 'no-store' });
+    const response = await fetch(path, { headers: credentials(), signal: ending.signal, cache: 'no-store' });
     if (response.ok) {
       onOpen();
       await readEvents(response, onUpdate);

@@ -14,16 +14,8 @@ import {
 } from '#shared/api/node-pressure.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
-import type {
-  AvoidView,
-  ConditionView,
-  EvictionView,
-  NextView,
-  NodeState,
-  NodeSummary,
-  NodeView,
-  SignalView,
-} from './view.ts';
+import type { AvoidView, EvictionView, NextView, NodeState, NodeSummary, NodeView, SignalView } from './view.ts';
+import type { ConditionView } from './condition.ts';
 
 /** Types that name a shortage; every other names what should be so, such as `PoliciesRead`. */
 const SHORTAGES: readonly string[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
@@ -49,11 +41,10 @@ export function nodeView(pressure: NodePressure, now: number): NodeView | undefi
 /** A node of which no agent has reported. */
 export function nodeWithoutAgent(name: string): NodeView {
   return {
-    ...{ name, mode: '', state: 'NoAgent', signals: [], observedAt: undefined, usedRatio: undefined },
+    ...{ name, mode: '', policy: '', state: 'NoAgent', signals: [], observedAt: undefined, usedRatio: undefined },
     ...{ lineRatio: undefined, headroom: undefined, headroomRatio: undefined, next: undefined, pods: [], evicting: 0 },
     ...{
       troubles: [],
-      policy: '',
       agent: '',
       conditions: [],
       readings: [],
@@ -66,13 +57,13 @@ export function nodeWithoutAgent(name: string): NodeView {
 
 /** What the row of a node shows. */
 export function nodeSummary(view: NodeView): NodeSummary {
-  const { name, mode, state, signals, observedAt, usedRatio: used, lineRatio, ...rest } = view;
+  const { name, mode, policy, state, signals, observedAt, usedRatio: used, lineRatio, ...rest } = view;
   const { headroom, headroomRatio, next, pods, evicting, troubles } = rest;
   const memory = { usedRatio: used, lineRatio, headroom, headroomRatio };
-  return { name, mode, state, signals, observedAt, ...memory, next, pods, evicting, troubles };
+  return { name, mode, policy, state, signals, observedAt, ...memory, next, pods, evicting, troubles };
 }
 
-function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles'> {
+function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Omit<NodeSummary, 'troubles' | 'policy'> {
   const memory = status.signals.find((signal) => signal.name === 'memory.available');
   const state = fresh ? stateOf(status.signals) : 'Unknown';
   return {

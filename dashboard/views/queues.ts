@@ -3,11 +3,11 @@ import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#sh
 import { byName } from '#shared/domain/model/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionOf } from './condition.ts';
 import { amountOf } from './node-view.ts';
-import type { ConditionView, QueueAmountView, QueueEvictionView, QueueResourceView, QueueView } from './view.ts';
+import type { QueueAmountView, QueueEvictionView, QueueResourceView, QueueView } from './view.ts';
 
 const LONGEST_NAME = 253;
-const LONGEST_TEXT = 2_048;
 const MOST_TYPES = 16;
 const MOST_CONDITIONS = 16;
 type AmountName = 'guaranteed' | 'deserved' | 'used' | 'pending' | 'max';
@@ -29,7 +29,7 @@ export function queueEntry(object: KubeObject): QueueEntry {
     amounts: amountsOf(spec, status),
     waitingPods: integerOf(status['waitingPods']) ?? 0,
     oldestWaiting: instantOf(status['oldestWaiting']),
-    conditions: listOf(status['conditions'], MOST_CONDITIONS, conditionOf),
+    conditions: listOf(status['conditions'], MOST_CONDITIONS, (each) => conditionOf(each, TROUBLES)),
     evicted: evictionsOf(object),
   };
 }
@@ -48,18 +48,7 @@ function amountText(value: unknown): string | undefined {
 }
 
 /** `ReclaimBlocked` says that something is wrong while it is true; every other type says what should be so. */
-function conditionOf(condition: Fields): ConditionView | undefined {
-  const type = textOf(condition['type'], LONGEST_NAME);
-  if (type === undefined) return undefined;
-  const status = textOf(condition['status'], LONGEST_NAME) ?? '';
-  return {
-    type,
-    status,
-    reason: textOf(condition['reason'], LONGEST_TEXT) ?? '',
-    message: textOf(condition['message'], LONGEST_TEXT) ?? '',
-    isTrouble: status === (type === 'ReclaimBlocked' ? 'True' : 'False'),
-  };
-}
+const TROUBLES = ['ReclaimBlocked'];
 
 function evictionsOf(object: KubeObject): readonly QueueEvictionView[] {
   const newestFirst = [...decodeEvictedPods(object)].sort((a, b) => b.at - a.at);

@@ -88,7 +88,7 @@ export function redactQueues(queues: readonly QueueView[], maySee: MaySee): read
 const NAME = /(?<![-.\w/])[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\/[a-zA-Z0-9](?:[-.\w]*\w)?)+/g;
 
 /** A reason compares a pod with others, which may be of namespaces that the viewer may not see. */
-function redactText(text: string, maySee: MaySee): string {
+export function redactText(text: string, maySee: MaySee): string {
   return text.replace(NAME, (name) => {
     if (maySee(namespaceOf(name))) return name;
     return name.split('/').length > 2 ? 'an owner of another namespace' : 'a pod of another namespace';

@@ -1,3 +1,6 @@
+import type { ConditionView } from './condition.ts';
+import type { NodePolicyView } from './node-policies.ts';
+
 /** What the page shows: plain JSON. Times are milliseconds since 1970, ratios lie between 0 and 1. */
 export interface View {
   readonly at: number;
@@ -14,6 +17,8 @@ export interface View {
   readonly preemptions: readonly PreemptionView[];
   /** By name. */
   readonly policies: readonly PolicyView[];
+  /** The one that comes first stands first; the defaults last, where nodes are left to them. */
+  readonly nodePolicies: readonly NodePolicyView[];
 }
 
 /**
@@ -26,6 +31,8 @@ export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown' | 'NoAgent'
 export interface NodeSummary {
   readonly name: string;
   readonly mode: string;
+  /** By which the agent decides, as it reports; `default` without one, empty without a report. */
+  readonly policy: string;
   readonly state: NodeState;
   /** Which signals have that state, unless it is `Far` or `Unknown`. */
   readonly signals: readonly string[];
@@ -46,7 +53,6 @@ export interface NodeSummary {
 }
 
 export interface NodeView extends NodeSummary {
-  readonly policy: string;
   readonly agent: string;
   readonly conditions: readonly ConditionView[];
   readonly readings: readonly SignalView[];
@@ -54,15 +60,6 @@ export interface NodeView extends NodeSummary {
   readonly evictions: readonly EvictionView[];
   /** Owners whose pods should not come back for a while. */
   readonly avoided: readonly AvoidView[];
-}
-
-export interface ConditionView {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  /** Whether it says that something is wrong, which for some types is True and for others False. */
-  readonly isTrouble: boolean;
 }
 
 export interface SignalView {

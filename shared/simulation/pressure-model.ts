@@ -22,6 +22,8 @@ export interface PressureQuestion {
   readonly available: Quantity;
   readonly named: NamedUsage;
   readonly now: Instant;
+  /** Takes the place of the policy's hard or soft thresholds of the signal. */
+  readonly threshold?: Threshold | undefined;
 }
 
 /** The answer as data. */
@@ -41,7 +43,7 @@ export function answerPressure(model: SimulatedCluster, question: PressureQuesti
   const { node, signal, available, named, now } = question;
   const pressure = model.pressures.find(({ name }) => name === node.name);
   const selection = selectPolicy(model.policies, node.labels);
-  const policy = policyOf(model, question, pressure?.status);
+  const policy = withThreshold(policyOf(model, question, pressure?.status), question.threshold);
   const level = { signal, available, capacity: capacityOf(question, pressure?.status) };
   const thresholds = thresholdFacts(policy, level);
   const met = decidingThreshold(thresholds);
@@ -61,6 +63,19 @@ function policyOf(
 ): AgentPolicy {
   const configured = isFresh(status, now) && status.mode === 'Enforce' ? 'Enforce' : 'Policy';
   return policyInForce({ arePoliciesRead: true, configured, policies, lastValid: new Map(), labels });
+}
+
+/** The policy with another threshold, which acts in the mode of the one that it replaces. */
+function withThreshold(policy: AgentPolicy, threshold: Threshold | undefined): AgentPolicy {
+  if (threshold === undefined) return policy;
+  const isReplaced = (each: Threshold): boolean =>
+    each.signal === threshold.signal && isHard(each) === isHard(threshold);
+  const modes = policy.thresholds.filter(isReplaced).flatMap(({ id }) => policy.thresholdModes.get(id) ?? []);
+  return {
+    ...policy,
+    thresholds: [...policy.thresholds.filter((each) => !isReplaced(each)), threshold],
+    thresholdModes: new Map([...policy.thresholdModes, ...modes.map((mode) => [threshold.id, mode] as const)]),
+  };
 }
 
 /** As the agent measured it, else that of the Node object, which is the same for the memory of the whole node. */

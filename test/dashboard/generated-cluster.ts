@@ -5,14 +5,18 @@ import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
 import { policyView } from '#dashboard/views/policies.ts';
 import { preemptionsOf, recordView } from '#dashboard/views/preemptions.ts';
 import { queueEntry, queueTree } from '#dashboard/views/queues.ts';
+import { generatedPolicies } from './generated-policies.ts';
+import { generatedRead } from './generated-node.ts';
 import { generatedQueues } from './generated-queues.ts';
 import { generatedRecords } from './generated-records.ts';
 import { eventEntry, recordedRemovals, timelineOf } from '#dashboard/views/timeline.ts';
 import type { NodeView } from '#dashboard/views/view.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
+import type { NodePressure } from '#shared/api/node-pressure.ts';
 import { CONDITIONS } from '#agent/messages.ts';
 
-const BECAUSE = { code: 'ExceedsRequests', text: 'uses 300Mi more than it requests', facts: {} };
+const FACTS = { signal: 'memory.available' };
+const BECAUSE = { code: 'ExceedsRequests', text: 'uses 300Mi more than it requests', facts: FACTS };
 const SECOND = 1_000;
 const PODS_IN_LINE = 10;
 
@@ -30,6 +34,8 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
   const quotas = [priorityQuotaView(QUOTA)];
   const queues = queueTree(generatedQueues(now).map(queueEntry));
   const preemptions = preemptionsOf(generatedRecords(now).flatMap((record) => recordView(record) ?? []));
+  const pressures = Array.from({ length: count }, (_, index) => generatedPressure(index, now, 0));
+  const nodePolicies = generatedPolicies(pressures, now);
   const policies = [policyView(POLICY)].filter((policy) => policy !== undefined);
   const byNode = Map.groupBy(timeline, ({ node }) => node);
   const listeners = new Set<() => void>();
@@ -44,6 +50,14 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
       queues: () => queues,
       preemptions: () => preemptions,
       policies: () => policies,
+      nodePolicies: () => nodePolicies,
+      readNode: (name) =>
+        Promise.resolve(
+          generatedRead(
+            pressures.find((each) => each.name === name),
+            CLASSES,
+          ),
+        ),
       onChange: (listener) => {
         listeners.add(listener);
         return () => void listeners.delete(listener);
@@ -60,6 +74,10 @@ export function generateCluster(count: number, now: number): GeneratedCluster {
 const STATES = ['Far', 'Far', 'Far', 'Near', 'Far', 'Far', 'Soft', 'Far', 'Far', 'Hard'];
 
 function generatedNode(index: number, now: number, shift: number): NodeView {
+  return nodeView(generatedPressure(index, now, shift), now) as NodeView;
+}
+
+function generatedPressure(index: number, now: number, shift: number): NodePressure {
   const state = index < 30 ? STATES[index % STATES.length] : 'Far';
   const availableMi = { Far: 9_000, Near: 700, Soft: 400, Hard: 150 }[state ?? ''] ?? 0;
   const name = `node-${String(index).padStart(3, '0')}`;
@@ -69,7 +87,7 @@ function generatedNode(index: number, now: number, shift: number): NodeView {
     status: {
       observedAt: time,
       mode: index % 2 === 0 ? 'Enforce' : 'DryRun',
-      policy: 'default',
+      policy: index % 3 === 0 ? 'batch' : 'default',
       agent: { version: '0.1.0', pod: 'plimsoll-node/agent' },
       conditions: [
         { type: 'Memory', status: state === 'Hard' ? 'True' : 'False', reason: 'Pressure', message: 'memory is short' },
@@ -99,7 +117,7 @@ function generatedNode(index: number, now: number, shift: number): NodeView {
       evictions: index < 3 ? [eviction(index, now)] : [],
     },
   };
-  return nodeView(decodeNodePressure(object), now) as NodeView;
+  return decodeNodePressure(object);
 }
 
 function comparedWith(pod: string): typeof BECAUSE {

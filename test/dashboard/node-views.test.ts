@@ -61,7 +61,7 @@ describe('createNodeViews', () => {
 
   test('a node of which no agent has reported is there, as the same object, until one does', () => {
     const { pressures, change } = pressuresOf(pressure('a'));
-    const nodes = createNodeViews(pressures, { ...NO_NAMES, values: () => ['a', 'b'] });
+    const nodes = createNodeViews(pressures, { ...NO_NAMES, values: () => [{ name: 'a' }, { name: 'b' }] });
     const [, silent] = nodes(NOW);
     expect([silent?.name, silent?.state, silent?.observedAt]).toEqual(['b', 'NoAgent', undefined]);
     expect(nodes(NOW + 2 * SECOND)[1]).toBe(silent);

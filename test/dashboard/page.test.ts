@@ -14,6 +14,9 @@ const PAGES = [
   '#/priorities',
   '#/namespaces',
   '#/namespaces/team-1',
+  '#/policies',
+  '#/what-if?ask=pressure&node=node-009&available=400Mi&threshold=1Gi',
+  '#/what-if?ask=pod&node=node-009&cpu=1&priorityClass=critical',
 ];
 const SCREENS = [
   ['light', 1280],
@@ -46,6 +49,7 @@ describe.runIf(hasBrowser)(
       async (colorScheme, width) => {
         for (const hash of PAGES) {
           const { page, faults, hosts, end } = await pages.visit(`${open}/${hash}`, { colorScheme, width });
+          await page.getByText('Deciding…').waitFor({ state: 'detached' });
           expect([hash, await violations(page)]).toEqual([hash, []]);
           const overflow = await page.evaluate(
             'document.documentElement.scrollWidth - document.documentElement.clientWidth',

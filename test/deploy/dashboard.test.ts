@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { at } from '#test/contract/harness.ts';
 
 const COMPONENTS = fileURLToPath(new URL('../../deploy/components/', import.meta.url));
+const OTHER_KINDS = ['prioritypolicies', 'priorityquotas', 'disruptions', 'queues'];
 const READS = ['get', 'list', 'watch'];
 
 function read(file: string): object {
@@ -23,11 +24,13 @@ describe('deploy/components/dashboard', () => {
     expect(at(role, 'rules')).toEqual([
       {
         apiGroups: ['plimsoll.dev'],
-        resources: ['nodepressures', 'prioritypolicies', 'priorityquotas', 'disruptions', 'queues'],
+        resources: ['nodepressures', 'nodepressurepolicies', ...OTHER_KINDS],
         verbs: READS,
       },
       { apiGroups: ['scheduling.k8s.io'], resources: ['priorityclasses'], verbs: READS },
       { apiGroups: [''], resources: ['resourcequotas', 'nodes'], verbs: READS },
+      { apiGroups: [''], resources: ['pods', 'namespaces'], verbs: ['list'] },
+      { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list'] },
       { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: READS },
       { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },

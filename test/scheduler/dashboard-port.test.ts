@@ -129,6 +129,50 @@ describe('the dashboard of the scheduler process', () => {
     expect(timeline).toContainEqual(expect.objectContaining(entry));
   });
 
+  test('says what a node would do, from its pods as they are now, and what it would not', async () => {
+    const create = async (path: string, body: object): Promise<void> =>
+      expect(await sandbox.client.request({ method: 'POST', path, body })).toMatchObject({ kind: 'ok' });
+    const labels = { pool: 'batch' };
+    const status = { allocatable: { cpu: '1', memory: '2Gi', pods: '110' }, capacity: { memory: '2Gi' } };
+    await create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'full', labels }, status });
+    for (const [name, nodeName] of [
+      ['big', 'full'],
+      ['done', 'full'],
+      ['elsewhere', 'other'],
+    ]) {
+      const containers = [{ name: 'c', image: 'i', resources: { requests: { cpu: '800m' } } }];
+      const pod = { metadata: { name }, spec: { nodeName, containers } };
+      await create('/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', ...pod });
+    }
+    await sandbox.client.request({
+      ...{ method: 'PATCH', contentType: 'application/merge-patch+json', body: { status: { phase: 'Succeeded' } } },
+      path: '/api/v1/namespaces/default/pods/done/status',
+    });
+    const evictionHard = { 'memory.available': '300Mi' };
+    const policy = { nodeSelector: { matchLabels: labels }, mode: 'Enforce', evictionHard, missingStats: 'Last' };
+    await create('/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', {
+      ...{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressurePolicy', metadata: { name: 'batch' }, spec: policy },
+    });
+    const { dashboardPort } = await start({ port: 0, host: '127.0.0.1' });
+    const token = readFileSync(sandbox.environmentFor('agent')['PLIMSOLL_TOKEN_FILE'] ?? '', 'utf8');
+    const asked = (question: string) => async (): Promise<object> => {
+      const address = `http://127.0.0.1:${dashboardPort ?? 0}/api/what-if/${question}`;
+      const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
+      return (await response.json()) as object;
+    };
+    const isAnswered = (answer: object) => !('code' in answer && answer.code === 503);
+    const pressure = await untilAnswer(asked('pressure?node=full&available=400Mi&threshold=25%25'), isAnswered);
+    expect(pressure).toMatchObject({ policy: 'batch', stage: 'severe', victims: ['default/big'] });
+    expect(await asked('pressure?node=full&available=400Mi')()).toMatchObject({ stage: 'none', victims: [] });
+    const priority = { priorityClass: 'system-cluster-critical', cpu: '500m' };
+    expect(await asked(`pod?node=full&${new URLSearchParams(priority).toString()}`)()).toMatchObject({
+      outcome: 'preempts',
+      victims: [{ pod: 'default/big' }],
+    });
+    expect(await asked('pod?node=full&cpu=500m')()).toMatchObject({ outcome: 'notPlaceable' });
+    expect(await asked('pod?node=missing')()).toMatchObject({ code: 404, message: 'node: "missing" not found' });
+  });
+
   test('closes the oldest connection without a request for one above the most that it holds open', async () => {
     const { dashboardPort = 0 } = await start({ port: 0, host: '127.0.0.1' });
     const open = () =>

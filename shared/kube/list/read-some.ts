@@ -13,6 +13,8 @@ export interface SomeOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly continueToken?: string;
+  /** `0`: what the API server has at hand; then `limit` does not apply. */
+  readonly resourceVersion?: '0';
   /** Reading stops before more than so many bytes of the page were taken. */
   readonly mostBytes: number;
   readonly timeoutMs: number;

@@ -1,0 +1,111 @@
+/** NodePressurePolicies: which applies to which node, what it sets, and where an agent reports something else. */
+import { html, nothing } from './library/library.js';
+import { badge, empty, nodeLink, panel, table, troubleList } from './parts.js';
+
+const THRESHOLDS = [
+  ['', 'Signal'],
+  ['', 'Kind'],
+  ['number', 'Least'],
+  ['number', 'Grace period'],
+  ['', 'Mode'],
+  ['', 'State'],
+];
+const DIFFERENCES = [
+  ['', 'Field'],
+  ['', 'Value'],
+  ['', 'Default'],
+];
+const DEVIATIONS = [
+  ['', 'Node'],
+  ['', 'Policy in its report'],
+  ['', 'Mode in its report'],
+];
+
+export function nodePoliciesPage() {
+  return { title: 'Node pressure policies', render: policiesView };
+}
+
+function policiesView({ nodePolicies }) {
+  const none = panel('Node pressure policies', empty('No policy and no node was read yet.'));
+  return html`<div class="stack">${nodePolicies.length === 0 ? none : nodePolicies.map(policyPanel)}</div>`;
+}
+
+function policyPanel(policy) {
+  const { name, order, nodeSelector, mode, problem, thresholds, differs, conditions, deviating } = policy;
+  const title = name === '' ? 'Nodes without a policy' : name;
+  const of = name === '' ? 'the defaults' : name;
+  return panel(
+    title,
+    html`<div class="badges">
+        ${mode === '' ? nothing : badge(mode === 'Enforce' ? 'Enforce' : 'Dry run')}
+        ${name === '' ? nothing : badge(`order ${order}`)}
+      </div>
+      <p>${selected(name, nodeSelector)} ${governed(policy)}</p>`,
+    problem === ''
+      ? nothing
+      : html`<p class="problem">This policy cannot be read, so no pod is removed: ${problem}</p>`,
+    troubleList(conditions),
+    section(`Thresholds of ${of}`, 'Thresholds', THRESHOLDS, thresholds.map(thresholdRow)),
+    section(
+      `What ${of} sets otherwise than the defaults`,
+      'Other than the defaults',
+      DIFFERENCES,
+      differs.map(differenceRow),
+    ),
+    section(
+      `Agents that report otherwise than ${of}`,
+      'Agents that report otherwise',
+      DEVIATIONS,
+      deviating.map(deviationRow),
+    ),
+  );
+}
+
+function selected(name, nodeSelector) {
+  if (name === '') return 'Every node that no policy selects.';
+  return nodeSelector === '' ? 'Selects every node.' : html`Selects <span class="pod">${nodeSelector}</span>.`;
+}
+
+function governed({ name, governs, nodes }) {
+  if (governs === 0) return 'It applies to no node: none is selected, or another policy comes first.';
+  const more = governs - nodes.length;
+  const all = `#/nodes?policy=${encodeURIComponent(name === '' ? 'default' : name)}`;
+  const links = nodes.map((node, index) => html`${index === 0 ? '' : ', '}${nodeLink(node)}`);
+  return html`Applies to <a href=${all}>${governs === 1 ? '1 node' : `${governs} nodes`}</a>:
+    ${links}${more > 0 ? ` and ${more} more` : ''}.`;
+}
+
+function section(caption, title, columns, rows) {
+  if (rows.length === 0) return nothing;
+  return html`<h3>${title}</h3>
+    ${table(caption, columns, rows)}`;
+}
+
+function thresholdRow({ signal, kind, least, gracePeriodSeconds, mode, state, heldBy }) {
+  const held =
+    heldBy.length === 0 ? state : html`<div>${state} by ${heldBy.map((node) => html`${nodeLink(node)} `)}</div>`;
+  return [
+    ['pod', signal],
+    ['', kind],
+    ['number', least],
+    ['number', gracePeriodSeconds === 0 ? undefined : `${gracePeriodSeconds} s`],
+    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+    ['', held || undefined],
+  ];
+}
+
+function differenceRow({ field, value, usual }) {
+  return [
+    ['pod', field],
+    ['', value || 'not set'],
+    ['quiet', usual || 'not set'],
+  ];
+}
+
+function deviationRow({ node, policy, mode }) {
+  return [
+    ['', nodeLink(node)],
+    ['', policy || undefined],
+    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+  ];
+}

@@ -1,0 +1,236 @@
+/** What a node would do: with less left, with another threshold, or with one more pod. The question is in the address. */
+import { html, nothing } from './library/library.js';
+import { badge, empty, panel, podLink, table } from './parts.js';
+import { ask } from './stream.js';
+
+const SIGNALS = [
+  ['memory.available', 'memory.available'],
+  ['allocatableMemory.available', 'allocatableMemory.available'],
+  ['pid.available', 'pid.available'],
+];
+const KINDS = [
+  ['hard', 'Hard: evicts at once'],
+  ['soft', 'Soft: evicts after a grace period'],
+];
+/** By question: what the server reads. */
+const PARAMETERS = {
+  pressure: ['node', 'signal', 'available', 'kind', 'threshold'],
+  pod: ['node', 'cpu', 'memory', 'priorityClass'],
+};
+/** Offered while a name is typed. */
+const MOST_NODES = 200;
+const NOTHING_ASKED = { kind: 'nothing' };
+
+export function whatIfPage({ redraw }) {
+  let [asked, answer] = ['', NOTHING_ASKED];
+  /** The answer to what the address asks; only the latest question counts. */
+  async function follow(question) {
+    if (question === asked) return;
+    [asked, answer] = [question, question === '' ? NOTHING_ASKED : { kind: 'waiting' }];
+    if (question === '') return;
+    const found = await ask(`/api/what-if/${question}`);
+    if (question !== asked) return;
+    answer = found;
+    redraw();
+  }
+  return {
+    title: 'What if',
+    render(context) {
+      void follow(questionOf(context.params));
+      return whatIfView(context, answer, () => {
+        asked = '';
+      });
+    },
+  };
+}
+
+/** `pressure?node=…` as the server reads it; empty where the address asks nothing. */
+function questionOf(params) {
+  const kind = params.get('ask') ?? '';
+  if (!Object.hasOwn(PARAMETERS, kind) || (params.get('node') ?? '') === '') return '';
+  const given = PARAMETERS[kind].filter((name) => (params.get(name) ?? '') !== '');
+  return `${kind}?${new URLSearchParams(given.map((name) => [name, params.get(name)]))}`;
+}
+
+function whatIfView(context, answer, again) {
+  return html`<div class="stack">
+    ${panel('Less left, or another threshold', pressureForm(context, again))}
+    ${panel('One more pod', podForm(context, again))}
+    <section class="panel" aria-label="Answer" aria-live="polite">
+      <h2>Answer</h2>
+      ${answerView(answer)}
+    </section>
+  </div>`;
+}
+
+function pressureForm({ params, nodes, setParams }, again) {
+  return form('pressure', 'Which pods would be evicted?', { setParams, again }, [
+    nodeField('pressure', params, nodes),
+    select('signal', 'Signal', SIGNALS, params),
+    text('available', 'Left (empty: as reported last)', params, '200Mi'),
+    select('kind', 'Threshold to replace', KINDS, params),
+    text('threshold', 'New threshold (empty: as in the policy)', params, '1Gi or 10%'),
+  ]);
+}
+
+function podForm({ params, nodes, classes, setParams }, again) {
+  const options = [['', 'The default class'], ...classes.map(({ name, value }) => [name, `${name} (${value})`])];
+  return form('pod', 'Which pods would be preempted?', { setParams, again }, [
+    nodeField('pod', params, nodes),
+    text('cpu', 'CPU request', params, '500m'),
+    text('memory', 'Memory request', params, '1Gi'),
+    select('priorityClass', 'Priority class', options, params),
+  ]);
+}
+
+function form(kind, button, { setParams, again }, fields) {
+  const submit = (event) => {
+    event.preventDefault();
+    const { elements } = event.target;
+    const others = Object.values(PARAMETERS).flat();
+    const given = PARAMETERS[kind].map((name) => [name, elements[name].value.trim()]);
+    again();
+    setParams({ ...Object.fromEntries(others.map((name) => [name, ''])), ask: kind, ...Object.fromEntries(given) });
+  };
+  return html`<form class="filters" aria-label=${button} @submit=${submit}>
+    ${fields}<button class="primary">${button}</button>
+  </form>`;
+}
+
+function nodeField(kind, params, nodes) {
+  const list = `nodes-for-${kind}`;
+  const names = [...nodes.keys()].sort().slice(0, MOST_NODES);
+  return html`<label class="field"
+      ><span>Node</span
+      ><input name="node" list=${list} autocomplete="off" required .value=${params.get('node') ?? ''} /></label
+    ><datalist id=${list}>${names.map((name) => html`<option value=${name}></option>`)}</datalist>`;
+}
+
+function text(name, label, params, placeholder) {
+  return html`<label class="field"
+    ><span>${label}</span
+    ><input name=${name} autocomplete="off" placeholder=${placeholder} .value=${params.get(name) ?? ''}
+  /></label>`;
+}
+
+function select(name, label, options, params) {
+  const chosen = params.get(name) ?? options[0][0];
+  return html`<label class="field"
+    ><span>${label}</span
+    ><select name=${name}>
+      ${options.map(([value, title]) => html`<option value=${value} ?selected=${value === chosen}>${title}</option>`)}
+    </select></label
+  >`;
+}
+
+function answerView(answer) {
+  switch (answer.kind) {
+    case 'nothing':
+      return empty('Ask one of the questions above. Nothing is changed in the cluster.');
+    case 'waiting':
+      return empty('Deciding…');
+    case 'problem':
+      return html`<p class="problem" role="alert">${answer.message}</p>`;
+    case 'pressure':
+      return pressureAnswer(answer);
+    default:
+      return podAnswer(answer);
+  }
+}
+
+function pressureAnswer({ message, why, mode, victims, order, kept, thresholds, notes }) {
+  return html`<p><b>${message}</b> ${mode === 'DryRun' ? badge('dry run') : nothing}</p>
+    <p>${why}</p>
+    ${section('Thresholds', THRESHOLD_COLUMNS, thresholds.map(thresholdRow))}
+    ${section(
+      'Pods in the order in which they would be evicted',
+      ORDER_COLUMNS,
+      order.map((each) => orderRow(each, victims)),
+    )}
+    ${section('Pods that would stay', KEPT_COLUMNS, kept.map(keptRow))} ${list(notes)}`;
+}
+
+const THRESHOLD_COLUMNS = [
+  ['', 'Kind'],
+  ['number', 'Least'],
+  ['number', 'Grace period'],
+  ['', 'Mode'],
+  ['', 'Met'],
+];
+const MET = { true: 'yes', false: 'no', unknown: 'unknown' };
+
+function thresholdRow({ kind, least, gracePeriodSeconds, mode, met }) {
+  return [
+    ['', kind],
+    ['number', least || undefined],
+    ['number', `${gracePeriodSeconds} s`],
+    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+    ['', MET[met]],
+  ];
+}
+
+const ORDER_COLUMNS = [
+  ['number', 'Order'],
+  ['', 'Pod'],
+  ['number', 'Priority'],
+  ['number', 'Usage'],
+  ['number', 'Request'],
+  ['', 'Reason'],
+];
+
+function orderRow({ position, pod, priority, usage, request, why }, victims) {
+  const isFirst = position <= victims.length;
+  return [
+    ['number', String(position)],
+    ['', html`<div>${podLink(pod)} ${isFirst ? badge('would be evicted', 'strong') : nothing}</div>`],
+    ['number', priority?.toLocaleString('en-GB')],
+    ['number', usage || undefined],
+    ['number', request || undefined],
+    ['reason', why || undefined],
+  ];
+}
+
+const KEPT_COLUMNS = [
+  ['', 'Pod'],
+  ['number', 'Priority'],
+  ['', 'Why it stays'],
+];
+
+function keptRow({ pod, priority, why }) {
+  return [
+    ['', podLink(pod)],
+    ['number', priority?.toLocaleString('en-GB')],
+    ['reason', why || undefined],
+  ];
+}
+
+const VICTIM_COLUMNS = [
+  ['', 'Pod'],
+  ['number', 'Priority'],
+  ['', 'Class'],
+];
+
+function podAnswer({ message, why, priority, className, victims, reasons, notes }) {
+  const rows = victims.map(({ pod, priority: own, className: name }) => [
+    ['', podLink(pod)],
+    ['number', own?.toLocaleString('en-GB')],
+    ['', name || undefined],
+  ]);
+  return html`<p><b>${message}</b></p>
+    <p>${why}</p>
+    <p class="quiet">The pod has priority ${priority.toLocaleString('en-GB')}${className && ` (${className})`}.</p>
+    ${section('Pods that would be preempted', VICTIM_COLUMNS, rows)} ${list(reasons)} ${list(notes)}`;
+}
+
+function section(title, columns, rows) {
+  if (rows.length === 0) return nothing;
+  return html`<h3>${title}</h3>
+    ${table(title, columns, rows)}`;
+}
+
+function list(texts) {
+  if (texts.length === 0) return nothing;
+  return html`<ul class="notes quiet small">
+    ${texts.map((each) => html`<li>${each}</li>`)}
+  </ul>`;
+}

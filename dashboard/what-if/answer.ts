@@ -1,0 +1,172 @@
+import { isFresh, type SignalEntry } from '#shared/api/node-pressure.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
+import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import { quote } from '#shared/domain/model/texts.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { simulatePlacement } from '#shared/simulation/placement.ts';
+import { answerPressure } from '#shared/simulation/pressure-model.ts';
+import { type PressureView, pressureView } from '#shared/simulation/pressure-view.ts';
+import { type PreemptView, preemptView } from '#shared/simulation/preempt-view.ts';
+import type { Asked, PodAsked, PressureAsked } from './question.ts';
+import type { SimulatedNode } from './read-node.ts';
+
+/** What the agent of a node would do, as the page shows it: plain JSON. */
+export interface PressureAnswerView {
+  readonly kind: 'pressure';
+  readonly message: string;
+  readonly why: string;
+  readonly policy: string;
+  readonly mode: string;
+  readonly stage: PressureView['stage'];
+  /** `namespace/pod`; empty where the viewer may not list the pods of its namespace. */
+  readonly victims: readonly string[];
+  readonly order: readonly RankedPodView[];
+  readonly kept: readonly KeptPodView[];
+  readonly thresholds: readonly ThresholdView[];
+  readonly notes: readonly string[];
+}
+
+export interface RankedPodView extends KeptPodView {
+  readonly position: number;
+  readonly usage: string;
+  readonly request: string;
+}
+
+export interface KeptPodView {
+  readonly pod: string;
+  readonly priority: number | undefined;
+  readonly why: string;
+}
+
+export interface ThresholdView {
+  readonly kind: 'hard' | 'soft';
+  readonly least: string;
+  readonly gracePeriodSeconds: number;
+  readonly mode: string;
+  readonly met: boolean | 'unknown';
+}
+
+/** What kube-scheduler would do with one more pod for a node. */
+export interface PodAnswerView {
+  readonly kind: 'pod';
+  readonly message: string;
+  readonly why: string;
+  readonly outcome: PreemptView['outcome'];
+  readonly priority: number;
+  readonly className: string;
+  readonly victims: readonly PreemptedView[];
+  /** Why the pod does not go to the node, and what stands in the way. */
+  readonly reasons: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface PreemptedView {
+  readonly pod: string;
+  readonly priority: number | undefined;
+  readonly className: string;
+}
+
+/**
+ * Decides as the agent of the node; a field that cannot be used is refused with its name. The value makes the answer of
+ * what was decided, so that other callers can have their turn in between.
+ */
+export function answerToPressure(
+  asked: PressureAsked,
+  node: SimulatedNode,
+  now: Instant,
+): Asked<() => PressureAnswerView> {
+  const [found] = node.nodes;
+  const available = asked.available ?? reportedAmount(asked, node, now);
+  if (found === undefined || available === undefined)
+    return { ok: false, field: 'available', message: notReported(asked) };
+  const question = { ...asked, node: found, nodeMemory: node.memory, available, named: new Map(), now };
+  const decided = answerPressure(node, question);
+  return { ok: true, value: () => pressureAnswer(pressureView(question, decided)) };
+}
+
+function notReported({ node, signal }: PressureAsked): string {
+  return `the agent of node ${quote(node)} has not reported ${signal} for minutes; expected an amount`;
+}
+
+/** The figure that thresholds are compared with, as the agent saw it last. */
+function reportedAmount({ signal }: PressureAsked, { pressures }: SimulatedNode, now: Instant): Quantity | undefined {
+  const status = pressures[0]?.status;
+  if (!isFresh(status, now)) return undefined;
+  const entry = status.signals.find(({ name }) => name === signal);
+  const parsed = parseQuantity(entry === undefined ? '' : comparedAmount(entry));
+  return parsed.ok ? parsed.quantity : undefined;
+}
+
+function comparedAmount({ figure, reclaimable, available }: SignalEntry): string {
+  return (figure === 'Reclaimable' ? reclaimable : available) ?? available ?? '';
+}
+
+function pressureAnswer(view: PressureView): PressureAnswerView {
+  const { message, because, policy, mode, stage, victims } = view;
+  return {
+    kind: 'pressure',
+    ...{ message, why: because.text, policy, mode, stage, victims },
+    order: view.order.map(({ position, pod, priority, usage, request, because: { text } }) => {
+      return {
+        position,
+        pod,
+        priority,
+        usage: readableAmount(usage ?? ''),
+        request: readableAmount(request),
+        why: text,
+      };
+    }),
+    kept: view.notEvicted.map(({ pod, priority, because: { text } }) => ({ pod, priority, why: text })),
+    thresholds: view.thresholds.map(({ kind, shown = '', gracePeriodSeconds, mode: own, met }) => {
+      return { kind, least: shown, gracePeriodSeconds, mode: own, met };
+    }),
+    notes: [...view.explanations, ...view.notes],
+  };
+}
+
+const NAMESPACE = 'default';
+const NAME = 'what-if';
+
+/** Decides as kube-scheduler with the extender in a cluster of this one node; its value makes the answer. */
+export function answerToPod(asked: PodAsked, node: SimulatedNode, now: Instant): Asked<() => PodAnswerView> {
+  const pod = podOf(asked, node);
+  if (!pod.ok) return pod;
+  const setup = { extender: true, budgets: 'BestEffort', now, nominatedSince: () => undefined } as const;
+  const placement = simulatePlacement(node, pod.value, setup);
+  return { ok: true, value: () => podAnswer(preemptView(placement)) };
+}
+
+/** The pod as the API server would store it. */
+function podOf({ requests, priorityClass }: PodAsked, { classes }: SimulatedNode): Asked<Pod> {
+  const className = priorityClass === '' ? {} : { priorityClassName: priorityClass };
+  const decoded = decodePod({
+    metadata: { name: NAME, namespace: NAMESPACE, uid: NAME },
+    spec: { ...className, containers: [{ name: NAME, resources: { requests } }] },
+  });
+  if (!decoded.ok) return decoded;
+  const pod = withDefaultRequests(decoded.value);
+  const resolved = resolvePriority(pod, classes);
+  if (resolved.kind !== 'resolved')
+    return { ok: false, field: 'priorityClass', message: `no PriorityClass ${quote(priorityClass)}` };
+  const { priorityClassName, priority, preemptionPolicy } = resolved;
+  return { ok: true, value: { ...pod, spec: { ...pod.spec, priorityClassName, priority, preemptionPolicy } } };
+}
+
+function podAnswer(view: PreemptView): PodAnswerView {
+  const { message, because, outcome, priority, priorityClassName, victims, otherNodes, explanations, notes } = view;
+  return {
+    kind: 'pod',
+    ...{ message, why: because.text, outcome, priority, className: priorityClassName },
+    victims: victims.map(({ pod, priority: own, priorityClassName: name }) => ({
+      pod,
+      priority: own,
+      className: name,
+    })),
+    reasons: [...otherNodes.map(({ reason }) => reason), ...explanations.map(({ text }) => text)],
+    notes,
+  };
+}

@@ -1,0 +1,142 @@
+import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import { quote } from '#shared/domain/model/texts.ts';
+import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
+import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { SIGNALS, type SimulatedSignal } from '#shared/simulation/pod-usage.ts';
+
+/** Query parameters as the HTTP server reads them: a name that stands twice is a list. */
+export type Query = Readonly<Record<string, unknown>>;
+
+/** What a node would do with less left, or with another threshold. */
+export interface PressureAsked {
+  readonly node: string;
+  readonly signal: SimulatedSignal;
+  /** `undefined`: what the agent reported last. */
+  readonly available: Quantity | undefined;
+  /** Takes the place of the policy's threshold of that kind; `undefined` keeps the policy as it is. */
+  readonly threshold: Threshold | undefined;
+}
+
+/** What would happen with one more pod, which may only go to this node. */
+export interface PodAsked {
+  readonly node: string;
+  /** As written: requests of its one container. */
+  readonly requests: Readonly<Record<string, string>>;
+  /** Empty: the default class. */
+  readonly priorityClass: string;
+}
+
+export type Asked<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly field: string; readonly message: string };
+
+/** Thrown within this file for a parameter that cannot be used. */
+class FieldError extends Error {
+  override readonly name = 'FieldError';
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+const LONGEST_NAME = 253;
+const LONGEST_AMOUNT = 64;
+const KINDS = ['hard', 'soft'] as const;
+const SOFT_GRACE = '30s';
+const EXAMPLES: Readonly<Record<string, string>> = { memory: '1Gi', pids: '1000', cpu: '500m' };
+
+/** Reads `node`, `signal`, `available`, `kind` and `threshold`. */
+export function pressureAsked(query: Query): Asked<PressureAsked> {
+  return reading(() => {
+    refuseOthers(query, ['node', 'signal', 'available', 'kind', 'threshold']);
+    const signal = choiceOf(query, 'signal', SIGNALS);
+    return {
+      node: nodeOf(query),
+      signal,
+      available: amountOf(query, 'available', resourceOf(signal)),
+      threshold: thresholdOf(query, signal),
+    };
+  });
+}
+
+/** Reads `node`, `cpu`, `memory` and `priorityClass`. */
+export function podAsked(query: Query): Asked<PodAsked> {
+  return reading(() => {
+    refuseOthers(query, ['node', 'cpu', 'memory', 'priorityClass']);
+    const written = (['cpu', 'memory'] as const).map((name) => [name, textOf(query, name, LONGEST_AMOUNT)] as const);
+    for (const [name] of written) amountOf(query, name, name);
+    return {
+      node: nodeOf(query),
+      requests: Object.fromEntries(written.filter(([, text]) => text !== '')),
+      priorityClass: textOf(query, 'priorityClass', LONGEST_NAME),
+    };
+  });
+}
+
+function reading<T>(read: () => T): Asked<T> {
+  try {
+    return { ok: true, value: read() };
+  } catch (error) {
+    if (error instanceof FieldError) return { ok: false, field: error.field, message: error.message };
+    throw error;
+  }
+}
+
+function refuseOthers(query: Query, known: readonly string[]): void {
+  const other = Object.keys(query).find((name) => !known.includes(name));
+  if (other !== undefined)
+    throw new FieldError(other.slice(0, LONGEST_AMOUNT), `unknown parameter; there are ${known.join(', ')}`);
+}
+
+function textOf(query: Query, field: string, longest: number): string {
+  const value = Object.hasOwn(query, field) ? query[field] : '';
+  if (typeof value !== 'string') throw new FieldError(field, 'expected one value');
+  const text = value.trim();
+  if (text.length > longest) throw new FieldError(field, `expected at most ${longest} characters, got ${text.length}`);
+  return text;
+}
+
+const NODE_NAME = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
+
+function nodeOf(query: Query): string {
+  const name = textOf(query, 'node', LONGEST_NAME);
+  if (NODE_NAME.test(name)) return name;
+  throw new FieldError('node', `expected the name of a node, got ${quote(name)}`);
+}
+
+function choiceOf<const T extends string>(query: Query, field: string, choices: readonly [T, ...T[]]): T {
+  const text = textOf(query, field, LONGEST_AMOUNT);
+  if (text === '') return choices[0];
+  const found = choices.find((each) => each === text);
+  if (found !== undefined) return found;
+  throw new FieldError(field, `expected ${choices.join(', ')}, got ${quote(text)}`);
+}
+
+function amountOf(query: Query, field: string, resource: StarvedResource): Quantity | undefined {
+  const text = textOf(query, field, LONGEST_AMOUNT);
+  if (text === '') return undefined;
+  const parsed = parseQuantity(text);
+  if (parsed.ok && quantitySign(parsed.quantity) >= 0) return parsed.quantity;
+  throw new FieldError(field, `expected a quantity such as ${EXAMPLES[resource] ?? '1'}, got ${quote(text)}`);
+}
+
+/** The threshold as a policy would write it, with the kubelet's own checks. */
+function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefined {
+  const kind = choiceOf(query, 'kind', KINDS);
+  const text = textOf(query, 'threshold', LONGEST_AMOUNT);
+  if (text === '') return undefined;
+  const table = { [signal]: text };
+  const parsed = parseThresholds(
+    kind === 'hard'
+      ? { evictionHard: table }
+      : { evictionSoft: table, evictionSoftGracePeriod: { [signal]: SOFT_GRACE } },
+  );
+  if (!parsed.ok) throw new FieldError('threshold', parsed.mistakes.join('; '));
+  const [threshold] = parsed.thresholds;
+  if (threshold !== undefined) return threshold;
+  throw new FieldError('threshold', `expected an amount or a percentage between 0% and 100%, got ${quote(text)}`);
+}

@@ -1,0 +1,151 @@
+import type { NodePressure } from '#shared/api/node-pressure.ts';
+import type { NamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import type { Quantity } from '#shared/domain/quantity/quantity.ts';
+import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { getObject } from '#shared/kube/client/objects.ts';
+import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { type Decoded, decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { parseItem } from '#shared/kube/list/list-scanner.ts';
+import { readSome } from '#shared/kube/list/read-some.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import { withDeadline } from '#shared/runtime/deadline.ts';
+import { errorText } from '#shared/runtime/describe-error.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
+import type { SimulatedCluster } from '#shared/simulation/simulated-cluster.ts';
+
+/** A node as a simulation sees it: the only one of its cluster, with its pods. */
+export interface SimulatedNode extends SimulatedCluster {
+  /** `status.capacity.memory` of the node. */
+  readonly memory: Quantity | undefined;
+}
+
+export type ReadNode =
+  | { readonly kind: 'found'; readonly node: SimulatedNode }
+  | { readonly kind: 'notFound' }
+  /** Something could not be read; `message` says what. */
+  | { readonly kind: 'unavailable'; readonly message: string };
+
+/** What watches know already. */
+export interface KnownKinds {
+  readonly pressures: Known<NodePressure>;
+  readonly policies: Known<{ readonly named: NamedPolicy }>;
+  readonly classes: Known<{ readonly read: AnnotatedClass }>;
+}
+
+type Known<T> = Pick<Reflector<T>, 'isSynced' | 'get' | 'values'>;
+
+/** A kubelet runs 110 pods unless it is told otherwise, and large clusters up to 500. */
+const MOST_OBJECTS = 600;
+const MOST_BYTES = 32 * 1024 * 1024;
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Reads one node with its pods, their namespaces and budgets, when it is asked for: nothing of it is kept. Lists are read
+ * object by object as their bytes come in, so that no other caller waits for one. Never rejects.
+ */
+export async function readNode(context: ReadContext, name: string, signal: AbortSignal): Promise<ReadNode> {
+  const missing = Object.entries(context.known).flatMap(([kind, each]: [string, Known<unknown>]) =>
+    each.isSynced() ? [] : [kind],
+  );
+  if (missing.length > 0) return unavailable(`${missing.join(', ')} have not been read yet`);
+  try {
+    return await withDeadline(
+      (within) => readWithin({ ...context, signal: within }, name),
+      TIMEOUT_MS,
+      context.clock,
+      signal,
+    );
+  } catch (error) {
+    return unavailable(errorText(error));
+  }
+}
+
+export interface ReadContext {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly known: KnownKinds;
+}
+
+interface Reading extends Omit<ReadContext, 'clock'> {
+  readonly signal: AbortSignal;
+}
+
+async function readWithin(reading: Reading, name: string): Promise<ReadNode> {
+  const { client, signal } = reading;
+  const found = await getObject(client, { resource: NODES, name }, { timeoutMs: TIMEOUT_MS, signal });
+  if (found.kind === 'notFound') return { kind: 'notFound' };
+  if (found.kind !== 'ok') return unavailable(`cannot read node "${name}": ${found.message}`);
+  return { kind: 'found', node: await nodeWithPods(reading, found.object) };
+}
+
+async function nodeWithPods(reading: Reading, raw: KubeObject): Promise<SimulatedNode> {
+  const { known } = reading;
+  const node = decodedOr(raw, decodeNode);
+  const alive = `spec.nodeName=${node.name},status.phase!=Succeeded,status.phase!=Failed`;
+  const pods = await readAll(reading, { resource: PODS, fieldSelector: alive }, decodePod, () => true);
+  const inUse = new Set(pods.map(({ namespace }) => namespace));
+  const [namespaces, budgets] = await Promise.all([
+    readAll(reading, { resource: NAMESPACES }, decodeNamespace, (each) => inUse.has(each.name)),
+    readAll(reading, { resource: PDBS }, decodeBudget, (each) => inUse.has(each.namespace)),
+  ]);
+  const pressure = known.pressures.get(node.name);
+  return {
+    nodes: [node],
+    pods,
+    namespaces,
+    budgets,
+    classes: new Map(Array.from(known.classes.values(), ({ read }) => [read.name, read])),
+    policies: Array.from(known.policies.values(), ({ named }) => named),
+    pressures: pressure === undefined ? [] : [pressure],
+    memory: decodedOr(raw, decodeMemory),
+  };
+}
+
+/** Objects of a kind that a field selector matches, or all. */
+interface Selected {
+  readonly resource: Resource;
+  readonly fieldSelector?: string;
+}
+
+/** Throws where not everything can be read: a simulation on a part would be wrong. */
+async function readAll<T>(
+  { client, signal }: Reading,
+  { resource, ...selector }: Selected,
+  decode: (raw: unknown) => Decoded<T>,
+  isWanted: (value: T) => boolean,
+): Promise<readonly T[]> {
+  let count = 0;
+  const pick = (json: Buffer): T | undefined => {
+    const value = decodedOr(parseItem(json), decode);
+    if (!isWanted(value)) return undefined;
+    count += 1;
+    if (count > MOST_OBJECTS) throw new Error(`more than ${MOST_OBJECTS}`);
+    return value;
+  };
+  const bounds = { limit: MOST_OBJECTS, mostBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS, signal };
+  const page = await readSome(client, { resource }, { ...bounds, ...selector, resourceVersion: '0' }, pick);
+  if (page.kind !== 'page') throw new Error(`cannot list ${resource.plural}: ${page.message}`);
+  if (page.isCut || page.continueToken !== undefined)
+    throw new Error(`cannot list ${resource.plural}: one cannot be read, or there are too many`);
+  return page.items;
+}
+
+function decodedOr<T>(raw: unknown, decode: (raw: unknown) => Decoded<T>): T {
+  const decoded = decode(raw);
+  if (decoded.ok) return decoded.value;
+  throw new Error(`${decoded.field}: ${decoded.message}`);
+}
+
+function decodeMemory(raw: unknown): Decoded<Quantity | undefined> {
+  return decodeObject(raw, (node) =>
+    readObject(node, 'status', (status) => readAmounts(status, 'capacity'))?.get('memory'),
+  );
+}
+
+function unavailable(message: string): ReadNode {
+  return { kind: 'unavailable', message };
+}

@@ -1,0 +1,79 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Request, type Response, Router } from 'express';
+import { RequestProblem } from '#shared/http/problem.ts';
+import { quote } from '#shared/domain/model/texts.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { Viewer } from '#dashboard/access/viewer.ts';
+import type { DashboardSources } from '#dashboard/sources.ts';
+import { answerToPod, answerToPressure } from './answer.ts';
+import { type Asked, podAsked, pressureAsked } from './question.ts';
+import { redactPodAnswer, redactPressure } from './redact-answer.ts';
+import type { SimulatedNode } from './read-node.ts';
+
+export interface WhatIfOptions {
+  readonly sources: Pick<DashboardSources, 'readNode'>;
+  /** Rejects with a RequestProblem for a caller who may see nothing. */
+  readonly viewerOf: (request: Request, response: Response) => Promise<Viewer>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Of all users together: each reads a node from the API server. */
+const MOST_AT_ONCE = 4;
+
+/**
+ * `/pressure`: which pods of a node would be evicted with less left, or with another threshold; `/pod`: which pods of it
+ * would be preempted for one more pod. Both read, decide and answer; nothing is written.
+ */
+export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions): Router {
+  const router = Router();
+  let running = 0;
+
+  async function nodeFor(name: string, viewer: Viewer): Promise<SimulatedNode> {
+    if (running >= MOST_AT_ONCE) throw new RequestProblem(503, 'too many simulations at once; try again');
+    running += 1;
+    try {
+      const read = await sources.readNode(name, signal);
+      if (read.kind === 'notFound') throw new RequestProblem(404, `node: ${quote(name)} not found`);
+      if (read.kind === 'unavailable') throw new RequestProblem(503, `cannot simulate: ${read.message}`);
+      await viewer.learn(new Set(read.node.pods.map(({ namespace }) => namespace)));
+      return read.node;
+    } finally {
+      running -= 1;
+    }
+  }
+
+  router.get('/pressure', async (request, response) => {
+    const viewer = await viewerOf(request, response);
+    const asked = usable(pressureAsked(request.query));
+    const node = await nodeFor(asked.node, viewer);
+    const answer = await inTurns(() => usable(answerToPressure(asked, node, clock.now())));
+    send(response, viewer.seesAll ? answer : redactPressure(answer, viewer.maySee));
+  });
+  router.get('/pod', async (request, response) => {
+    const viewer = await viewerOf(request, response);
+    const asked = usable(podAsked(request.query));
+    const node = await nodeFor(asked.node, viewer);
+    const answer = await inTurns(() => usable(answerToPod(asked, node, clock.now())));
+    send(response, viewer.seesAll ? answer : redactPodAnswer(answer, viewer.maySee));
+  });
+  return router;
+}
+
+/** Reading, deciding and answering are a turn of the event loop each. */
+async function inTurns<T>(decide: () => () => T): Promise<T> {
+  await setImmediate();
+  const answer = decide();
+  await setImmediate();
+  return answer();
+}
+
+function send(response: Response, answer: object): void {
+  response.set({ 'cache-control': 'no-store' }).json(answer);
+}
+
+/** Throws with the name of the field that cannot be used. */
+function usable<T>(asked: Asked<T>): T {
+  if (asked.ok) return asked.value;
+  throw new RequestProblem(400, `${asked.field}: ${asked.message}`);
+}
