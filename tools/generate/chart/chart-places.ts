@@ -141,6 +141,8 @@ function hostNetworkPlaces(): readonly ChartPlace[] {
 
 const NODE_CONTROLLER_ARGS = `${POD}.containers.0.args`;
 
+const DASHBOARD_NAME = '.Values.dashboard.clusterName';
+
 /** Every place of the chart. A place that is not in the manifests is added to them. */
 export const CHART_PLACES: readonly ChartPlace[] = [
   ...hostNetworkPlaces(),
@@ -155,6 +157,14 @@ export const CHART_PLACES: readonly ChartPlace[] = [
     NODE_CONTROLLER.object,
     `${NODE_CONTROLLER_ARGS}.2`,
     '--nodes-avoidance={{ .Values.nodeController.avoidance }}',
+  ),
+  place(
+    'Deployment plimsoll-dashboard',
+    `${POD}.containers.0.args.+`,
+    onlyIf(DASHBOARD_NAME, {
+      kind: 'action',
+      text: `{{ printf "--dashboard-cluster-name=%s" ${DASHBOARD_NAME} | quote }}`,
+    }),
   ),
   action(NODE_CONTROLLER.object, `${NODE_CONTROLLER_ARGS}.3`, '--nodes-taints={{ .Values.nodeController.taints }}'),
 ];

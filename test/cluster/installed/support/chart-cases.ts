@@ -182,6 +182,13 @@ export const CHART_CASES: readonly ChartCase[] = [
     wanted: expect.stringContaining('https://runbooks.test/plimsoll#'),
     with: ['alerts.enabled=true'],
   },
+  {
+    set: 'dashboard.clusterName="prod: eu-1"',
+    object: COMPONENTS.dashboard[0],
+    at: ARGS,
+    wanted: containing(['--dashboard-cluster-name=prod: eu-1']),
+    with: COMPONENTS.dashboard[2],
+  },
   { set: 'dashboards.enabled=true', object: BOARD },
   ...['labels', 'annotations'].map((marks) => ({
     set: `dashboards.${marks}=${JSON.stringify(LABELS)}`,
