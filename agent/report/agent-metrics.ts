@@ -20,6 +20,15 @@ export interface AgentMetrics {
 const TOP = 10;
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Signals that pods are evicted for; disks are the kubelet's. */
+const ACTED_ON = [
+  'memory.available',
+  'allocatableMemory.available',
+  'pid.available',
+  'memory.pressure',
+  'cpu.pressure',
+];
+const USUAL_RESULTS = { enforce: 'evicted', 'dry-run': 'pretended' } as const;
 const KINDS = { some: 'waiting', full: 'stalled' } as const;
 
 export function createAgentMetrics(metrics: Metrics): AgentMetrics {
@@ -32,6 +41,10 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
     'result',
     'mode',
   ]);
+  // `increase` does not see the first event of a series that begins with it.
+  for (const signal of ACTED_ON)
+    for (const [mode, result] of Object.entries(USUAL_RESULTS))
+      evictions.add({ eviction_signal: signal, result, mode }, 0);
   const statsAge = metrics.histogram(
     'plimsoll_eviction_stats_age_seconds',
     'Age of the measurement that an eviction was based on',

@@ -44,6 +44,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     'Nodes that kube-scheduler proposed for a preemption, by what became of them',
     ['verdict'],
   );
+  for (const verdict of ['kept', 'changed', 'takenAway'] satisfies NodeVerdict['kind'][]) nodes.add({ verdict }, 0);
   return function* (asked) {
     const args = yield* readPreemptionArgs(asked.body);
     if (!args.ok) return unreadable(args);

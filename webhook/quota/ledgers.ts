@@ -231,10 +231,12 @@ function namesToKeep(resource: string): readonly string[] {
 }
 
 function ledgerMetrics(metrics: Metrics) {
+  const recounts = metrics.counter('plimsoll_quota_recounts_total', 'Recounts of a PriorityQuota from existing pods', [
+    'result',
+  ]);
+  for (const result of ['done', 'failed']) recounts.add({ result }, 0);
   return {
-    recounts: metrics.counter('plimsoll_quota_recounts_total', 'Recounts of a PriorityQuota from existing pods', [
-      'result',
-    ]),
+    recounts,
     charges: metrics.counter(
       'plimsoll_quota_charges_total',
       'Charges to a PriorityQuota, by path: a write of the ledger, or a slice',

@@ -50,11 +50,21 @@ describe('alerts', () => {
     expect(['info', 'warning', 'critical']).toContain(labels.severity);
     expect(annotations.summary).not.toMatch(/\.$/);
     expect(annotations.description).toMatch(/\.$/);
-    expect(annotations.runbook_url).toBe(`docs/runbook.md#${name.toLowerCase()}`);
+    expect(annotations.runbook_url).toBe(`https://plimsoll.dev/docs/runbook.md#${name.toLowerCase()}`);
   });
 
   test.each(alerts)('%s has a page in the runbook: meaning, impact, diagnosis, mitigation', (name) => {
     expect(runbook.get(name)).toEqual(['Meaning', 'Impact', 'Diagnosis', 'Mitigation']);
+  });
+
+  test('page only for what concerns the whole cluster: a node or a replica alone warns', () => {
+    const paging = alerts.filter(([, { labels }]) => labels.severity === 'critical');
+    expect(paging.length).toBeGreaterThan(5);
+    const kept = paging.filter(
+      ([, { expr }]) =>
+        !/^(?:absent|(?:sum|min|max|count) by \((?:cluster|cluster, (?:name|webhook|purpose))\))/.test(expr),
+    );
+    expect(kept.map(([name]) => name)).toEqual([]);
   });
 
   test('the runbook has no page of an alert that is gone', () => {

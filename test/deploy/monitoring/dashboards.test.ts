@@ -14,7 +14,9 @@ interface Panel {
   readonly title: string;
   readonly description: string;
   readonly datasource: { readonly uid: string };
-  readonly fieldConfig: { readonly defaults: { readonly unit: string } };
+  readonly fieldConfig: {
+    readonly defaults: { readonly unit: string; readonly links?: readonly { readonly url: string }[] };
+  };
   readonly gridPos: Box;
   readonly targets: readonly Target[];
 }
@@ -51,6 +53,19 @@ describe('dashboards', () => {
     expect(uid).toMatch(/^plimsoll-[a-z]+$/);
     expect(title).toMatch(/^Plimsoll \/ /);
     expect([description !== '', tags]).toEqual([true, ['plimsoll']]);
+  });
+
+  test('a series of one node leads to the dashboard of that node', () => {
+    const ofNodes = boards.flatMap(([, { panels }]) =>
+      panels.filter(({ targets }) => targets.some(({ legendFormat }) => legendFormat.includes('{{node}}'))),
+    );
+    expect(ofNodes.length).toBeGreaterThan(3);
+    for (const { fieldConfig } of ofNodes)
+      expect(fieldConfig.defaults.links?.map(({ url }) => url)).toEqual([
+        expect.stringMatching(
+          /^\/d\/plimsoll-node\?.*&var-node=\$\{__(?:field\.labels|data\.fields)\.node\}&\$\{__url_time_range\}$/,
+        ),
+      ]);
   });
 
   test.each(boards)('%s leads to the others at the same time range, and marks events', (_, { links, annotations }) => {

@@ -109,7 +109,9 @@ function grafanaPanel({ title, description, type, unit, queries, warnAbove }: Pa
     legendFormat: legend,
     ...(isTable && { format: 'table', instant: true }),
   }));
-  const defaults = { unit, ...(warnAbove !== undefined && { thresholds: warning(warnAbove) }) };
+  const node = isTable ? '${__data.fields.node}' : '${__field.labels.node}';
+  const links = queries.some(({ legend }) => legend.includes('{{node}}')) ? { links: [nodeLink(node)] } : {};
+  const defaults = { unit, ...links, ...(warnAbove !== undefined && { thresholds: warning(warnAbove) }) };
   const shown =
     type === 'timeseries' && warnAbove !== undefined ? { custom: { thresholdsStyle: { mode: 'line' } } } : {};
   const merged = isTable ? { transformations: [{ id: 'merge', options: {} }] } : {};
@@ -122,6 +124,12 @@ function grafanaPanel({ title, description, type, unit, queries, warnAbove }: Pa
     targets,
     ...merged,
   };
+}
+
+/** Leads from a node in a panel to its dashboard, at the same time. */
+function nodeLink(node: string): object {
+  const same = '${datasource:queryparam}&${cluster:queryparam}';
+  return { title: `Node ${node}`, url: `/d/plimsoll-node?${same}&var-node=${node}&\${__url_time_range}` };
 }
 
 function warning(value: number): object {
