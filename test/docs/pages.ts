@@ -5,12 +5,13 @@ import { shownCommands, type ShownCommand } from './shown-commands.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The pages that people follow step by step, from the root of the repository. */
-export const PAGES: readonly string[] = [
-  'README.md',
-  ...readdirSync(`${ROOT}docs/guides`)
+export const PAGES: readonly string[] = ['README.md', ...pagesIn('docs/guides'), ...pagesIn('docs/contributing')];
+
+function pagesIn(folder: string): readonly string[] {
+  return readdirSync(`${ROOT}${folder}`)
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/guides/${name}`),
-];
+    .map((name) => `${folder}/${name}`);
+}
 
 /** The text of a page. */
 export function readPage(page: string): string {

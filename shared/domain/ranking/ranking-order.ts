@@ -51,7 +51,7 @@ const priority: RankingKey = {
 /** The larger usage minus request goes first, compared exactly. */
 const usageAboveRequests: RankingKey = {
   name: 'usageAboveRequests',
-  says: 'its usage stands higher against its request',
+  says: 'it exceeds its request by more',
   placeOf: ({ roundedOverage }) => -roundedOverage,
   refine: (left, right) => compareDecimals(right.overage, left.overage),
 };
@@ -106,7 +106,7 @@ const ownerDisruptedLongestAgo: RankingKey = {
 /** A pod without a controller is not created again (D-17). */
 const withControllerFirst: RankingKey = {
   name: 'withControllerFirst',
-  says: 'a controller makes it again',
+  says: 'a controller will recreate it',
   placeOf: ({ facts }) => (facts.hasController ? 0 : 1),
   range: YES_OR_NO,
 };

@@ -44,7 +44,7 @@ export const NODE_DASHBOARD: Dashboard = {
       ],
     },
     {
-      title: 'Who would go first',
+      title: 'Next to be evicted',
       description: 'Place in the ranking; 1 is evicted first.',
       type: 'table',
       unit: 'short',

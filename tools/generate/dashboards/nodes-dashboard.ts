@@ -11,7 +11,8 @@ export const NODES_DASHBOARD: Dashboard = {
   panels: [
     {
       title: 'Nodes nearest to eviction',
-      description: 'Available memory above the eviction threshold, as a share of the capacity. 0 is where pods go.',
+      description:
+        'Available memory above the eviction threshold, as a share of the capacity. 0 is the eviction threshold.',
       type: 'table',
       unit: 'percentunit',
       isWide: true,
