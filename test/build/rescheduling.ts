@@ -11,7 +11,7 @@ import {
 } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
-import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
+import type { ReschedulingPolicy, UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
 import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
@@ -40,6 +40,28 @@ export function replica(fields: ReplicaFields): Pod {
   });
   const owners = [{ apiVersion: 'apps/v1', kind: ownerKind, name: owner, uid: `owner-${owner}`, isController: true }];
   return { ...pod, owners };
+}
+
+type Percent = Readonly<Record<string, number>>;
+
+/** By requests, with whatever counts as low, unless a test says otherwise. */
+export function underusedBy(
+  target: Percent,
+  change: Partial<Omit<UnderusedPolicy, 'low'> & { readonly low: Percent }> = {},
+): UnderusedPolicy {
+  const { low = {}, by = 'Requests', gain } = change;
+  return { by, low: new Map(Object.entries(low)), target: new Map(Object.entries(target)), gain };
+}
+
+/** Pods of 1 CPU and 1 GiB by the node that they run on, two of each owner. */
+export function podsOn(
+  node: string,
+  count: number,
+  requests: Readonly<Record<string, string>> = { cpu: '1', memory: '1Gi' },
+) {
+  return Array.from({ length: count }, (_, n) =>
+    replica({ name: `${node}${n}`, node, owner: `${node}-${Math.floor(n / 2)}`, requests }),
+  );
 }
 
 /** Moves from nodes above 65 % to nodes below 45 %, on every node, without restraint. */
@@ -142,7 +164,7 @@ export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
 }
 
 /** `POD FROM>TO` of each move, in the order of the pass. */
-export function movesOf({ moves }: PassResult): readonly string[] {
+export function movesOf({ moves }: Pick<PassResult, 'moves'>): readonly string[] {
   return moves.map(({ pod, from, expectedOn }) => `${pod.placed.pod.name} ${from}>${expectedOn.join('|')}`);
 }
 

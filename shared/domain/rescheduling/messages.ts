@@ -17,6 +17,13 @@ interface OfOwner {
   readonly owner: string;
 }
 
+interface OfLoad extends OfNode {
+  readonly resource: string;
+  readonly load: number;
+  readonly target: number;
+  readonly by: string;
+}
+
 const points = (value: number): string => value.toFixed(2);
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
@@ -100,8 +107,13 @@ export const REASONS = {
 
   overloaded: reason(
     'NodeOverTarget',
-    (f: OfNode & { readonly resource: string; readonly load: number; readonly target: number; readonly by: string }) =>
+    (f: OfLoad) =>
       `node ${f.node} is at ${percent(f.load)} of ${f.resource} by ${f.by}, above its target of ${f.target}%`,
+  ),
+  filled: reason(
+    'NodeFilledByMoves',
+    (f: OfLoad) =>
+      `moves for rules and preferences filled node ${f.node} to ${percent(f.load)} of ${f.resource} by ${f.by}; the mean is ${f.target}%`,
   ),
   requiredBroken: reason(
     'RequiredAffinityBroken',

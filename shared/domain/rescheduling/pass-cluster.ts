@@ -69,6 +69,8 @@ export interface PassCluster {
   readonly snapshot: ClusterSnapshot;
   readonly nodes: readonly PassNode[];
   readonly byName: ReadonlyMap<string, PassNode>;
+  /** By column, of the open nodes that have any. */
+  readonly meanCapacity: Float64Array;
   readonly owners: ReadonlyMap<string, OwnerGroup>;
   /** The same by namespace. */
   readonly ownersIn: (namespace: string) => readonly OwnerGroup[];
@@ -111,7 +113,16 @@ export function* readCluster(
   const byName = new Map(nodes.map((node) => [node.name, node]));
   const byNamespace = Map.groupBy(index.groups.values(), ({ key }) => key.namespace);
   const ownersIn = (namespace: string): readonly OwnerGroup[] => byNamespace.get(namespace) ?? [];
-  return { snapshot, nodes, byName, owners: index.groups, ownersIn, measurements, spreads, now };
+  const meanCapacity = meanCapacityOf(nodes.filter(({ closed }) => closed === undefined));
+  return { snapshot, nodes, byName, meanCapacity, owners: index.groups, ownersIn, measurements, spreads, now };
+}
+
+function meanCapacityOf(nodes: readonly PassNode[]): Float64Array {
+  const width = nodes.reduce((most, { capacity }) => Math.max(most, capacity.length), 0);
+  return Float64Array.from({ length: width }, (_, column) => {
+    const amounts = nodes.map(({ capacity }) => capacity[column] ?? 0).filter((amount) => amount > 0);
+    return amounts.length === 0 ? 0 : amounts.reduce((sum, amount) => sum + amount, 0) / amounts.length;
+  });
 }
 
 function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNode, 'used' | 'closed'>): PassNode {

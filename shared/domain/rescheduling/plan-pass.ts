@@ -1,10 +1,11 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
+import { unevenness } from './load.ts';
 import { type ReschedulingMemory, rememberMoves, settleMoves } from './memory.ts';
 import type { Pass, PassInput, PassResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
-import { countHotReadings, unevenness } from './policies/underused.ts';
+import { countHotReadings } from './policies/underused.ts';
 import type { PolicyInput } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
 import { POLICY_KINDS, RESTRAINTS } from './policy.ts';

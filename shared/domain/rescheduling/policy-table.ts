@@ -1,9 +1,10 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
+import { reachedGain, yardstickOf } from './load.ts';
 import type { PastMove, ReachedGain } from './memory.ts';
 import type { PassCluster } from './pass-cluster.ts';
 import { wishesOfAffinity } from './policies/affinity.ts';
 import { wishesOfBadService } from './policies/bad-service.ts';
-import { reachedGain, wishesOfUnderused, yardstickOf } from './policies/underused.ts';
+import { wishesOfUnderused } from './policies/underused.ts';
 import type { PolicyInput, WishGroup } from './policies/wish.ts';
 import type { PolicyKind, ReschedulingPolicy } from './policy.ts';
 

@@ -7,7 +7,7 @@ import { REASONS } from './messages.ts';
 import type { Pass } from './pass.ts';
 import { applyMove, type PassNode } from './pass-cluster.ts';
 import { losesPreference } from './policies/affinity.ts';
-import { loadsOf, yardstickOf } from './policies/underused.ts';
+import { evenedOut, loadsOf, yardstickOf } from './load.ts';
 import type { Wish, WishGroup } from './policies/wish.ts';
 import type { PolicyKind } from './policy.ts';
 
@@ -70,7 +70,7 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
     }
   }
   const best = places.reduce<Place | undefined>(
-    (most, each) => (most === undefined || each.gain > most.gain ? each : most),
+    (most, each) => (most === undefined || isBetter(each, most) ? each : most),
     undefined,
   );
   if (best !== undefined) {
@@ -78,6 +78,10 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
     left.delete(best.wish);
   }
   return [...left];
+}
+
+function isBetter(one: Place, other: Place): boolean {
+  return one.gain === other.gain ? one.evened > other.evened : one.gain > other.gain;
 }
 
 function comparedFor({ input: { cluster, most } }: Pass): number {
@@ -107,6 +111,8 @@ interface Place {
   readonly targets: readonly PassNode[];
   /** The least that one of the targets would bring. */
   readonly gain: number;
+  /** By how much it would even out the load, which decides between moves that gain as much. */
+  readonly evened: number;
 }
 
 type Finding = Place | { readonly kind: 'none'; readonly because: Because };
@@ -125,7 +131,8 @@ function* findPlace(pass: Pass, wish: Wish): Steps<Finding> {
     if (because !== undefined) return { kind: 'none', because };
   }
   const gain = guess.nodes.reduce((least, target) => Math.min(least, wish.gainOn(target)), Infinity);
-  return { kind: 'place', wish, targets: guess.nodes, gain };
+  const evened = evenedOut(pass.input.cluster, wish.pod.placed, [node, guess.nodes[0] as PassNode]);
+  return { kind: 'place', wish, targets: guess.nodes, gain, evened };
 }
 
 /** One policy, or a snapshot that changes while the pass goes on, may name a pod that another one has moved already. */
@@ -188,8 +195,8 @@ function sourceLoad({ input: { cluster, policy } }: Pass, node: PassNode): reado
   return policy.underused === undefined ? [] : loadsOf(yardstickOf(cluster, policy.underused), node);
 }
 
-function keep({ stays }: Pass, { pod, policy }: Wish, because: Because): void {
-  if (stays.length >= MOST_STAYS) return;
+function keep({ stays }: Pass, { pod, policy, isOptional }: Wish, because: Because): void {
+  if (isOptional === true || stays.length >= MOST_STAYS) return;
   const { namespace, name } = pod.placed.pod;
   stays.push({ pod: `${namespace}/${name}`, node: pod.node.name, policy, because });
 }

@@ -1,13 +1,14 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { SchedulingRules } from '#shared/domain/pod/pod.ts';
+import { overTarget, relaxed, yardstickOf } from '#shared/domain/rescheduling/load.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { AffinityPolicy, Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
 import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/static-fit.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { antiAffinityCheck, nodeAffinityCheck, type RuleCheck, spreadCheck } from './broken-rules.ts';
-import { overTarget, relaxed, yardstickOf } from './underused.ts';
+
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
 /** A broken rule that is mended, in points: more than any preference. */

@@ -30,6 +30,8 @@ export interface Wish {
   readonly avoidForMs: number;
   /** Why it stays wherever it would be placed. */
   readonly held?: Because | undefined;
+  /** Nothing is wrong with its place, so that it stays is not reported. */
+  readonly isOptional?: boolean;
   /** The pods that it is moved for. */
   readonly harmed?: readonly Harm[] | undefined;
 }

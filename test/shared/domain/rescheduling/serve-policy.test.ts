@@ -20,6 +20,15 @@ describe('how the wishes of a policy are served', () => {
     expect(result.moves.map(({ from }) => from)).toEqual(['b', 'a', 'b']);
   });
 
+  test('of moves that gain as much the one goes first that evens out the load most', () => {
+    const large = buildNode({ name: 'l', allocatable: { cpu: '40', memory: '80Gi' }, labels: { disk: 'ssd' } });
+    const scheduling = { nodeSelector: mapOf({ disk: 'ssd' }) };
+    const wrong = [...pods('a', 2, { scheduling }), ...pods('b', 4, { scheduling })];
+    const result = passOn({ nodes: [A, B, large], pods: wrong, policy: AFFINITY });
+    expect(movesOf(result)).toEqual(['b0 b>l', 'b2 b>l', 'a0 a>l']);
+    expect(new Set(result.moves.map(({ gain }) => gain))).toEqual(new Set([100]));
+  });
+
   test('a pod that two policies name is moved once', () => {
     const large = buildNode({ name: 'l', allocatable: { cpu: '40', memory: '80Gi' }, labels: { disk: 'ssd' } });
     const wrong = pods('a', 9, { scheduling: { nodeSelector: mapOf({ disk: 'ssd' }) } });

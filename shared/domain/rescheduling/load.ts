@@ -1,0 +1,215 @@
+import type { Because } from '#shared/domain/model/because.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import type { PastMove } from './memory.ts';
+import { REASONS } from './messages.ts';
+import { CPU, MEMORY, type PassCluster, type PassNode, type PodUse } from './pass-cluster.ts';
+import type { Percentages, UnderusedPolicy } from './policy.ts';
+
+/*
+ * How full nodes are and what a move changes of it. Gains are counted in points: a hundred times the fall of the sum of
+ * squared loads. Each node counts by its size: otherwise that sum is smallest where large nodes are fuller than small ones,
+ * and pods would stay on large nodes above their target.
+ */
+
+const POINTS = 100;
+const CPU_AND_MEMORY = [{ column: CPU }, { column: MEMORY }] as const;
+
+/** How full nodes are, and by how much a pod fills them: by requests or by measured use. */
+interface Measure {
+  readonly limits: readonly Pick<Limit, 'column'>[];
+  readonly load: (node: PassNode, column: number) => number;
+  readonly amount: (placed: PlacedPod, column: number) => number;
+  /** How many nodes of mean size a node stands for. */
+  readonly weight: (node: PassNode, column: number) => number;
+}
+
+/** The same with targets. */
+export interface Yardstick extends Measure {
+  /** Columns with their targets and what counts as low, as shares. */
+  readonly limits: readonly Limit[];
+  readonly by: string;
+}
+
+interface Limit {
+  readonly resource: string;
+  readonly column: number;
+  readonly target: number;
+  readonly low: number;
+}
+
+/** Of the room above a target, what a move may use that matters more than an even load. */
+const RELAXED_SHARE = 0.3;
+
+/** The same with higher targets. */
+export function relaxed(yardstick: Yardstick): Yardstick {
+  const raised = (target: number): number => target + RELAXED_SHARE * Math.max(0, 1 - target);
+  return { ...yardstick, limits: yardstick.limits.map((limit) => ({ ...limit, target: raised(limit.target) })) };
+}
+
+/** The same with the mean load of some nodes as the target, where that is lower. */
+export function towardsMean(yardstick: Yardstick, nodes: readonly PassNode[]): Yardstick {
+  const mean = ({ column }: Limit): number => {
+    const size = (node: PassNode): number => node.capacity[column] ?? 0;
+    const taken = nodes.reduce((sum, node) => sum + yardstick.load(node, column) * size(node), 0);
+    return share(
+      taken,
+      nodes.reduce((sum, node) => sum + size(node), 0),
+    );
+  };
+  const limits = yardstick.limits.map((limit) => ({ ...limit, target: Math.min(limit.target, mean(limit)) }));
+  return { ...yardstick, limits };
+}
+
+/** Prepares how loads are read. */
+export function yardstickOf(cluster: PassCluster, { by, low, target }: UnderusedPolicy): Yardstick {
+  const { indexes } = cluster.snapshot.columns;
+  const columns = [...target].flatMap(([resource, percent]) => {
+    const column = indexes.get(resource);
+    return column === undefined || (by === 'Usage' && column > MEMORY)
+      ? []
+      : [limitOf(resource, column, [low, percent])];
+  });
+  if (by === 'Requests') return { ...requestsOf(cluster), limits: columns, by: 'requests' };
+  const { ofPod } = cluster.measurements;
+  return {
+    limits: columns,
+    load: usedShare,
+    amount: ({ pod }, column) => useOf(ofPod(pod.uid), column),
+    weight: weightIn(cluster),
+    by: 'usage',
+  };
+}
+
+function requestsOf(cluster: PassCluster): Measure {
+  return {
+    limits: CPU_AND_MEMORY,
+    load: requestedShare,
+    amount: ({ row }, column) => Number(row[column] ?? 0),
+    weight: weightIn(cluster),
+  };
+}
+
+function weightIn({ meanCapacity }: PassCluster): Yardstick['weight'] {
+  return ({ capacity }, column) => share(capacity[column] ?? 0, meanCapacity[column] ?? 0);
+}
+
+function limitOf(resource: string, column: number, [low, target]: readonly [Percentages, number]): Limit {
+  return { resource, column, target: target / 100, low: (low.get(resource) ?? target) / 100 };
+}
+
+function requestedShare({ capacity, later }: PassNode, column: number): number {
+  return share(later.row[column] ?? 0, capacity[column] ?? 0);
+}
+
+function usedShare({ capacity, used }: PassNode, column: number): number {
+  return share(used?.[column] ?? 0, capacity[column] as number);
+}
+
+function share(amount: number, capacity: number): number {
+  return capacity === 0 ? 0 : amount / capacity;
+}
+
+function useOf(use: PodUse | undefined, column: number): number {
+  return (column === CPU ? use?.cpu : use?.memory) ?? 0;
+}
+
+/** Whether a node is below what counts as low in every resource. */
+export function isLow({ limits, load }: Yardstick, node: PassNode): boolean {
+  return limits.every(({ column, low }) => load(node, column) < low);
+}
+
+/** How far the fullest resource is above its target; below 0 where none is. */
+export function excess({ limits, load }: Yardstick, node: PassNode): number {
+  return limits.reduce((most, { column, target }) => Math.max(most, load(node, column) - target), -Infinity);
+}
+
+/** How much of what the node is above its targets goes with the pod. */
+export function relief({ limits, load, amount }: Yardstick, node: PassNode, placed: PlacedPod): number {
+  return limits.reduce((sum, { column, target }) => {
+    const over = load(node, column) - target;
+    return over <= 0 ? sum : sum + Math.min(over, share(amount(placed, column), node.capacity[column] as number));
+  }, 0);
+}
+
+/** The fall of the sum of squared loads, in points, if the pod moved from one node to the other. */
+export function moveGain(
+  { limits, load, amount, weight }: Measure,
+  placed: PlacedPod,
+  [source, target]: readonly [PassNode, PassNode],
+): number {
+  const fall = limits.reduce((sum, { column }) => {
+    const taken = amount(placed, column);
+    const [from, to] = [load(source, column), load(target, column)];
+    const left = from - share(taken, source.capacity[column] ?? 0);
+    const filled = to + share(taken, target.capacity[column] ?? 0);
+    return sum + weight(source, column) * (from ** 2 - left ** 2) + weight(target, column) * (to ** 2 - filled ** 2);
+  }, 0);
+  return fall * POINTS;
+}
+
+/** The fall of `unevenness` if a pod moved from one node to the other. */
+export function evenedOut(cluster: PassCluster, placed: PlacedPod, nodes: readonly [PassNode, PassNode]): number {
+  return moveGain(requestsOf(cluster), placed, nodes);
+}
+
+/** Why a node would be above its target with the pod; `undefined` where it would not. */
+export function overTarget(
+  { limits, load, amount }: Yardstick,
+  target: PassNode,
+  placed: PlacedPod,
+): Because | undefined {
+  for (const limit of limits) {
+    const full = load(target, limit.column) + share(amount(placed, limit.column), target.capacity[limit.column] ?? 0);
+    if (full > limit.target) return REASONS.overTarget({ node: target.name, resource: limit.resource, load: full });
+  }
+  return undefined;
+}
+
+/** The sum of the squared loads of cpu and memory, by requests, of all open nodes; in points. */
+export function unevenness(cluster: PassCluster): number {
+  const weight = weightIn(cluster);
+  const open = cluster.nodes.filter(({ closed }) => closed === undefined);
+  const squared = (node: PassNode, column: number): number => weight(node, column) * requestedShare(node, column) ** 2;
+  return POINTS * open.reduce((sum, node) => sum + squared(node, CPU) + squared(node, MEMORY), 0);
+}
+
+/** The loads of a node that a move of this policy is judged by afterwards. */
+export function loadsOf(yardstick: Yardstick, node: PassNode): readonly number[] {
+  return yardstick.limits.map(({ column }) => yardstick.load(node, column));
+}
+
+/** What a move gained, by the loads of the source before it and of the node that holds the replacement now. */
+export function reachedGain(
+  { limits, load, amount, weight }: Yardstick,
+  { sourceLoad }: PastMove,
+  [placed, source, node]: readonly [PlacedPod, PassNode | undefined, PassNode],
+): number {
+  const fall = limits.reduce((sum, { column }, at) => {
+    const before = sourceLoad[at];
+    // The policy names the resource since the move only.
+    if (before === undefined) return sum;
+    const taken = amount(placed, column);
+    const here = share(taken, node.capacity[column] ?? 0);
+    const there = share(taken, (source ?? node).capacity[column] ?? 0);
+    const now = load(node, column);
+    const fallen = weight(source ?? node, column) * (before ** 2 - (before - there) ** 2);
+    return sum + fallen + weight(node, column) * ((now - here) ** 2 - now ** 2);
+  }, 0);
+  return node === source ? 0 : fall * POINTS;
+}
+
+/** That a node is above its target in the resource that is furthest above. */
+export function whyOver(yardstick: Yardstick, node: PassNode): Because {
+  return REASONS.overloaded(furthestAbove(yardstick, node));
+}
+
+/** That moves have filled a node; the targets are mean loads (`towardsMean`). */
+export function whyFilled(yardstick: Yardstick, node: PassNode): Because {
+  return REASONS.filled(furthestAbove(yardstick, node));
+}
+
+function furthestAbove({ limits, load, by }: Yardstick, node: PassNode) {
+  const over = limits.toSorted((a, b) => load(node, b.column) - b.target - (load(node, a.column) - a.target));
+  const { resource, column, target } = over[0] as Limit;
+  return { node: node.name, resource, load: load(node, column), target: Math.round(target * 100), by };
+}
