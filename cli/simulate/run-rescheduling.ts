@@ -3,7 +3,7 @@ import { finish } from '#shared/domain/model/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
-import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
+import { DRY_RUN_POLICY, type ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import {
   countReasons,
@@ -40,24 +40,6 @@ export interface ReschedulingOptions extends ClusterOptions {
 
 const EXIT_NO_MOVE = 1;
 const MOST_SHOWN = 20;
-
-/** Without a ReschedulingPolicy: an even load by requests, and rules that are kept. */
-const BUILT_IN: ReschedulingPolicy = {
-  name: 'built-in',
-  nodeSelector: undefined,
-  mode: 'DryRun',
-  schedule: { periodSeconds: 300, windows: [] },
-  underused: {
-    by: 'Requests',
-    low: new Map(Object.entries({ cpu: 45, memory: 45 })),
-    target: new Map(Object.entries({ cpu: 65, memory: 65 })),
-    gain: undefined,
-  },
-  affinity: { required: true, preferred: true, spread: true },
-  badService: undefined,
-  aggressiveness: 'Medium',
-  fitElsewhere: true,
-};
 
 /** What `plimsoll simulate rescheduling -o json` prints. */
 interface ReschedulingView {
@@ -97,7 +79,7 @@ function viewOf(read: ClusterManifests, wanted: string | undefined): Reschedulin
     stays: result.stays,
     keptAway: result.keptAway.map(keptAwayStatus),
     left: countReasons(result.stays.map(({ because }) => because)),
-    notes: [...(policy === BUILT_IN ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
+    notes: [...(policy === DRY_RUN_POLICY ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
   };
 }
 
@@ -112,7 +94,7 @@ function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): 
     return named;
   }
   if (policies.length > 1) throw new InputError(severalPolicies(names));
-  return policies[0] ?? BUILT_IN;
+  return policies[0] ?? DRY_RUN_POLICY;
 }
 
 function printView({ metadata, mode, considered, unevenness, moves, stays, keptAway, left }: ReschedulingView): string {

@@ -11,7 +11,7 @@ import {
 } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
-import type { ReschedulingPolicy, UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
+import { DRY_RUN_POLICY, type ReschedulingPolicy, type UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
 import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
@@ -66,20 +66,11 @@ export function podsOn(
 
 /** Moves from nodes above 65 % to nodes below 45 %, on every node, without restraint. */
 export const UNDERUSED: ReschedulingPolicy = {
+  ...DRY_RUN_POLICY,
   name: 'even',
-  nodeSelector: undefined,
   mode: 'Enforce',
-  schedule: { periodSeconds: 300, windows: [] },
-  underused: {
-    by: 'Requests',
-    low: new Map(Object.entries({ cpu: 45, memory: 45 })),
-    target: new Map(Object.entries({ cpu: 65, memory: 65 })),
-    gain: undefined,
-  },
   affinity: undefined,
-  badService: undefined,
   aggressiveness: 'High',
-  fitElsewhere: true,
 };
 
 /** Broken rules are mended, and preferences met. */
@@ -87,7 +78,7 @@ export const AFFINITY: ReschedulingPolicy = {
   ...UNDERUSED,
   name: 'rules',
   underused: undefined,
-  affinity: { required: true, preferred: true, spread: true },
+  affinity: DRY_RUN_POLICY.affinity,
 };
 
 export const MOVE_RULES: MoveRules = {

@@ -74,6 +74,24 @@ export interface ReschedulingPolicy {
   readonly fitElsewhere: boolean;
 }
 
+/** What a first look is made with where there is no ReschedulingPolicy: an even load by requests, and rules that are kept. */
+export const DRY_RUN_POLICY = {
+  name: 'built-in',
+  nodeSelector: undefined,
+  mode: 'DryRun',
+  schedule: { periodSeconds: 300, windows: [] },
+  underused: {
+    by: 'Requests',
+    low: new Map(Object.entries({ cpu: 45, memory: 45 })),
+    target: new Map(Object.entries({ cpu: 65, memory: 65 })),
+    gain: undefined,
+  },
+  affinity: { required: true, preferred: true, spread: true },
+  badService: undefined,
+  aggressiveness: 'Medium',
+  fitElsewhere: true,
+} as const satisfies ReschedulingPolicy;
+
 /** What an aggressiveness stands for (S3-44). */
 export interface Restraint {
   /** The least gain of a move, in points. */
