@@ -1,36 +1,16 @@
 import { decodeAccount, encodeAccount } from '#shared/api/disruption-account.ts';
-import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
-import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
 import { type Account, countRemoval } from '#shared/domain/disruption/account.ts';
 import { causeOf } from '#shared/domain/disruption/cause.ts';
 import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
-import type { DisruptionLimit, DisruptionPolicy } from '#shared/domain/disruption/disruption-limit.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
 import type { PendingDebit } from '#shared/domain/disruption/pending-debits.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
-import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { compareAndSwap, statusStore, type StoredStatus } from '#shared/kube/client/compare-and-swap.ts';
-import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { DISRUPTION_ACCOUNTS, DISRUPTION_LIMITS, DISRUPTION_POLICIES } from '#shared/kube/resource.ts';
-
-/** The limits of the cluster, kept current by watches while a replica leads. */
-export interface KnownLimits {
-  readonly limits: Reflector<DisruptionLimit>;
-  readonly policies: Reflector<DisruptionPolicy>;
-}
-
-/** Nothing is read before they run. */
-export function createKnownLimits(options: ClientContext): KnownLimits {
-  const shared = { ...options, backoff: REFLECTOR_BACKOFF };
-  return {
-    limits: createReflector({ ...shared, resource: DISRUPTION_LIMITS, slim: decodeWith(decodeDisruptionLimit) }),
-    policies: createReflector({ ...shared, resource: DISRUPTION_POLICIES, slim: decodeWith(decodeDisruptionPolicy) }),
-  };
-}
+import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
+import { type KnownLimits, limitsByNamespace } from './known-limits.ts';
 
 export interface DebitOptions extends ClientContext {
   readonly removals: Removals;
@@ -69,12 +49,12 @@ export function createDebits(options: DebitOptions): (signal: AbortSignal) => Pr
 }
 
 function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, number>): readonly NamespaceDebits[] {
-  const { removals, known, clock } = options;
+  const { removals, known, snapshot, clock } = options;
   // Whether a limit covers a pod is not known before they were read.
   if (!known.limits.isSynced() || !known.policies.isSynced()) return [];
   const due = removals.dueDebits(clock.now(), { most: MOST_DEBITED, left: failedAt });
   if (due.length === 0) return [];
-  const limitsOf = limitsByNamespace(options);
+  const limitsOf = limitsByNamespace(known, snapshot);
   const isCovered = (each: PendingDebit): boolean => rulesOf(each, limitsOf(each.namespace)).length > 0;
   removals.debits.done(due.filter((each) => !isCovered(each)).map(({ uid }) => uid));
   const byNamespace = Map.groupBy(due.filter(isCovered), ({ namespace }) => namespace);
@@ -82,22 +62,6 @@ function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, num
     0,
     MOST_NAMESPACES,
   );
-}
-
-/** Reads the limits once for all namespaces that are asked about. */
-function limitsByNamespace({
-  known,
-  snapshot,
-}: Pick<DebitOptions, 'known' | 'snapshot'>): (namespace: string) => LimitsOfNamespace {
-  const limits = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
-  const [policy] = known.policies.values();
-  return (namespace) => ({
-    limits: limits.get(namespace) ?? [],
-    budgets: Array.from(snapshot.budgets.get(namespace)?.values() ?? [], ({ budget }) =>
-      prepareSelector(budget.selector),
-    ),
-    policy,
-  });
 }
 
 interface NamespaceDebits {

@@ -16,7 +16,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { inSlices } from '#shared/runtime/turns/turns.ts';
 import { type AvoidPorts, carryOutMove, keepAway, moveId } from './carry-out.ts';
-import type { KnownLimits } from './known-limits.ts';
+import type { PodLimits } from './pod-limits.ts';
 import { measurementsIn } from './measured-use.ts';
 import { LOG, passNote } from './messages.ts';
 import type { ReschedulingMetrics } from './rescheduling-metrics.ts';
@@ -31,7 +31,7 @@ export interface StoredPolicy {
 /** What the passes of one leadership read and write. */
 export interface ReschedulingPorts extends ClientContext {
   readonly snapshot: ClusterSnapshot;
-  readonly limits: Pick<KnownLimits, 'limitsIn'>;
+  readonly limits: Pick<PodLimits, 'limitsIn'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   readonly metrics: ClientContext['metrics'];
@@ -64,7 +64,7 @@ export async function makePass(
     now: clock.now(),
     memory: before.memory,
     rules: moveRules(snapshot.namespaces, policy.fitElsewhere),
-    limits: limits.limitsIn(snapshot, clock.now()),
+    limitsOf: limits.limitsIn(snapshot, clock.now()),
     measurements: measurementsIn(snapshot, clock.now()),
     ...(!isDryRun && { most: MOVES_PER_MINUTE }),
   };

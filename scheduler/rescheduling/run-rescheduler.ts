@@ -15,7 +15,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
-import { createKnownLimits, type KnownLimits } from './known-limits.ts';
+import { type PodLimits, watchPodLimits } from './pod-limits.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
 
@@ -57,7 +57,7 @@ export async function runRescheduler(options: ReschedulerOptions, signal: AbortS
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   const events = createEventRecorder({ ...options, ...reporter });
   const lead = (leading: AbortSignal, term: LeaseTerm): Promise<void> => {
-    const limits = createKnownLimits(options);
+    const limits = watchPodLimits(options);
     const { snapshot } = options.view;
     return leadOneTerm(options, { ...options, snapshot, limits, events, term, reschedulingMetrics }, leading);
   };
@@ -65,7 +65,7 @@ export async function runRescheduler(options: ReschedulerOptions, signal: AbortS
 }
 
 interface Term extends ReschedulingPorts {
-  readonly limits: KnownLimits;
+  readonly limits: PodLimits;
 }
 
 async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: AbortSignal): Promise<void> {

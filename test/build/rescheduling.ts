@@ -12,7 +12,7 @@ import {
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { DRY_RUN_POLICY, type ReschedulingPolicy, type UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
-import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
+import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot, NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -91,7 +91,7 @@ export const MOVE_RULES: MoveRules = {
 export interface PassCase extends Partial<ClusterObjects> {
   readonly policy?: ReschedulingPolicy;
   readonly rules?: MoveRules;
-  readonly limits?: readonly RateLimit[];
+  readonly limitsOf?: LimitsOf;
   readonly memory?: ReschedulingMemory;
   readonly measurements?: Measurements;
   readonly pressures?: readonly NodePressureFacts[];
@@ -145,7 +145,7 @@ export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
       cluster: clusterOf(snapshot, given),
       policy,
       rules: given.rules ?? MOVE_RULES,
-      limits: given.limits ?? [],
+      limitsOf: given.limitsOf ?? (() => []),
       memory: given.memory ?? NO_MEMORY,
       most: given.most ?? 25,
       avoidedBy: () => new Set(),

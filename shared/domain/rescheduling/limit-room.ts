@@ -1,43 +1,53 @@
 import { type Account, countWindow, liveDebits, podsUp } from '#shared/domain/disruption/account.ts';
-import { countPods, keyOfLimit } from '#shared/domain/disruption/covering-rules.ts';
-import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
-import { podsOf } from '#shared/domain/disruption/limit-rule.ts';
+import { countPods, keyOfLimit, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import { type LimitRule, podsOf } from '#shared/domain/disruption/limit-rule.ts';
+import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { RateLimit } from './restraint.ts';
 
-/** What a DisruptionLimit is counted on. */
+/** What limits are counted on, by namespace. */
 export interface LimitSources {
-  /** Pods of the namespace. */
-  readonly pods: readonly Pod[];
-  readonly account: Account;
+  readonly limits: (namespace: string) => LimitsOfNamespace;
+  readonly pods: (namespace: string) => readonly Pod[];
+  readonly account: (namespace: string) => Account;
   readonly now: Instant;
 }
 
 /**
- * A DisruptionLimit as a pass counts it: how many more pods that it covers may be moved now, by its windows, the share of
- * the scheduler's components, and the pods that must stay up. Counted once a pod that it covers is looked at, because
- * few are. The webhook still decides at each eviction.
+ * The limits that cover a pod as a pass counts them: each DisruptionLimit that selects it, else the default limit of its
+ * owner. How many more pods may be moved now is told by the windows of a limit, the share of the scheduler's components,
+ * and the pods that must stay up; counted once a pod that it covers is looked at, because few are. The webhook still
+ * decides at each eviction.
  */
-export function rateLimitOf(limit: DisruptionLimit, sources: () => LimitSources): RateLimit {
-  const { namespace, name, selector } = limit;
-  let left: number | undefined;
-  return {
-    name: `DisruptionLimit ${namespace}/${name}`,
-    covers: (pod) => pod.namespace === namespace && selector.matches(pod.labels),
-    get left() {
-      return (left ??= Math.max(0, roomUnder(limit, sources())));
-    },
-  };
+export function createPodLimits(sources: LimitSources): (pod: Pod) => readonly RateLimit[] {
+  const limitsOf = memoize(sources.limits);
+  const known = new Map<string, RateLimit>();
+  return (pod) =>
+    rulesOf(pod, limitsOf(pod.namespace)).map((rule) => {
+      const id = `${pod.namespace}/${rule.key}`;
+      const limit = known.get(id) ?? { name: nameOf(rule, pod), left: Math.max(0, roomUnder(rule, pod, sources)) };
+      known.set(id, limit);
+      return limit;
+    });
 }
 
-function roomUnder(limit: DisruptionLimit, { pods, account, now }: LimitSources): number {
-  const covered = countPods(pods.filter(({ labels }) => limit.selector.matches(labels)));
-  const { minAvailable } = limit;
-  const live = liveDebits(account, now);
+type Rule = ReturnType<typeof rulesOf>[number];
+
+function nameOf({ key }: LimitRule, pod: Pod): string {
+  const limit = keyOfLimit('');
+  return key.startsWith(limit)
+    ? `DisruptionLimit ${pod.namespace}/${key.slice(limit.length)}`
+    : `the default limit of ${ownerOf(pod) ?? ''}`;
+}
+
+function roomUnder(rule: Rule, { namespace }: Pod, { pods, account, now }: LimitSources): number {
+  const covered = countPods(pods(namespace).filter(rule.covers));
+  const { minAvailable } = rule;
+  const live = liveDebits(account(namespace), now);
   const above = minAvailable && podsUp(covered, live, now).size - podsOf(minAvailable, covered.expected);
-  const rule = { key: keyOfLimit(limit.name), shares: limit.shares };
   const question = { rule, expected: covered.expected, component: 'Scheduler', at: now } as const;
-  const rooms = limit.limits.map((rate) => {
+  const rooms = rule.limits.map((rate) => {
     const { inside, max, own, share } = countWindow(live, rate, question);
     return Math.min(max - inside.length, share - own.length);
   });

@@ -4,7 +4,7 @@ import type { Guesser } from './guess-placement.ts';
 import type { PastMove, ReschedulingMemory } from './memory.ts';
 import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
 import type { PolicyKind, ReschedulingPolicy } from './policy.ts';
-import type { Account, RateLimit } from './restraint.ts';
+import type { Account, LimitsOf } from './restraint.ts';
 import type { MoveRules, RunningPod } from './running-pod.ts';
 import type { Arrival } from './spread-scores.ts';
 
@@ -13,7 +13,7 @@ export interface PassInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
   readonly rules: MoveRules;
-  readonly limits: readonly RateLimit[];
+  readonly limitsOf: LimitsOf;
   readonly memory: ReschedulingMemory;
   /** Moves that the pass may make. */
   readonly most: number;

@@ -28,7 +28,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   const pass: Pass = {
     input,
     memory,
-    account: openAccount(cluster, memory, { restraint, limits: input.limits }),
+    account: openAccount(cluster, memory, { restraint, limitsOf: input.limitsOf }),
     guesser: yield* createGuesser(cluster, arrivals),
     arrivals,
     moves: [],

@@ -11,9 +11,11 @@ import type { RunningPod } from './running-pod.ts';
 /** A rate that no PodDisruptionBudget knows: how many more pods may be removed now. */
 export interface RateLimit {
   readonly name: string;
-  readonly covers: (pod: Pod) => boolean;
   readonly left: number;
 }
+
+/** The limits that cover a pod, each the same object for all of its pods. */
+export type LimitsOf = (pod: Pod) => readonly RateLimit[];
 
 /** In milliseconds: within it, only a share of an owner's pods may be disrupted, whatever the cause. */
 export const OWNER_WINDOW_MS = 300_000;
@@ -41,7 +43,7 @@ interface OwnerCount {
 export function openAccount(
   cluster: PassCluster,
   memory: ReschedulingMemory,
-  { restraint, limits }: { readonly restraint: Restraint; readonly limits: readonly RateLimit[] },
+  { restraint, limitsOf }: { readonly restraint: Restraint; readonly limitsOf: LimitsOf },
 ): Account {
   const planned = new Map<OwnerGroup, number>();
   const debits = new Map<object, number>();
@@ -63,13 +65,12 @@ export function openAccount(
       return (
         whyOwnerWaits(owner, memoryOf(owner), count, restraint) ??
         whyBudget(budgetsOf(cluster, placed), restraint, used) ??
-        whyLimit(placed.pod, limits, used)
+        whyLimit(limitsOf(placed.pod), used)
       );
     },
     debit: ({ owner, placed }) => {
       planned.set(owner, (planned.get(owner) ?? 0) + 1);
-      const charged = [...budgetsOf(cluster, placed), ...limits.filter(({ covers }) => covers(placed.pod))];
-      for (const key of charged) debits.set(key, used(key) + 1);
+      for (const key of [...budgetsOf(cluster, placed), ...limitsOf(placed.pod)]) debits.set(key, used(key) + 1);
     },
   };
 }
@@ -131,7 +132,7 @@ function whyBudget(
   return REASONS.budgetSpent({ budget: name, allowed: allowed - used(entry), unused });
 }
 
-function whyLimit(pod: Pod, limits: readonly RateLimit[], used: (key: object) => number): Because | undefined {
-  const spent = limits.find((limit) => limit.covers(pod) && limit.left - used(limit) < 1);
+function whyLimit(limits: readonly RateLimit[], used: (key: object) => number): Because | undefined {
+  const spent = limits.find((limit) => limit.left - used(limit) < 1);
   return spent === undefined ? undefined : REASONS.limitReached({ limit: spent.name, left: spent.left - used(spent) });
 }

@@ -18,7 +18,8 @@ const MOST_SHOWN = 25;
 export interface PassRequest extends Pick<PassInput, 'rules'> {
   readonly now: Instant;
   readonly memory: ReschedulingMemory;
-  readonly limits?: PassInput['limits'];
+  /** Without it nothing but PodDisruptionBudgets limits moves. */
+  readonly limitsOf?: PassInput['limitsOf'];
   readonly measurements?: Measurements;
   /** Moves of the pass; as many as a dry run shows where absent. */
   readonly most?: number;
@@ -28,7 +29,7 @@ export interface PassRequest extends Pick<PassInput, 'rules'> {
 export function* runPass(
   snapshot: ClusterSnapshot,
   policy: ReschedulingPolicy,
-  { now, memory, rules, limits = [], measurements = NO_MEASUREMENTS, most = MOST_SHOWN }: PassRequest,
+  { now, memory, rules, limitsOf = () => [], measurements = NO_MEASUREMENTS, most = MOST_SHOWN }: PassRequest,
 ): Steps<PassResult> {
   const cluster = yield* readCluster(snapshot, measurements, { now, isSelected: nodesOf(policy) });
   const avoidedBy = avoidedIn(snapshot, now);
@@ -36,7 +37,7 @@ export function* runPass(
     cluster,
     policy,
     rules,
-    limits,
+    limitsOf,
     memory,
     most,
     avoidedBy,

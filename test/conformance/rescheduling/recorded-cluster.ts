@@ -3,11 +3,12 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliValue, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import type { Measurements, PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
-import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
+import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
 import type { PassInput, PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
@@ -96,8 +97,8 @@ export function passOver(
   const isSelected = policy.nodeSelector === undefined ? () => true : prepareSelector(policy.nodeSelector).matches;
   const cluster = finish(readCluster(snapshot, measurementsOf(recorded), { now, isSelected, spreads }));
   const avoidedBy: PassInput['avoidedBy'] = ({ key }) => avoided(key.uid ?? '');
-  const limits = limitsOf(recorded);
-  return finish(planPass({ cluster, policy, rules, limits, memory, most, avoidedBy, canAvoid: () => true }));
+  const limitsOf = limitsIn(recorded);
+  return finish(planPass({ cluster, policy, rules, limitsOf, memory, most, avoidedBy, canAvoid: () => true }));
 }
 
 function snapshotOf({ nodes, pods, budgets = [], namespaces = [] }: RecordedSnapshot): ClusterSnapshot {
@@ -167,12 +168,13 @@ function useOf(usage: Texts | undefined): PodUse | undefined {
 }
 
 /** The rate of a budget, which no PodDisruptionBudget has. */
-function limitsOf({ budgets = [] }: RecordedSnapshot): readonly RateLimit[] {
-  return budgets.flatMap((budget) => {
+function limitsIn({ budgets = [] }: RecordedSnapshot): LimitsOf {
+  const limits = budgets.flatMap((budget) => {
     const { maxPerHour = 0, usedLastHour = 0, namespace, name } = budget;
     if (maxPerHour === 0) return [];
     const { matches } = prepareSelector(budgetOf(budget).selector);
-    const covers: RateLimit['covers'] = (pod) => pod.namespace === namespace && matches(pod.labels);
-    return [{ name: `${namespace}/${name}`, covers, left: maxPerHour - usedLastHour }];
+    const limit = { name: `${namespace}/${name}`, left: maxPerHour - usedLastHour };
+    return [{ limit, covers: (pod: Pod) => pod.namespace === namespace && matches(pod.labels) }];
   });
+  return (pod) => limits.filter(({ covers }) => covers(pod)).map(({ limit }) => limit);
 }

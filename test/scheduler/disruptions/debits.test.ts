@@ -16,7 +16,8 @@ import {
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createDebits, createKnownLimits } from '#scheduler/disruptions/debit-removals.ts';
+import { createDebits } from '#scheduler/disruptions/debit-removals.ts';
+import { createKnownLimits } from '#scheduler/disruptions/known-limits.ts';
 import { createLimitReports } from '#scheduler/disruptions/report-limits.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
 import { valueOf } from '#test/build/value-of.ts';

@@ -108,21 +108,43 @@ describe('the scheduler process moves pods that fail', { timeout: TIMEOUT_MS }, 
     });
   });
 
-  test('a pod without room under a DisruptionLimit stays, and the status says for which limit', async () => {
-    const limit = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: 'none' } };
-    const spec = { selector: { matchLabels: { app: 'limited' } }, limits: [{ max: 0, window: '1h' }] };
-    await send('POST', `${PLIMSOLL}/namespaces/default/disruptionlimits`, { ...limit, spec });
-    const restarted = { name: 'main', restartCount: 9 };
-    await createPod('limited', 'a', { containerStatuses: [restarted] });
-    await createPod('limited', 'b');
-    await createPolicy('limits', { restarts: 9 });
-    const example = 'DisruptionLimit default/none has 0 disruptions left';
-    await eventually(async () => {
-      const left = [{ code: 'LimitReached', count: 1, example }];
-      expect(await statusOf('limits')).toMatchObject({ planned: 0, evicted: [], left });
-    }, PATIENCE_MS);
-    await send('DELETE', `${PLIMSOLL}/reschedulingpolicies/limits`);
-  });
+  const NONE_AN_HOUR = [{ max: 0, window: '1h' }];
+
+  test.each([
+    {
+      owner: 'limited',
+      path: `${PLIMSOLL}/namespaces/default/disruptionlimits`,
+      kind: 'DisruptionLimit',
+      name: 'none',
+      restarts: 9,
+      spec: { selector: { matchLabels: { app: 'limited' } }, limits: NONE_AN_HOUR },
+      example: 'DisruptionLimit default/none has 0 disruptions left',
+    },
+    {
+      owner: 'defaulted',
+      path: `${PLIMSOLL}/disruptionpolicies`,
+      kind: 'DisruptionPolicy',
+      name: 'plimsoll',
+      restarts: 10,
+      spec: { defaults: [{ limits: NONE_AN_HOUR }] },
+      example: 'the default limit of default/Rollout/defaulted has 0 disruptions left',
+    },
+  ])(
+    'a pod without room under a $kind stays, and the status says why',
+    async ({ owner, path, kind, name, restarts, spec, example }) => {
+      await send('POST', path, { apiVersion: 'plimsoll.dev/v1alpha1', kind, metadata: { name }, spec });
+      const restarted = { name: 'main', restartCount: restarts };
+      await createPod(owner, 'a', { containerStatuses: [restarted] });
+      await createPod(owner, 'b');
+      await createPolicy(owner, { restarts });
+      await eventually(async () => {
+        const left = [{ code: 'LimitReached', count: 1, example }];
+        expect(await statusOf(owner)).toMatchObject({ planned: 0, evicted: [], left });
+      }, PATIENCE_MS);
+      await send('DELETE', `${PLIMSOLL}/reschedulingpolicies/${owner}`);
+      await send('DELETE', `${path}/${name}`);
+    },
+  );
 
   test('the owner of refused pods is kept away from the node, and no pod is evicted (S3-4)', async () => {
     const status = { phase: 'Failed', reason: 'OutOfcpu', startTime: new Date().toISOString(), conditions: [] };

@@ -112,8 +112,8 @@ describe('planPass', () => {
   });
 
   test('a limit in time holds where the budget does not', () => {
-    const limits = [{ name: 'hourly', covers: () => true, left: 1 }];
-    expect(moved({ pods: ninePods(), limits })).toHaveLength(1);
+    const hourly = { name: 'hourly', left: 1 };
+    expect(moved({ pods: ninePods(), limitsOf: () => [hourly] })).toHaveLength(1);
   });
 });
 

@@ -54,8 +54,8 @@ describe('a pass over a snapshot', () => {
   });
 
   test('is held by a limit', () => {
-    const limits = [{ name: 'hourly', covers: () => true, left: 1 }];
-    expect(pass({ limits }).moves).toHaveLength(1);
+    const hourly = { name: 'hourly', left: 1 };
+    expect(pass({ limitsOf: () => [hourly] }).moves).toHaveLength(1);
   });
 
   test.each([

@@ -1,40 +1,43 @@
 import { decodeAccount } from '#shared/api/disruption-account.ts';
-import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import type { Account } from '#shared/domain/disruption/account.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type LimitSources, rateLimitOf } from '#shared/domain/rescheduling/limit-room.ts';
-import type { RateLimit } from '#shared/domain/rescheduling/restraint.ts';
+import { createPodLimits } from '#shared/domain/rescheduling/limit-room.ts';
+import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { DISRUPTION_ACCOUNTS, DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
+import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
+import { createKnownLimits, limitsByNamespace } from '#scheduler/disruptions/known-limits.ts';
 
-/** DisruptionLimits and what is counted of them. Where they are not served or not read yet, a pass knows none. */
-export interface KnownLimits {
+/**
+ * DisruptionLimits, the default limits of the DisruptionPolicy and what is counted of both. Where they are not served or
+ * not read yet, a pass knows none.
+ */
+export interface PodLimits {
   readonly run: (signal: AbortSignal) => Promise<unknown>;
-  readonly limitsIn: (snapshot: ClusterSnapshot, now: Instant) => readonly RateLimit[];
+  readonly limitsIn: (snapshot: ClusterSnapshot, now: Instant) => LimitsOf;
 }
 
-const readLimit = decodeWith(decodeDisruptionLimit);
 const readDebits = decodeWith(decodeAccount);
 
 /** Nothing is read before they run. */
-export function createKnownLimits(options: ClientContext): KnownLimits {
+export function watchPodLimits(options: ClientContext): PodLimits {
+  const known = createKnownLimits(options);
   const shared = { ...options, backoff: REFLECTOR_BACKOFF };
-  const limits = createReflector({ ...shared, resource: DISRUPTION_LIMITS, slim: readLimit });
   const accounts = createReflector({ ...shared, resource: DISRUPTION_ACCOUNTS, slim: readAccount });
   return {
-    run: (signal) => Promise.all([limits.run(signal), accounts.run(signal)]),
+    run: (signal) => Promise.all([known.limits, known.policies, accounts].map((each) => each.run(signal))),
     limitsIn: (snapshot, now) => {
       const byNamespace = new Map([...accounts.values()].map(({ namespace, account }) => [namespace, account]));
-      const sourcesOf = (namespace: string): LimitSources => {
-        const pods = Array.from(podsIn(snapshot, namespace), ({ pod }) => pod);
-        return { pods, account: byNamespace.get(namespace) ?? [], now };
-      };
-      return [...limits.values()].map((limit) => rateLimitOf(limit, () => sourcesOf(limit.namespace)));
+      return createPodLimits({
+        limits: limitsByNamespace(known, snapshot),
+        pods: (namespace) => Array.from(podsIn(snapshot, namespace), ({ pod }) => pod),
+        account: (namespace) => byNamespace.get(namespace) ?? [],
+        now,
+      });
     },
   };
 }
