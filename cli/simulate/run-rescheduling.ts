@@ -12,6 +12,8 @@ import {
   type LeftStatus,
   moveStatus,
   type MoveStatus,
+  overTargetStatus,
+  type OverTargetStatus,
 } from '#shared/domain/rescheduling/status.ts';
 import { moveRules } from '#shared/kube/annotations/move-rules.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
@@ -50,6 +52,7 @@ interface ReschedulingView {
   readonly moves: readonly MoveStatus[];
   readonly stays: PassResult['stays'];
   readonly left: readonly LeftStatus[];
+  readonly overTarget: readonly OverTargetStatus[];
   readonly keptAway: readonly KeptAwayStatus[];
   readonly notes: readonly string[];
 }
@@ -77,6 +80,7 @@ function viewOf(read: ClusterManifests, wanted: string | undefined): Reschedulin
     unevenness: result.unevenness,
     moves: result.moves.map(moveStatus),
     stays: result.stays,
+    overTarget: overTargetStatus(result),
     keptAway: result.keptAway.map(keptAwayStatus),
     left: countReasons(result.stays.map(({ because }) => because)),
     notes: [...(policy === DRY_RUN_POLICY ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
@@ -97,8 +101,9 @@ function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): 
   return policies[0] ?? DRY_RUN_POLICY;
 }
 
-function printView({ metadata, mode, considered, unevenness, moves, stays, keptAway, left }: ReschedulingView): string {
-  const { before, after } = unevenness;
+function printView(view: ReschedulingView): string {
+  const { metadata, mode, considered, moves, stays, keptAway, overTarget, left } = view;
+  const { before, after } = view.unevenness;
   const hidden = stays.length - MOST_SHOWN;
   return joinParts([
     printLine(passHeadline(metadata.name, mode, moves.length, considered)) +
@@ -107,6 +112,10 @@ function printView({ metadata, mode, considered, unevenness, moves, stays, keptA
     formatSection(
       ['KEPT AWAY', 'FROM', 'WHY'],
       keptAway.map(({ owner, node, text }) => [owner, node, text]),
+    ),
+    formatSection(
+      ['STILL OVER TARGET', 'LOAD', 'WHY ITS PODS STAY'],
+      overTarget.slice(0, MOST_SHOWN).map(({ node, text, obstacle }) => [node, text, obstacle]),
     ),
     formatSection(
       ['STAY', 'PODS'],

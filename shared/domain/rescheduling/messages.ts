@@ -103,6 +103,12 @@ export const REASONS = {
     (f: OfNode & { readonly gain: number; readonly least: number }) =>
       `on node ${f.node} it would gain ${points(f.gain)} points; ${points(f.least)} are needed`,
   ),
+  noNodeIsLow: reason('NoNodeIsLow', () => 'no node is below what counts as low in every resource'),
+  fewReadings: reason(
+    'FewReadings',
+    (f: { readonly readings: number; readonly needed: number }) =>
+      `it was above its target in ${f.readings} readings in succession; ${f.needed} are needed`,
+  ),
   notNeeded: reason('NotNeeded', () => 'no policy finds fault with its place'),
 
   overloaded: reason(

@@ -51,8 +51,17 @@ export interface KeepAway {
   readonly because: Because;
 }
 
+/** A node that is above its target once the moves are done. */
+export interface OverTarget {
+  readonly node: string;
+  readonly because: Because;
+  /** Why it gives no pods away, whatever its pods; `undefined` where the reasons of its pods say why. */
+  readonly held: Because | undefined;
+}
+
 export interface PassResult {
   readonly moves: readonly Move[];
+  readonly overTarget: readonly OverTarget[];
   readonly keptAway: readonly KeepAway[];
   readonly stays: readonly Stay[];
   /** Pods that some policy looked at. */

@@ -5,7 +5,7 @@ import { type ReschedulingMemory, rememberMoves, settleMoves } from './memory.ts
 import type { Pass, PassInput, PassResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
-import { countHotReadings } from './policies/underused.ts';
+import { countHotReadings, nodesOverTarget } from './policies/underused.ts';
 import type { PolicyInput } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
 import { POLICY_KINDS, RESTRAINTS } from './policy.ts';
@@ -42,6 +42,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   return {
     moves: pass.moves.map(({ move }) => move),
     stays: pass.stays,
+    overTarget: nodesOverTarget(asked),
     keptAway: ownersToKeepAway(input),
     considered: pass.considered,
     unevenness: { before, after: unevenness(cluster) },

@@ -20,6 +20,8 @@ export interface ReschedulingStatus {
   readonly evicted: readonly EvictedPod[];
   /** Why the other pods stayed: how many for each reason, most frequent first. */
   readonly left: readonly LeftStatus[];
+  /** Nodes that are above their target once the moves are done, and what holds their pods. */
+  readonly overTarget: readonly OverTargetStatus[];
   /** Owners that nodes do not run pods of, and are to be kept away from them. */
   readonly keptAway: readonly KeptAwayStatus[];
   /** Owners that are left alone since kube-scheduler disagrees. */
@@ -45,6 +47,13 @@ export interface LeftStatus {
   readonly example: string;
 }
 
+export interface OverTargetStatus {
+  readonly node: string;
+  readonly text: string;
+  /** Why it stays above: how many of its pods stay for which reason, most frequent first. */
+  readonly obstacle: string;
+}
+
 export interface KeptAwayStatus {
   readonly owner: string;
   readonly node: string;
@@ -66,15 +75,13 @@ export interface PolicyStatus {
 }
 
 /** An object of at most some KiB, whatever the cluster. */
-const MOST = { moves: 20, left: 20, keptAway: 20, stopped: 20 } as const;
+const MOST = { moves: 20, left: 20, overTarget: 20, keptAway: 20, stopped: 20 } as const;
 
 /** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
 
-export function statusOf(
-  { moves, stays, keptAway, considered, memory }: PassResult,
-  { now, mode, moved, evicted }: CarriedOut,
-): ReschedulingStatus {
+export function statusOf(result: PassResult, { now, mode, moved, evicted }: CarriedOut): ReschedulingStatus {
+  const { moves, stays, keptAway, considered, memory } = result;
   return {
     lastPass: now,
     mode,
@@ -84,6 +91,7 @@ export function statusOf(
     moves: moves.slice(0, MOST.moves).map(moveStatus),
     evicted: evicted.slice(-MAX_EVICTED),
     left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
+    overTarget: overTargetStatus(result).slice(0, MOST.overTarget),
     keptAway: keptAway.slice(0, MOST.keptAway).map(keptAwayStatus),
     stopped: stoppedOwners(memory).slice(0, MOST.stopped),
     policies: POLICY_KINDS.flatMap((policy) => {
@@ -124,6 +132,19 @@ export function evictedPod(
     at,
     because: { code: because.code, text, facts: {} },
   };
+}
+
+/** The nodes that a pass leaves above their target, as they are shown. */
+export function overTargetStatus({ overTarget, stays }: PassResult): readonly OverTargetStatus[] {
+  const byNode = Map.groupBy(
+    stays.filter(({ policy }) => policy === 'underused'),
+    ({ node }) => node,
+  );
+  return overTarget.map(({ node, because, held }) => {
+    const left = countReasons((byNode.get(node) ?? []).map((stay) => stay.because));
+    const counts = left.map(({ code, count }) => `${count} ${code}`).join(', ');
+    return { node, text: because.text, obstacle: held?.text ?? counts };
+  });
 }
 
 /** An owner that is kept away from a node, as it is shown. */

@@ -11,6 +11,8 @@ import {
   yardstickOf,
 } from '#shared/domain/rescheduling/load.ts';
 import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import { REASONS } from '#shared/domain/rescheduling/messages.ts';
+import type { OverTarget } from '#shared/domain/rescheduling/pass.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
@@ -37,7 +39,7 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
   const groups: WishGroup[] = [];
   for (const node of open) {
     if (excess(yardstick, node) > 0) {
-      if (underused.by === 'Usage' && (memory.hotReadings.get(node.name) ?? 0) < READINGS) continue;
+      if (whyEarly(node, underused, memory) !== undefined) continue;
       groups.push(groupOf(input, underused, { yardstick, node, leastGain, isFilled: false }));
     } else if (filled.has(node.name)) {
       const source = { yardstick: mean, node, leastGain: leastGain + FILLED_GAIN, isFilled: true };
@@ -54,6 +56,31 @@ const NO_NODES: ReadonlySet<string> = new Set();
 function filledByRules({ owners }: ReschedulingMemory): ReadonlySet<string> {
   const moves = [...owners.values()].flatMap((owner) => owner.moves).filter(({ policy }) => policy === 'affinity');
   return new Set(moves.flatMap(({ replacement }) => replacement?.node ?? []));
+}
+
+/** The nodes that are above their target once the moves of a pass are planned, the fullest first. */
+export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): readonly OverTarget[] {
+  const { underused } = policy;
+  if (underused === undefined) return [];
+  const yardstick = yardstickOf(cluster, underused);
+  const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
+  const noneIsLow = open.some((node) => isLow(yardstick, node)) ? undefined : REASONS.noNodeIsLow({});
+  const over = open.filter((node) => excess(yardstick, node) > 0);
+  return over
+    .toSorted((a, b) => excess(yardstick, b) - excess(yardstick, a))
+    .map((node) => ({
+      node: node.name,
+      because: whyOver(yardstick, node),
+      held: noneIsLow ?? whyEarly(node, underused, memory),
+    }));
+}
+
+type OverTargetInput = Pick<PolicyInput, 'cluster' | 'policy' | 'memory'>;
+
+/** By usage a node counts only after some readings. */
+function whyEarly({ name }: PassNode, { by }: UnderusedPolicy, { hotReadings }: ReschedulingMemory) {
+  const readings = hotReadings.get(name) ?? 0;
+  return by === 'Usage' && readings < READINGS ? REASONS.fewReadings({ readings, needed: READINGS }) : undefined;
 }
 
 /** The nodes above their target in this reading, with how many in succession there were. */

@@ -51,6 +51,13 @@ test('the status tells what a pass looked at and decided, and which owners are l
         example: '1 pods of default/ReplicaSet/o1 are new, terminating or not yet replaced; 1 may be at a time',
       },
     ],
+    overTarget: [
+      {
+        node: 'a',
+        text: 'node a is at 80.0% of cpu by requests, above its target of 65%',
+        obstacle: '5 SchedulerDisagrees, 3 OwnerWindow',
+      },
+    ],
     keptAway: [{ owner: 'default/ReplicaSet/o1', node: 'c', text: 'refused' }],
     stopped: [{ owner: 'default/ReplicaSet/o0', until: '2026-09-21T15:13:20.000Z', text: stop.text }],
     conditions: [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY, type PastMove, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { countHotReadings } from '#shared/domain/rescheduling/policies/underused.ts';
+import { overTargetStatus } from '#shared/domain/rescheduling/status.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import {
@@ -158,4 +159,36 @@ describe('a node below its target that moves for rules have filled', () => {
   function memoryOf(move: PastMove): ReschedulingMemory {
     return { ...NO_MEMORY, owners: new Map([['moved', { moves: [move], stop: undefined }]]) };
   }
+});
+
+describe('the nodes that a pass leaves above their target', () => {
+  const C = buildNode({ name: 'c', allocatable: SIZE });
+  const left = (given: Parameters<typeof passOn>[0]) =>
+    overTargetStatus(passOn(given)).map(({ node, obstacle }) => `${node}: ${obstacle}`);
+
+  test('are named, the fullest first, with the reasons of their pods', () => {
+    const single = (node: string, count: number) =>
+      Array.from({ length: count }, (_, n) => replica({ name: `${node}${n}`, node, owner: `${node}${n}` }));
+    const three = [0, 1, 2].map((n) => replica({ name: `three${n}`, node: 'a', owner: 'three' }));
+    const given = { nodes: [A, B, C], pods: [...single('b', 7), ...single('a', 6), ...three] };
+    expect(left(given)).toEqual(['a: 6 LastReadyReplica, 2 OwnerWindow', 'b: 7 LastReadyReplica']);
+    expect(passOn(given).overTarget[0]?.because.text).toContain('node a is at 80.0% of cpu');
+  });
+
+  test('are none where all of them get below it, or where no policy has a target', () => {
+    expect(left({ nodes: [A, B], pods: podsOn('a', 8) })).toEqual([]);
+    expect(left({ nodes: [A, B], pods: podsOn('a', 9), policy: { ...UNDERUSED, underused: undefined } })).toEqual([]);
+  });
+
+  test('are held by nodes none of which is low', () => {
+    const given = { nodes: [A, B], pods: [...podsOn('a', 9), ...podsOn('b', 5)] };
+    expect(left(given)).toEqual(['a: no node is below what counts as low in every resource']);
+  });
+
+  test('by usage are held by the readings that are missing', () => {
+    const policy = { ...UNDERUSED, underused: underusedBy({ cpu: 65 }, { by: 'Usage' }) };
+    const ofNode = (name: string) => ({ cpu: name === 'a' ? 9_000 : 0, memory: 1 });
+    const given = { nodes: [A, B], pods: podsOn('a', 4), policy, measurements: { ofNode, ofPod: () => undefined } };
+    expect(left(given)).toEqual(['a: it was above its target in 1 readings in succession; 3 are needed']);
+  });
 });
