@@ -27,7 +27,7 @@ interface Measure {
 export interface Yardstick extends Measure {
   /** Columns with their targets and what counts as low, as shares. */
   readonly limits: readonly Limit[];
-  readonly by: string;
+  readonly by: 'requests' | 'usage';
 }
 
 interface Limit {

@@ -1,3 +1,4 @@
+import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import {
   excess,
@@ -20,6 +21,9 @@ import { type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './w
 
 /** Readings in succession above its target after which a node's use counts. */
 const READINGS = 3;
+/** The same within so much of the target: use wavers, and a node that is at its target is above it now and then. */
+const READINGS_NEAR = 8;
+const NEAR = 0.02;
 
 /**
  * Points beyond the least gain that a move off a node below its target must bring: such moves even out what moves for rules
@@ -39,7 +43,7 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
   const groups: WishGroup[] = [];
   for (const node of open) {
     if (excess(yardstick, node) > 0) {
-      if (whyEarly(node, underused, memory) !== undefined) continue;
+      if (whyEarly(node, yardstick, memory) !== undefined) continue;
       groups.push(groupOf(input, underused, { yardstick, node, leastGain, isFilled: false }));
     } else if (filled.has(node.name)) {
       const source = { yardstick: mean, node, leastGain: leastGain + FILLED_GAIN, isFilled: true };
@@ -71,16 +75,18 @@ export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): r
     .map((node) => ({
       node: node.name,
       because: whyOver(yardstick, node),
-      held: noneIsLow ?? whyEarly(node, underused, memory),
+      held: noneIsLow ?? whyEarly(node, yardstick, memory),
     }));
 }
 
 type OverTargetInput = Pick<PolicyInput, 'cluster' | 'policy' | 'memory'>;
 
 /** By usage a node counts only after some readings. */
-function whyEarly({ name }: PassNode, { by }: UnderusedPolicy, { hotReadings }: ReschedulingMemory) {
-  const readings = hotReadings.get(name) ?? 0;
-  return by === 'Usage' && readings < READINGS ? REASONS.fewReadings({ readings, needed: READINGS }) : undefined;
+function whyEarly(node: PassNode, yardstick: Yardstick, { hotReadings }: ReschedulingMemory): Because | undefined {
+  if (yardstick.by !== 'usage') return undefined;
+  const readings = hotReadings.get(node.name) ?? 0;
+  const needed = excess(yardstick, node) < NEAR ? READINGS_NEAR : READINGS;
+  return readings < needed ? REASONS.fewReadings({ readings, needed }) : undefined;
 }
 
 /** The nodes above their target in this reading, with how many in succession there were. */
@@ -91,7 +97,7 @@ export function countHotReadings(
 ): ReadonlyMap<string, number> {
   const yardstick = yardstickOf(cluster, underused);
   const hot = cluster.nodes.filter((node) => isMeasured(node, underused) && excess(yardstick, node) > 0);
-  return new Map(hot.map(({ name }) => [name, Math.min(READINGS, (before.get(name) ?? 0) + 1)]));
+  return new Map(hot.map(({ name }) => [name, Math.min(READINGS_NEAR, (before.get(name) ?? 0) + 1)]));
 }
 
 function isMeasured({ used }: PassNode, { by }: UnderusedPolicy): boolean {

@@ -101,13 +101,26 @@ describe('by usage', () => {
     expect(codeOf(result, 'a0')).toBe('LittleGain');
   });
 
-  test('readings above the target count up to three and begin anew after one below', () => {
+  test.each([
+    [3, 6_700, 1],
+    [2, 6_700, 0],
+    [8, 6_600, 1],
+    [7, 6_600, 0],
+  ])('%i readings above the target of 65%%, now %i of 10000, make %i moves', (readings, cpu, count) => {
+    const ofNode = (name: string) => ({ cpu: name === 'a' ? cpu : 0, memory: 1 });
+    const measurements = { ofNode, ofPod: () => ({ cpu: 1_000, memory: 1 }) };
+    const before = { ...NO_MEMORY, hotReadings: new Map([['a', readings - 1]]) };
+    const { moves } = passOn({ nodes: [A, B], pods: podsOn('a', 6), policy, memory: before, measurements, most: 1 });
+    expect(moves).toHaveLength(count);
+  });
+
+  test('readings above the target count up to eight and begin anew after one below', () => {
     const count = (before: number | undefined, cpu: number | undefined) => {
       const ofNode = () => (cpu === undefined ? undefined : { cpu, memory: 1 });
       const cluster = clusterWith({ nodes: [A], measurements: { ofNode, ofPod: () => undefined } });
       return countHotReadings(new Map(before === undefined ? [] : [['a', before]]), cluster, policy.underused).get('a');
     };
-    expect([count(undefined, 7_000), count(1, 7_000), count(3, 7_000)]).toEqual([1, 2, 3]);
+    expect([count(undefined, 7_000), count(3, 7_000), count(8, 7_000)]).toEqual([1, 4, 8]);
     expect([count(2, 6_000), count(2, undefined)]).toEqual([undefined, undefined]);
   });
 });
