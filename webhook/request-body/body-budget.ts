@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { crc32 } from 'node:zlib';
 import { keepReading } from '#shared/http/linger.ts';
 import { createFairShares, type Share, createSharedTimeout, createFairQueue } from './fair-queue.ts';
 import { freeChunk, DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
@@ -9,11 +10,20 @@ import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './revi
 export type Unread = 'tooLarge' | 'tooMany' | 'tooSlow' | NonNullable<ReviewScan['beyond']>;
 
 export type ReviewBody =
-  /** The bytes are valid until the callback returns. */
-  | { readonly kind: 'whole'; readonly bytes: Buffer; readonly values: number }
+  | WholeBody
   | { readonly kind: 'unread'; readonly why: Unread; readonly start: ReviewStart | undefined }
   /** The client disconnected before the body was complete. */
   | { readonly kind: 'gone' };
+
+/** A body without what is not read (`advanceScan`). */
+interface WholeBody {
+  readonly kind: 'whole';
+  /** Valid until the callback returns. */
+  readonly bytes: Buffer;
+  readonly values: number;
+  /** The CRC-32 of the body as it came. */
+  readonly fingerprint: number;
+}
 
 /** Limits of what is read. */
 export interface BodyBounds {
@@ -28,8 +38,8 @@ export interface BodyBudget extends BodyBounds {
 
 type Done = (body: ReviewBody) => void;
 
-/** Calls back exactly once. */
-export type ReadBody = (request: IncomingMessage, done: Done) => void;
+/** Calls back exactly once. Lists with these keys are emptied. */
+export type ReadBody = (request: IncomingMessage, done: Done, unread?: readonly Buffer[]) => void;
 
 /** Nearly every review is smaller, and a connection carries one at a time: these are read at once, for any sender. */
 const SMALL_BYTES = 16 * 1024;
@@ -46,6 +56,7 @@ interface Reading {
   readonly request: IncomingMessage;
   readonly body: IncomingBody;
   readonly done: Done;
+  readonly unread: readonly Buffer[];
   /** The first chunk, once it has arrived. */
   first: Buffer | undefined;
   /** The memory lease that it holds until it is done. */
@@ -94,8 +105,8 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
     if (reading.share === undefined) refuse(reading, 'tooMany');
   }
 
-  return (request, done) => {
-    const reading = begin(request, done);
+  return (request, done, unread = []) => {
+    const reading = begin(request, done, unread);
     const empty = (): void => wholeBody(reading, Buffer.alloc(0), limits);
     reading.body.into(sink(reading, (first) => sort(reading, first), empty));
   };
@@ -103,11 +114,12 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
 
 const UNKNOWN = { namespace: undefined, username: undefined };
 
-function begin(request: IncomingMessage, done: Done): Reading {
+function begin(request: IncomingMessage, done: Done, unread: readonly Buffer[]): Reading {
   return {
     request,
     body: incomingBody(request, DROPPED),
     done,
+    unread,
     first: undefined,
     share: undefined,
     stopWaiting: () => undefined,
@@ -132,7 +144,8 @@ function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
 
 /** Copies each chunk, frees it, and scans it. */
 function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
-  const scan = startScan(limits);
+  const scan = startScan(limits, reading.unread);
+  let fingerprint = 0;
   let size = 0;
   const piece = (bytes: Buffer): void => {
     if (size + bytes.length > buffer.length) {
@@ -140,21 +153,23 @@ function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
       return;
     }
     size += bytes.copy(buffer, size);
+    fingerprint = crc32(bytes, fingerprint);
     if (bytes !== reading.first) freeChunk(bytes);
     advanceScan(scan, buffer, size);
     if (scan.beyond !== undefined) refuse(reading, scan.beyond);
   };
   const filling = sink(reading, piece, () => {
-    finish(reading, { kind: 'whole', bytes: buffer.subarray(0, size), values: scan.values });
+    finish(reading, { kind: 'whole', bytes: buffer.subarray(0, size), values: scan.values, fingerprint });
   });
   reading.body.into(filling);
   return filling;
 }
 
 function wholeBody(reading: Reading, bytes: Buffer, limits: ScanLimits): void {
-  const scan = startScan(limits);
+  const fingerprint = crc32(bytes);
+  const scan = startScan(limits, reading.unread);
   advanceScan(scan, bytes, bytes.length);
-  if (scan.beyond === undefined) finish(reading, { kind: 'whole', bytes, values: scan.values });
+  if (scan.beyond === undefined) finish(reading, { kind: 'whole', bytes, values: scan.values, fingerprint });
   else refuse(reading, scan.beyond);
 }
 

@@ -11,6 +11,8 @@ export interface ScanLimits {
 /** The state of scanning a review while it arrives. */
 export interface ReviewScan {
   readonly limits: ScanLimits;
+  /** Keys of lists that are emptied. */
+  readonly unread: readonly Buffer[];
   /** Everything before this has been scanned. */
   position: number;
   depth: number;
@@ -22,6 +24,10 @@ export interface ReviewScan {
   stringEnd: number;
   /** The managedFields that are being skipped. */
   region: Region | undefined;
+  /** Where the contents of the list begin that is being emptied; -1 outside such a list. */
+  listStart: number;
+  /** The depth around that list: unbalanced brackets make it negative. */
+  listDepth: number;
   /** The limit that was exceeded; scanning stops then. */
   beyond: keyof ScanLimits | undefined;
 }
@@ -44,6 +50,12 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/**
+ * Lists in a pod that no decision reads, and that are most of what parsing it costs. Short ones are cheaper to parse than
+ * to empty. As with managedFields, the API server has written them, so that their grammar need not be checked.
+ */
+export const UNREAD_IN_PODS: readonly Buffer[] = [Buffer.from('env')];
+
 const OLD_OBJECT = Buffer.from('oldObject');
 const MANAGED_FIELDS = Buffer.from('managedFields');
 /** Where an entry of managedFields says that a client sent the class name. */
@@ -53,9 +65,12 @@ const DEPTH_OF_ENTRY = 2;
 const WITH_SENT_CLASS = Buffer.from('[{"fieldsV1":{"f:spec":{"f:priorityClassName":{}}}}]');
 const WITH_OTHER_FIELDS = Buffer.from('[{}]');
 
-export function startScan(limits: ScanLimits): ReviewScan {
+const NO_KEYS: readonly Buffer[] = [];
+
+export function startScan(limits: ScanLimits, unread = NO_KEYS): ReviewScan {
   return {
     limits,
+    unread,
     position: 0,
     depth: 0,
     values: 0,
@@ -63,6 +78,8 @@ export function startScan(limits: ScanLimits): ReviewScan {
     stringStart: -1,
     stringEnd: -1,
     region: undefined,
+    listStart: -1,
+    listDepth: 0,
     beyond: undefined,
   };
 }
@@ -71,7 +88,8 @@ export function startScan(limits: ScanLimits): ReviewScan {
  * Scans the bytes of a review up to `end`, continuing where it stopped. It bounds depth and values before `JSON.parse`
  * runs, and removes managedFields: a tenant can put any JSON there, 10,000 levels deep and in any encoding, and the API
  * server forwards it unchanged. We only need to know whether a client sent the class name, so managedFields is replaced
- * by the shortest JSON that says so, padded with spaces. The scan does not check the grammar: the rest is parsed.
+ * by the shortest JSON that says so, padded with spaces. Unread lists are emptied. The scan does not check the grammar: the
+ * rest is parsed.
  */
 export function advanceScan(scan: ReviewScan, bytes: Buffer, end: number): void {
   while (scan.position < end && scan.beyond === undefined) {
@@ -102,11 +120,13 @@ function passCounted(scan: ReviewScan, bytes: Buffer, end: number): void {
     } else if (isOpening(byte)) {
       if (beginsRegion(scan, bytes, index)) break;
       noteOldObject(scan, bytes, index, values);
+      noteUnreadList(scan, bytes, index, depth);
       values += 1;
       depth += 1;
       if (depth > limits.depth) break;
     } else if (isClosing(byte)) {
       depth -= 1;
+      endUnreadList(scan, bytes, index, depth);
     }
   }
   scan.position = index;
@@ -147,6 +167,24 @@ function noteOldObject(scan: ReviewScan, bytes: Buffer, index: number, values: n
   if (!isKey(scan, bytes, index, OLD_OBJECT)) return;
   if (values > scan.limits.values) scan.beyond = 'values';
   scan.valuesBefore = values;
+}
+
+/** Notes where a list begins that is to be emptied; its values are counted nevertheless. */
+function noteUnreadList(scan: ReviewScan, bytes: Buffer, index: number, depth: number): void {
+  if (bytes[index] !== OPEN_BRACKET || scan.listStart >= 0) return;
+  // No callback: a closure would cost an allocation for every bracket.
+  for (const key of scan.unread) {
+    if (!isKey(scan, bytes, index, key)) continue;
+    scan.listStart = index + 1;
+    scan.listDepth = depth;
+  }
+}
+
+/** Empties the list if it ends here. */
+function endUnreadList(scan: ReviewScan, bytes: Buffer, index: number, depth: number): void {
+  if (depth !== scan.listDepth || scan.listStart < 0) return;
+  bytes.fill(SPACE, scan.listStart, index);
+  scan.listStart = -1;
 }
 
 /** Skips from the opening bracket to the closing one. */

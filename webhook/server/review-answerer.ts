@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
@@ -65,7 +64,7 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
       return { code: 200, body: encodeReview(decoded.uid, refusals.malformed(decoded.message), undefined) };
     }
     const { request } = decoded.review;
-    if (uids.isReused(request.uid, crc32(body.bytes))) metrics.uidUsedTwice(asked.path, request);
+    if (uids.isReused(request.uid, body.fingerprint)) metrics.uidUsedTwice(asked.path, request);
     return body.values > MANY_VALUES ? handleLater(asked, decoded.review) : handleReview(asked, decoded.review);
   }
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import type { ReadBody } from '#webhook/request-body/body-budget.ts';
+import type { ReadBody, ReviewBody } from '#webhook/request-body/body-budget.ts';
 import { headProblem } from '#webhook/request-body/review-start.ts';
+import { UNREAD_IN_PODS } from '#webhook/request-body/review-scan.ts';
 import { LOG, type Failure } from '#webhook/messages.ts';
 import {
   createAnswerer,
@@ -21,6 +23,10 @@ export interface ReviewListenerOptions extends AnswererOptions {
   readonly readBody: ReadBody;
   readonly log: Log;
 }
+
+/** Entries for pods. Templates are compared as a whole. */
+const POD_PATHS: readonly string[] = [WEBHOOK_PATHS.mutate, WEBHOOK_PATHS.validate, WEBHOOK_PATHS.quota];
+const NOTHING: readonly Buffer[] = [];
 
 const FAILED: Failure = { code: 500, message: 'Internal error' };
 
@@ -54,12 +60,14 @@ export function reviewListener(
       respond(problem);
       return;
     }
-    readBody(request, (body) => {
+    const unread = POD_PATHS.includes(asked.path) ? UNREAD_IN_PODS : NOTHING;
+    const answerWhole = (body: ReviewBody): void => {
       if (body.kind === 'gone') return;
       const answer = guarded(asked, body);
       if (answer instanceof Promise) void answer.then(respond);
       else respond(answer);
-    });
+    };
+    readBody(request, answerWhole, unread);
   }
 
   return (request, response) => {

@@ -1,14 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { advanceScan, startScan, type ReviewScan, type ScanLimits } from '#webhook/request-body/review-scan.ts';
+import {
+  advanceScan,
+  startScan,
+  type ReviewScan,
+  type ScanLimits,
+  UNREAD_IN_PODS,
+} from '#webhook/request-body/review-scan.ts';
 
 const SEED = 20_261_122;
 const LIMITS: ScanLimits = { depth: 200, values: 10_000 };
 
 /** Scans a text in pieces that end at these places, and gives what is left of it. */
-function scanned(json: string | Buffer, limits = LIMITS, ends: readonly number[] = []) {
+function scanned(json: string | Buffer, limits = LIMITS, ends: readonly number[] = [], unread?: readonly Buffer[]) {
   const bytes = Buffer.from(json);
-  const scan = startScan(limits);
+  const scan = startScan(limits, unread);
   for (const end of [...ends, bytes.length]) advanceScan(scan, bytes, end);
   return { scan, text: bytes.toString('utf8') };
 }
@@ -108,6 +114,42 @@ describe('managedFields', () => {
 
   test('that never end leave invalid JSON', () => {
     expect(() => void JSON.parse(scanned('{"managedFields":[{"a":[').text)).toThrow(SyntaxError);
+  });
+});
+
+describe('lists of a pod that no decision reads', () => {
+  const ENV = '[{"name":"A","value":"x]}"},{"name":"B","valueFrom":{"env":[1,{"managedFields":[{"a":1}]}]}}]';
+  const emptied = (json: string, ends?: readonly number[]) => scanned(json, LIMITS, ends, UNREAD_IN_PODS);
+
+  test('are emptied, and counted like all others', () => {
+    const json = `{"spec":{"containers":[{"env":${ENV},"name":"c"}]},"b":[1]}`;
+    const { scan, text } = emptied(json);
+    expect(JSON.parse(text)).toEqual({ spec: { containers: [{ env: [], name: 'c' }] }, b: [1] });
+    expect(scan.values).toBe(scanned(json).scan.values);
+  });
+
+  const others = {
+    'where they are wanted': { json: '{"env":[1]}', unread: [] },
+    'a text': { json: '{"env":"[1]"}', unread: UNREAD_IN_PODS },
+    'an object': { json: '{"env":{"a":[1]}}', unread: UNREAD_IN_PODS },
+    'a longer key': { json: '{"xenv":[1]}', unread: UNREAD_IN_PODS },
+    'without an end': { json: '{"env":[1', unread: UNREAD_IN_PODS },
+    'after a bracket too many': { json: ']]{"a":1}}]', unread: UNREAD_IN_PODS },
+  };
+  test.each(Object.entries(others))('are left alone: %s', (_, { json, unread }) => {
+    expect(scanned(json, LIMITS, [], unread).text).toBe(json);
+  });
+
+  test('are bounded in depth and number', () => {
+    const limits = { depth: 5, values: 20 };
+    expect(scanned('{"env":[[[[[[]]]]]]}', limits, [], UNREAD_IN_PODS).scan.beyond).toBe('depth');
+    expect(scanned(`{"env":[${'1,'.repeat(30)}1]}`, limits, [], UNREAD_IN_PODS).scan.beyond).toBe('values');
+  });
+
+  test('are emptied also where they arrive in chunks', () => {
+    const json = `{"a":{"env":${ENV},"b":1}}`;
+    for (let end = 1; end < json.length; end += 1)
+      expect(emptied(json, [end])).toMatchObject({ text: emptied(json).text });
   });
 });
 

@@ -17,7 +17,7 @@ import { FAILURES, LOG } from '#webhook/messages.ts';
 
 const ALLOWED = allow(because('PriorityAccepted', 'fine'));
 const BOUNDS = { maxBytes: 1024 * 1024, limits: { depth: 20, values: 8_000 } };
-const PATHS = ['/validate', '/validate/deletions'];
+const PATHS = ['/validate', '/validate/templates', '/validate/deletions'];
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -186,6 +186,27 @@ describe('reviewListener', () => {
     answers.push(await post(createPodReview(pod())));
     expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
     expect(logged.filter((line) => line.includes('Decision failed'))).toHaveLength(2);
+  });
+
+  test('hands over a pod without its lists of variables, and a template with them', async () => {
+    const seen: unknown[] = [];
+    const handle: AdmissionHandler = ({ object }) => {
+      seen.push(object);
+      return ALLOWED;
+    };
+    const { post } = await listen(handle);
+    const withEnv = (env: readonly unknown[]) => ({ spec: { containers: [{ name: 'c', env }] } });
+    const body = createPodReview(withEnv([{ name: 'A' }]));
+    for (const path of ['/validate', '/validate/templates']) await post(body, path);
+    expect(seen).toEqual([withEnv([]), withEnv([{ name: 'A' }])]);
+  });
+
+  test('tells two requests with one uid apart by a variable alone', async () => {
+    const { post, logged } = await listen(() => ALLOWED);
+    for (const value of ['1', '2']) {
+      await post(createPodReview(pod({ containers: [{ name: 'c', env: [{ name: 'A', value }] }] }), { uid: 'same' }));
+    }
+    expect(logged.filter((line) => line.includes('uid reused'))).toHaveLength(1);
   });
 
   test('B-09: handles each of two requests with one uid by its own object, and reports it', async () => {
