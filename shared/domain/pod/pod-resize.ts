@@ -104,6 +104,7 @@ export function sumContainers(pod: Pod, amountsOf: (container: Container) => Amo
   if (only !== undefined && containers.length === 1 && initContainers.length === 0) return amountsOf(only);
   const running: Sums = new Map();
   for (const container of containers) addTo(running, amountsOf(container));
+  if (initContainers.length === 0) return running;
   const starting = sumInitContainers(initContainers, amountsOf, running);
   return maxAmounts(running, starting);
 }

@@ -41,11 +41,18 @@ export function maxAmounts(a: Amounts, b: Amounts): Amounts {
 
 /** Only the resources that `keep` says yes to; the same map where that is all of them. */
 export function filterAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) => boolean): Amounts {
-  const kept: [string, Quantity][] = [];
   for (const [name, amount] of amounts) {
-    if (keep(name, amount)) kept.push([name, amount]);
+    if (!keep(name, amount)) return copyAmounts(amounts, keep);
   }
-  return kept.length === amounts.size ? amounts : new Map(kept);
+  return amounts;
+}
+
+function copyAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) => boolean): Amounts {
+  const kept = new Map<string, Quantity>();
+  for (const [name, amount] of amounts) {
+    if (keep(name, amount)) kept.set(name, amount);
+  }
+  return kept;
 }
 
 /** Whether both name the same resources with equal amounts, however they are spelled. */

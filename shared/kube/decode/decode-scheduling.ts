@@ -14,12 +14,20 @@ import { readClippedText, readInteger, readList, readObject, readPart, readTextM
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
+const NO_AFFINITY: Affinity = {
+  nodeAffinity: undefined,
+  podAffinity: [],
+  podAntiAffinity: [],
+  preferredPodTerms: [],
+  preferredNodeTerms: [],
+};
+
 /** Reads what a `v1` PodSpec says about where the pod may run. */
 export function readScheduling(spec: WireObject): SchedulingRules {
   return {
     nodeSelector: readTextMap(spec, 'nodeSelector'),
     tolerations: readList(spec, 'tolerations', readToleration),
-    ...readPart(spec, 'affinity', readAffinity),
+    ...(readObject(spec, 'affinity', readAffinity) ?? NO_AFFINITY),
     topologySpread: readList(spec, 'topologySpreadConstraints', readSpreadConstraint),
   };
 }

@@ -45,6 +45,7 @@ const LONGEST_TEXT = 4_096;
 const MAX_FAULT = 500;
 
 const NO_FIELDS: WireObject = {};
+const NO_ITEMS: readonly never[] = [];
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 const QUANTITY_FAULTS: Readonly<Record<QuantityError, string>> = {
@@ -171,7 +172,8 @@ export function readPart<T>(object: WireObject, key: string, read: (inner: WireO
 
 /** A list of objects; absent is empty. */
 export function readList<T>(object: WireObject, key: string, read: (item: WireObject) => T): readonly T[] {
-  return listOf(object, key).map((item, index) => readInside(item, key, read, index));
+  const items = listOf(object, key);
+  return items.length === 0 ? NO_ITEMS : items.map((item, index) => readInside(item, key, read, index));
 }
 
 /** `namespace` and `name` of metadata; empty where absent. */
@@ -244,7 +246,7 @@ function isWhiteSpace(text: string, at: number): boolean {
 }
 
 function listOf(object: WireObject, key: string): readonly unknown[] {
-  const value = object[key] ?? [];
+  const value = object[key] ?? NO_ITEMS;
   if (!Array.isArray(value)) throw new FieldFault(key, `expected a list, got ${describe(value)}`);
   return value;
 }

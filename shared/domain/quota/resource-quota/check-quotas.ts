@@ -1,7 +1,7 @@
 import { type Amounts, filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { fail, forbid, type QuotaRefusal } from '#shared/domain/quota/priority-quota.ts';
 import { missingValues } from '#shared/domain/quota/charged-names.ts';
@@ -72,8 +72,8 @@ function chargeAll(
 
 /** A request that makes a cost negative (oddity U8), or an update without what it updates. */
 function refuseUncountable({ operation, pod, oldPod }: QuotaRequest, cost: Amounts): QuotaRefusal | undefined {
-  const negative = sortedNames(filterAmounts(cost, (_name, amount) => quantitySign(amount) < 0)).join(',');
-  if (negative !== '') return forbidNegative(pod, negative);
+  const negative = Array.from(cost.keys()).filter((name) => quantitySign(cost.get(name) ?? ZERO) < 0);
+  if (negative.length > 0) return forbidNegative(pod, negative.sort().join(','));
   if (operation !== 'UPDATE' || oldPod !== undefined) return undefined;
   const text = 'unable to get previous usage since prior version of object was not found';
   return forbid(pod, 'OldPodMissing', text, {});
@@ -83,10 +83,12 @@ function forbidNegative(pod: Pod, resources: string): QuotaRefusal {
   return forbid(pod, 'UsageNegative', `quota usage is negative for resource(s): ${resources}`, { resources });
 }
 
+const NOTHING_USED: QuotaAllowance['newUsed'] = new Map();
+
 function allow(
   code: QuotaAllowanceCode,
   text: string,
-  newUsed: ReadonlyMap<string, Amounts> = new Map(),
+  newUsed: QuotaAllowance['newUsed'] = NOTHING_USED,
 ): QuotaAllowance {
   return { kind: 'allowed', newUsed, because: { code, text, facts: { charged: newUsed.size } } };
 }
@@ -172,6 +174,7 @@ function refuseUncovered(pod: Pod, toCover: ToCover, covered: Coverage): QuotaRe
 /** What a pod costs, sorted, under names that contain a text of the entries for pods. limitedByDefault. */
 function namesToCover(cost: Amounts, limited: readonly LimitedResource[]): readonly string[] {
   const parts = limited.filter(isForPods).flatMap(({ matchContains }) => matchContains);
+  if (parts.length === 0) return [];
   return sortedNames(
     filterAmounts(cost, (name, amount) => quantitySign(amount) > 0 && parts.some((part) => name.includes(part))),
   );
