@@ -21,11 +21,11 @@ export class AmountsByQueue {
   /** How often amounts were added: many pods ask for the same, and the same object says so. */
   readonly #counts = new Map<string, Map<QueueAmounts, number>>();
 
-  /** The amounts must not change any more. */
-  add(queue: string, amounts: QueueAmounts): void {
+  /** So many times; the amounts must not change any more. */
+  add(queue: string, amounts: QueueAmounts, howOften = 1): void {
     let counts = this.#counts.get(queue);
     if (counts === undefined) this.#counts.set(queue, (counts = new Map<QueueAmounts, number>()));
-    counts.set(amounts, (counts.get(amounts) ?? 0) + 1);
+    counts.set(amounts, (counts.get(amounts) ?? 0) + howOften);
   }
 
   get sums(): ReadonlyMap<string, QueueAmounts> {

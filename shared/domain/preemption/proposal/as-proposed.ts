@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 
@@ -44,7 +44,7 @@ export function asProposed(
   if (victims.uids.length === 0) return takenAway(victims.node, noVictims(victims.node));
   if (areUnprotected(snapshot, victims, rules)) return unguarded(victims, rules);
   const known = victims.uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
-  const guarded = firstProtection(known, preemptor, rules);
+  const guarded = firstProtection(known, preemptor, rulesOn(rules, preemptor, { victims: known, pods: known }));
   return guarded === undefined ? unguarded(victims, rules) : takenAway(victims.node, guarded);
 }
 
@@ -150,4 +150,25 @@ export function* leaveSetAside(
     if (verdict.kind !== 'takenAway' && snapshot.nominatedNodes.has(verdict.victims.node)) yield;
   }
   return left;
+}
+
+/** The pods of a node: those that are proposed, and all in order of importance. */
+interface PodsOfNode {
+  readonly victims: readonly PlacedPod[];
+  readonly pods: readonly PlacedPod[];
+}
+
+/** The rules on one node: they also protect what may not go there together with what is proposed (S2-10). */
+export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: PodsOfNode): ProposalRules {
+  const keep = rules.keptOn?.(preemptor);
+  if (keep === undefined) return rules;
+  const mayGo = ({ pod, priority }: PlacedPod): boolean =>
+    priority < priorityOf(preemptor) && pod.deletion === undefined && rules.protection(pod, preemptor) === undefined;
+  const others = (): readonly Pod[] =>
+    pods
+      .filter(mayGo)
+      .map(({ pod }) => pod)
+      .toReversed();
+  const kept = keep({ proposed: victims.map(({ pod }) => pod), others });
+  return { ...rules, protection: (victim, by) => rules.protection(victim, by) ?? kept(victim) };
 }

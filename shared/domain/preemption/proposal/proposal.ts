@@ -3,6 +3,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type MayTake, OPTED_OUT, type VictimRules } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import type { QueueLaws } from '#shared/domain/queue/preemption-laws.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -38,6 +39,11 @@ export type WaitedFor = (preemptor: Pod, node: string, now: Instant) => number;
 export interface ProposalRules extends VictimRules {
   /** Why `preemptor` may not take `victim`; `undefined` where it may. */
   readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
+  /**
+   * Which pods of a node others keep from `preemptor` together, whatever each of them allows alone; without it, or where
+   * it says nothing of a preemptor, none.
+   */
+  readonly keptOn?: (preemptor: Pod) => QueueLaws<Pod> | undefined;
   /** False only where no preemptor is refused any pod of a node; without it each victim is asked for. */
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
   /** Nodes on which `preemptor` preempts only where it can on no other, each with the reason. */

@@ -11,6 +11,7 @@ import {
   firstProtection,
   holdsAll,
   indexesOf,
+  rulesOn,
   unguarded,
   withinBudgets,
   withinFreeRoom,
@@ -130,8 +131,9 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
   const sheet = sheetOf(entry);
   const victims = indexes.map((index) => sheet.pods[index] as PlacedPod);
   const isGuarded = rules.holdsProtected?.(sheet) ?? true;
-  const guarded = isGuarded ? firstProtection(victims, state.pod, rules) : undefined;
-  const reviewed = reviewKnown(review, { entry, proposed, victims, guarded }, indexes);
+  const onNode = isGuarded ? rulesOn(rules, state.pod, { victims, pods: sheet.pods }) : rules;
+  const guarded = isGuarded ? firstProtection(victims, state.pod, onNode) : undefined;
+  const reviewed = reviewKnown({ ...review, rules: onNode }, { entry, proposed, victims, guarded }, indexes);
   return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
 }
 
