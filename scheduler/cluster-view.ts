@@ -64,6 +64,7 @@ export interface ClusterViewOptions extends ClientContext, PodObservers {
 export interface ClusterView {
   readonly snapshot: ClusterSnapshot;
   readonly classes: Reflector<AnnotatedClass>;
+  readonly namespaces: Pick<Reflector<Namespace>, 'onChange'>;
   readonly reflectors: readonly ListWatch[];
   readonly pods: ListWatch;
   /** Kinds that have not been read yet; without them nothing is decided. */
@@ -122,6 +123,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
   return {
     snapshot,
     classes,
+    namespaces,
     pods,
     reflectors: [...Object.values<ListWatch>(byName), pressures, followDaemonSets(options, snapshot)],
     missing: () => Object.entries<ListWatch>(byName).flatMap(([name, each]) => (each.isSynced() ? [] : [name])),

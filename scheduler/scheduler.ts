@@ -18,6 +18,7 @@ import { extenderListener } from './extender/extender-listener.ts';
 import { extenderVerbs } from './extender/extender-verbs.ts';
 import { createNominations } from './extender/since-when.ts';
 import { preemptionRules } from './extender/preemption-rules.ts';
+import { createQueueKeeper } from './extender/queue-keeper.ts';
 import { clearVoidedNominations, createVoidedNominations } from './extender/voided-nominations.ts';
 import { runNodeController } from './nodes/node-controller.ts';
 import { createPreemptionLoops } from './preemptions/preemption-loops.ts';
@@ -25,6 +26,8 @@ import { recordLoops } from './preemptions/record-loops.ts';
 import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 import { runQueueLeader } from './queues/queue-leader.ts';
+import { followQueues } from './queues/stored-queue.ts';
+import { PodAmounts } from '#shared/queues/pod-amounts.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 
 /** Where a started scheduler process listens. */
@@ -61,7 +64,7 @@ export async function startScheduler(
 
 /** Reads the cluster for what decides on a copy of it, and starts each part of that which is on. */
 function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: Opened): void {
-  const { view, loops, removals, voided, queued } = opened;
+  const { view, loops, removals, voided, queued, queues } = opened;
   const { signal } = parts.shutdown;
   const holdLease = (of: string, leading: Promise<void>): void =>
     parts.shutdown.onRelease(`lease of ${of}`, () => leading);
@@ -72,6 +75,7 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
     queues: queued !== undefined,
   };
   for (const reflector of Object.values(isOn).includes(true) ? view.reflectors : []) void reflector.run(signal);
+  if (isOn.extender || isOn.queues) void queues.run(signal);
   if (isOn.record) {
     void followPreemptedEvents(removals, parts).run(signal);
     for (const evictions of followEvictions(removals, parts)) void evictions.run(signal);
@@ -83,7 +87,10 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
     const { reclaimOveruse: overuse } = configuration;
     holdLease(
       'the queues',
-      runQueueLeader({ ...parts, pods: queued, view, lease, reclaim, reclaimBy, replacements, overuse }, signal),
+      runQueueLeader(
+        { ...parts, pods: queued, view, queues, lease, reclaim, reclaimBy, replacements, overuse },
+        signal,
+      ),
     );
   }
   if (isOn.extender) {
@@ -117,6 +124,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const removalWatch =
     configuration.disruptions.record === 'On' ? watchRemovals(removals, clock, () => !view.pods.isSynced()) : undefined;
   const queued = configuration.queues === 'On' ? new QueuedPods(clock, templateOf) : undefined;
+  const queues = followQueues(parts, queued !== undefined);
   const loops = createPreemptionLoops(configuration.preemptionLoops, clock);
   const nominations = createNominations(clock);
   const watch = watchPreemptions({ ...parts, loops });
@@ -127,20 +135,27 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
       watch(seen, snapshot);
       removalWatch?.observePod(seen, snapshot);
       queued?.observe(seen, snapshot);
+      keeper?.observePod(seen, snapshot);
     },
     observeGone: (uid, gone, snapshot) => {
       removalWatch?.observeGone(uid, gone, snapshot);
       queued?.gone(uid);
+      keeper?.observeGone(uid);
     },
     observeEvictions: removalWatch?.observeEvictions,
     observeLoops: ({ node, records }) => loops.adopt(node, records),
   });
-  const rules = preemptionRules(configuration, view.classes, loops, (owner) => removals.debits.disruptedAt(owner));
+  const isOn = configuration.extender === 'On';
+  const keeper = isOn
+    ? createQueueKeeper({ ...parts, ...view, queues, amounts: new PodAmounts(templateOf) })
+    : undefined;
+  const ownerDisruptedAt = (owner: string) => removals.debits.disruptedAt(owner);
+  const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper });
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
   // Off decides nothing, also where the pods are read for the record.
-  const missing = configuration.extender === 'On' ? view.missing : () => ['extender'];
-  const verbs = extenderVerbs({ ...parts, ...view, missing, ...nominations, rules, loops, events, voided });
+  const missing = isOn ? view.missing : () => ['extender'];
+  const verbs = extenderVerbs({ ...parts, ...view, missing, ...nominations, rules, loops, events, voided, keeper });
   const tls = readTlsFiles(configuration.tls);
   const handler = extenderListener({ ...configuration, ...parts, verbs });
   const extender = await serve({ handler, host, port, ...(tls !== undefined && { tls }) });
@@ -149,5 +164,5 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
     const follower = { ...parts, server: extender, files: configuration.tls, first: tls };
     void followTlsFiles(follower, shutdown.signal);
   }
-  return { extender, view, loops, voided, removals, queued };
+  return { extender, view, loops, voided, removals, queued, queues };
 }

@@ -2,7 +2,8 @@
  * How long the extender takes to answer kube-scheduler about a preemption: 500 proposed nodes with 4 or 30 victims each,
  * of 30 pods on a node, over HTTP on loopback, with the V8 flags of the manifests. The client is a process of its own
  * that allocates next to nothing, so that its garbage collection is not measured. `guarded` is the share of nodes on
- * which a victim opted out, so that other victims must be found. JSON on stdout: milliseconds per request from the first
+ * which a victim opted out, so that other victims must be found. With `queues` all pods stand in managed namespaces, and
+ * each answer is held to the guarantee of their queue, which no victim breaches. JSON on stdout: milliseconds per request from the first
  * byte sent to the last byte received, processor time of the server, and how long its event loop was blocked at most,
  * and how many requests were `undecided`, that is answered by protection alone.
  * `floor` is the same for a Node server that parses the same body and writes an answer of the same size, and decides
@@ -17,11 +18,8 @@ import { cpus } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { collectBody } from '#shared/http/read-body.ts';
 import { serve } from '#shared/http/serve.ts';
-import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
@@ -31,72 +29,22 @@ import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
 import { loopsSchema, createPreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts';
-import { createPodReader } from '#scheduler/read-pods.ts';
 import { fixedClasses } from '#test/build/classes.ts';
-import { buildNode } from '#test/build/cluster.ts';
+import { type Case, clusterOf, NODES, OPTED_OUT, PODS_PER_NODE, uidOf } from './support/extender-cluster.ts';
 import { V8_FLAGS } from './support/scheduler-process.ts';
 
-const NODES = 500;
-const PODS_PER_NODE = 30;
 const CORES = cpus().length;
 const WARM_UP = 200;
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 1_000);
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
-interface Case {
-  readonly victims: number;
-  /** Share of the nodes. */
-  readonly guarded: number;
-}
-
 const CASES: readonly Case[] = [
-  { victims: 4, guarded: 0 },
-  { victims: 30, guarded: 0 },
-  { victims: 4, guarded: 0.1 },
+  { victims: 4, guarded: 0, queues: false },
+  { victims: 30, guarded: 0, queues: false },
+  { victims: 4, guarded: 0.1, queues: false },
+  { victims: 4, guarded: 0, queues: true },
+  { victims: 30, guarded: 0, queues: true },
 ];
-
-const OPTED_OUT = {
-  name: 'stays',
-  annotations: new Map([['plimsoll.dev/allow-preemption', 'false']]),
-} as unknown as AnnotatedClass;
-
-function nameOf(node: number, pod: number): string {
-  return `pod-${node}-${pod}`;
-}
-
-/** As long as those of Kubernetes. */
-function uidOf(node: number, pod: number): string {
-  return `00000000-0000-4000-${String(node).padStart(4, '0')}-${String(pod).padStart(12, '0')}`;
-}
-
-/** The pods are read as the process reads them. */
-function clusterOf(guarded: number) {
-  const readPod = createPodReader();
-  const nodes = Array.from({ length: NODES }, (_, node) =>
-    buildNode({ name: `node-${node}`, allocatable: { cpu: '30', memory: '64Gi' } }),
-  );
-  const pods = nodes.flatMap((_, node) =>
-    Array.from({ length: PODS_PER_NODE }, (_, pod) => readPod(rawPod(node, pod, pod === 0 && node < NODES * guarded))),
-  );
-  return createSnapshot({ nodes, pods });
-}
-
-function rawPod(node: number, pod: number, isGuarded: boolean): KubeObject {
-  const priorityClassName = isGuarded ? 'stays' : 'goes';
-  const resources = { requests: { cpu: '1', memory: '1Gi' } };
-  const spec = {
-    nodeName: `node-${node}`,
-    priority: pod,
-    priorityClassName,
-    containers: [{ name: 'main', resources }],
-  };
-  return { metadata: { namespace: 'default', name: nameOf(node, pod), uid: flat(uidOf(node, pod)) }, spec };
-}
-
-/** As text that was read is; V8 holds text that was put together in pieces until it is needed as a whole. */
-function flat(text: string): string {
-  return Buffer.from(text).toString();
-}
 
 /** The victims of a node come in order of importance, as kube-scheduler sends them. */
 function bodyOf(victims: number): string {
@@ -108,7 +56,8 @@ function bodyOf(victims: number): string {
   ]);
   const resources = { requests: { cpu: String(victims), memory: '1Gi' } };
   const spec = { priority: 1_000, containers: [{ name: 'main', resources }] };
-  const Pod = { metadata: { name: 'incoming', namespace: 'default', uid: 'incoming' }, spec };
+  const labels = { 'plimsoll.dev/queue': 'taker' };
+  const Pod = { metadata: { name: 'incoming', namespace: 'default', uid: 'incoming', labels }, spec };
   return JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: Object.fromEntries(proposed) });
 }
 
@@ -123,19 +72,22 @@ const floorHandler: RequestListener = (request, response) => {
   });
 };
 
-async function measure({ victims, guarded }: Case) {
+async function measure(measured: Case) {
+  const { victims } = measured;
   const log = createLog({ component: 'bench', level: 'silent', format: 'json' });
   const metrics = createMetrics('bench');
   const loops = createPreemptionLoops(loopsSchema.parse({ mode: 'Enforce' }), systemClock);
+  const { snapshot, keeper } = clusterOf(measured);
   const verbs = extenderVerbs({
     loops,
     events: { record: () => undefined },
-    snapshot: clusterOf(guarded),
+    snapshot,
+    keeper,
     missing: () => [],
     isStale: () => false,
     idleFor: () => 0,
     voided: { note: () => undefined },
-    rules: preemptionRules(RULES, fixedClasses([OPTED_OUT]), loops),
+    rules: preemptionRules(RULES, { classes: fixedClasses([OPTED_OUT]), loops, queues: keeper }),
     clock: systemClock,
     log,
     metrics,
@@ -164,7 +116,7 @@ async function measure({ victims, guarded }: Case) {
   // Of both servers together.
   const cpuMs = rounded((used * 1_000) / (ROUNDS + WARM_UP), 2);
   const floorFigures = { floorP50Ms: at(0.5, floorTimes), floorP99Ms: at(0.99, floorTimes) };
-  return { victims, guarded, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), ...floorFigures, cpuMs, ...blocked, undecided };
+  return { ...measured, bodyKiB, p50Ms: at(0.5), p99Ms: at(0.99), ...floorFigures, cpuMs, ...blocked, undecided };
 }
 
 /** Of all series of a counter. */
@@ -257,8 +209,8 @@ async function runRole(
 
 async function runBench(): Promise<void> {
   const results: unknown[] = [];
-  for (const { victims, guarded } of CASES) {
-    results.push(JSON.parse(await runRole('server', [victims, guarded], V8_FLAGS)));
+  for (const { victims, guarded, queues } of CASES) {
+    results.push(JSON.parse(await runRole('server', [victims, guarded, Number(queues)], V8_FLAGS)));
   }
   const size = { nodes: NODES, podsPerNode: PODS_PER_NODE, warmUp: WARM_UP, rounds: ROUNDS };
   console.log(JSON.stringify({ bench: 'extender-preempt', ...size, results }, undefined, 2));
@@ -267,5 +219,6 @@ async function runBench(): Promise<void> {
 const [role, ...figures] = process.argv.slice(2);
 const [first = 0, second = 0, third = 0] = figures.map(Number);
 if (role === 'client') await runClient(first, second, third);
-else if (role === 'server') console.log(JSON.stringify(await measure({ victims: first, guarded: second })));
+else if (role === 'server')
+  console.log(JSON.stringify(await measure({ victims: first, guarded: second, queues: third === 1 })));
 else await runBench();

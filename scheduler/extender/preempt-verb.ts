@@ -16,6 +16,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Asked, unreadable, type Verb } from './extender-listener.ts';
 import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
+import type { QueueKeeper } from './queue-keeper.ts';
 import type { VoidedNominations } from './voided-nominations.ts';
 import type { DecideOr, Undecided } from './why-undecided.ts';
 
@@ -31,6 +32,8 @@ export interface PreemptOptions {
   /** Looks at each proposal that is reviewed. */
   readonly reportLoops: (proposed: PreemptionArgs) => Steps<void>;
   readonly voided: Pick<VoidedNominations, 'note'>;
+  /** Absent where preemptions are not held to the laws of queues. */
+  readonly keeper?: Pick<QueueKeeper, 'note'> | undefined;
 }
 
 /** Of the log, each of which is written at once. */
@@ -38,7 +41,7 @@ const LINES_PER_STEP = 50;
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
 export function preemptVerb(options: PreemptOptions): Verb {
-  const { metrics, voided } = options;
+  const { metrics, voided, keeper } = options;
   const nodes = metrics.counter(
     'plimsoll_extender_nodes_total',
     'Nodes that kube-scheduler proposed for a preemption, by what became of them',
@@ -54,6 +57,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     for (const [verdict, count] of countKinds(reviewed)) nodes.add({ verdict }, count);
     const left = reviewed.flatMap(victimsLeft);
     voided.note(args.value.pod, { isNodeLeft: left.length > 0, waits: new Map(reviewed.flatMap(waitOn)) });
+    if (keeper !== undefined) yield* keeper.note(args.value.pod, left);
     return { ok: true, json: encodePreemptionResult(left, args.value) };
   };
 }

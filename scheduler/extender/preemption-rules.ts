@@ -11,16 +11,30 @@ export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 /** What is known of loops of preemptions. */
 export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal' | 'toLeave'>;
 
-/** The rules by which a proposal is reviewed; classes and loops may change while they are in use. */
+/** What holds kube-scheduler to the laws of queues. */
+export type QueueRules = Required<Pick<ProposalRules, 'keptOn'>> & {
+  /** False only where the queues keep no pod of a node from anybody. */
+  readonly mayKeep: (sheet: NodeSheet) => boolean;
+};
+
+/** The parts of the rules that change while they are in use. */
+export interface RuleSources {
+  readonly classes: Classes;
+  readonly loops: Loops;
+  readonly ownerDisruptedAt?: ProposalRules['ownerDisruptedAt'];
+  readonly queues?: QueueRules | undefined;
+}
+
+/** The rules by which a proposal is reviewed. */
 export function preemptionRules(
-  { budgets, usageAware, tieBreak }: Omit<ProposalRules, 'protection' | 'holdsProtected'>,
-  classes: Classes,
-  loops: Loops,
-  ownerDisruptedAt?: ProposalRules['ownerDisruptedAt'],
+  { budgets, usageAware, tieBreak }: Pick<ProposalRules, 'budgets' | 'usageAware' | 'tieBreak'>,
+  { classes, loops, ownerDisruptedAt, queues }: RuleSources,
 ): ProposalRules {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
-  const holdsProtected = protectedPods(optedOut, classes);
-  const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt };
+  const holdsOptedOut = protectedPods(optedOut, classes);
+  const holdsProtected = (sheet: NodeSheet): boolean => holdsOptedOut(sheet) || queues?.mayKeep(sheet) === true;
+  const kept = queues === undefined ? {} : { keptOn: queues.keptOn };
+  const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt, ...kept };
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {
     ...shared,

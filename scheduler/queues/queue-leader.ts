@@ -5,9 +5,7 @@ import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { QUEUES } from '#shared/kube/resource.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { untilAborted } from '#shared/runtime/deadline.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -23,7 +21,7 @@ import type { QueuedPods } from '#shared/queues/queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { followKubeScheduler } from './scheduler-lease.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { decodeStoredQueue, type StoredQueue } from './stored-queue.ts';
+import type { StoredQueue } from './stored-queue.ts';
 import { createWaitEvents } from './wait-events.ts';
 
 /** `queueLease` of SchedulerConfiguration. */
@@ -47,8 +45,12 @@ export interface QueueLeaderOptions extends ClientContext {
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
+  /** With their status. */
+  readonly queues: FollowedQueues;
   readonly metrics: Metrics;
 }
+
+type FollowedQueues = Pick<Reflector<StoredQueue>, 'values' | 'synced' | 'isSynced' | 'onChange'>;
 
 /** A pass after each change, but never more often; one every ten seconds in any case. */
 const PASS_PERIOD_MS = 100;
@@ -75,13 +77,7 @@ interface Leading extends QueueLeaderOptions {
 
 async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void> {
   const { queueMetrics, log, clock, random } = leading;
-  const queues = createReflector({
-    ...leading,
-    resource: QUEUES,
-    slim: decodeWith(decodeStoredQueue),
-    backoff: REFLECTOR_BACKOFF,
-  });
-  const running = queues.run(signal);
+  const queues = listenedUntil(leading.queues, signal);
   queueMetrics.leader.set(1);
   try {
     await Promise.race([queues.synced, untilAborted(signal)]);
@@ -96,14 +92,24 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
       repeat({ ...timing, task: passes.reclaim, periodMs: RECLAIM_PERIOD_MS }, signal),
     ]);
     await passes.settled();
-    await Promise.all([running, following]);
+    await following;
   } finally {
     queueMetrics.leader.set(0);
   }
 }
 
+/** The same queues, which call nobody back after the end of the term. */
+function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, ended: AbortSignal): FollowedQueues {
+  const listen: FollowedQueues['onChange'] = (listener) => {
+    const stop = onChange(listener);
+    ended.addEventListener('abort', stop, { once: true });
+    return stop;
+  };
+  return { values, synced, isSynced, onChange: listen };
+}
+
 /** The leader's loops: the first decides and lets pods in, the others go by what the first has decided last. */
-function createPasses(leading: Leading, queues: Reflector<StoredQueue>, signal: AbortSignal) {
+function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
   const isDue = createDueCheck(leading, queues);
@@ -154,7 +160,7 @@ function createReclaim(
 }
 
 /** The tree is built again only after a change of a Queue. */
-function createSettings(queues: Reflector<StoredQueue>) {
+function createSettings(queues: FollowedQueues) {
   const read = () => {
     const objects = Array.from(queues.values(), ({ object }) => object);
     return { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
@@ -193,7 +199,7 @@ function isCurrent({ view }: Pick<Leading, 'view'>): boolean {
 }
 
 /** Whether something has changed since the last pass, or that pass was long ago. */
-function createDueCheck({ pods, view, clock }: Leading, queues: Reflector<StoredQueue>): () => boolean {
+function createDueCheck({ pods, view, clock }: Leading, queues: FollowedQueues): () => boolean {
   let seenChanges = -1;
   let hasOther = true;
   let lastMs = -Infinity;

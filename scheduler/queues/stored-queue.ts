@@ -1,8 +1,12 @@
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
+import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { QUEUES } from '#shared/kube/resource.ts';
 
 /** A Queue with the status that is stored. */
 export interface StoredQueue {
@@ -12,6 +16,13 @@ export interface StoredQueue {
   /** It was made from a template, and no person has taken it over by removing the label. */
   readonly isMade: boolean;
   readonly status: unknown;
+}
+
+/** Follows the Queues. Only the leader of the queues reads their status, which is most of each. */
+export function followQueues(context: ClientContext, keepsStatus: boolean): Reflector<StoredQueue> {
+  const decode = decodeWith(decodeStoredQueue);
+  const slim = (raw: KubeObject): StoredQueue => (keepsStatus ? decode(raw) : { ...decode(raw), status: undefined });
+  return createReflector({ ...context, resource: QUEUES, slim, backoff: REFLECTOR_BACKOFF });
 }
 
 /** Of a Queue that was made from a template: no pod stands in it. */

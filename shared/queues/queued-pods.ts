@@ -1,9 +1,7 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
@@ -11,6 +9,7 @@ import { applicationOf, isManaged, isMarkedOriginator, otherGates } from '#share
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { LostPods } from './lost-pods.ts';
+import { keptOnce, PodAmounts, type TemplateOf } from './pod-amounts.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
 export interface QueuedPod {
@@ -46,14 +45,6 @@ interface WatchedPod {
   readonly raw: KubeObject;
 }
 
-/** What a pod has in common with others, which request the same. */
-interface TemplateOf {
-  (pod: Pod): Pick<Pod, 'spec'> | undefined;
-}
-
-/** Of each kind that pods share; what is beyond is kept more than once. */
-const MAX_KEPT = 10_000;
-
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
  * in counts as let in from the answer of the API server on, before the watch shows it.
@@ -65,14 +56,14 @@ export class QueuedPods {
   readonly #templateOf: TemplateOf;
   /** What owners have lost, for the order in which their pods go in. */
   readonly lost = new LostPods();
-  readonly #amounts = new WeakMap<object, QueueAmounts>();
-  readonly #kept = new Map<string, QueueAmounts>();
+  readonly #amounts: PodAmounts;
   readonly #admitted = new Map<string, Admitted>();
   #changes = 0;
 
   constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
     this.#clock = clock;
     this.#templateOf = templateOf;
+    this.#amounts = new PodAmounts(templateOf);
   }
 
   /** Rises with every change. */
@@ -124,25 +115,13 @@ export class QueuedPods {
 
   /** What a pod requests; pods of one template share it. */
   amountsOf(pod: Pod): QueueAmounts {
-    const template = this.#templateOf(pod);
-    if (template === undefined) return requestsOf(pod);
-    const known = this.#amounts.get(template);
-    if (known !== undefined) return known;
-    const amounts = this.#sharedAmounts(requestsOf(pod));
-    this.#amounts.set(template, amounts);
-    return amounts;
+    return this.#amounts.of(pod);
   }
 
   /** How many seconds a pod may take to end; to make the spec of a pod only for this takes longer than all the rest. */
   graceSecondsOf(pod: Pod): number {
     const { spec } = this.#templateOf(pod) ?? pod;
     return spec.terminationGracePeriodSeconds ?? 0;
-  }
-
-  /** Pods of different owners often request the same, and what is one object is counted and judged once. */
-  #sharedAmounts(amounts: QueueAmounts): QueueAmounts {
-    const key = Array.from(amounts, ([type, amount]) => `${type}=${amount}`).join();
-    return keptOnce(this.#kept, key, amounts);
   }
 
   /** When a pod was disrupted: the watch tells the time only of a deletion, and one that failed before is no news. */
@@ -186,13 +165,6 @@ export class QueuedPods {
     const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision]);
     return keptOnce(this.#admitted, key, admitted);
   }
-}
-
-/** Of values that say the same the first one. */
-function keptOnce<T>(kept: Map<string, T>, key: string, value: T): T {
-  const known = kept.get(key);
-  if (known === undefined) putBounded(kept, MAX_KEPT, [key, value]);
-  return known ?? value;
 }
 
 const NO_GATES: readonly string[] = [];
@@ -287,10 +259,6 @@ class KeptPod implements QueuedPod {
 /** Whether our gate holds the pod back. */
 export function isWaiting(pod: QueuedPod): pod is QueuedPod & { readonly otherGates: readonly string[] } {
   return pod.otherGates !== undefined;
-}
-
-function requestsOf(pod: Pod): QueueAmounts {
-  return queueAmounts(podRequests(pod, SCHEDULER_VIEW));
 }
 
 function creationOf(text: string | undefined): Instant {

@@ -94,7 +94,7 @@ export async function start(asking: Asking) {
   const metrics = createMetrics('test');
   const snapshot = { ...createSnapshot({ nodes, pods: others }), daemonSets: new Map(DAEMON_SETS) };
   for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
-  const rules = preemptionRules(RULES, fixedClasses([SPARED as never]), loops);
+  const rules = preemptionRules(RULES, { classes: fixedClasses([SPARED as never]), loops });
   const clock = { now, monotonic };
   const state = { missing: () => missing, isStale: () => isStale };
   const { idleFor } = createNominations(clock);

@@ -32,14 +32,14 @@ describe('protection', () => {
       undefined,
     ],
   ])('a preemption %s', (_, loops, preemptor, code) => {
-    expect(preemptionRules(RULES, classesOf(), loops).protection(b, preemptor)?.code).toBe(code);
+    expect(preemptionRules(RULES, { classes: classesOf(), loops }).protection(b, preemptor)?.code).toBe(code);
   });
 });
 
 test('a loop counts before an opt-out, which can give way to a DaemonSet (S2-29)', () => {
   const classes = classesOf();
   classes.set({ metadata: { name: 'batch', annotations: { 'plimsoll.dev/allow-preemption': 'false' } } });
-  const { protection } = preemptionRules(RULES, classes, loopsAfter(3));
+  const { protection } = preemptionRules(RULES, { classes, loops: loopsAfter(3) });
   const victim = { ...b, spec: { ...b.spec, priorityClassName: 'batch' } };
   expect(protection(victim, a)?.code).toBe('PreemptionLoop');
   expect(protection(victim, buildPod({ name: 'c' }))?.code).toBe('ProtectedOptOut');
@@ -50,7 +50,7 @@ function opened() {
   const pods = [buildPod({ name: 'web', node: 'n0', spec: { priorityClassName: 'batch' } })];
   const snapshot = createSnapshot({ nodes, pods });
   const classes = classesOf();
-  const rules = preemptionRules(RULES, classes, loopsAfter(0));
+  const rules = preemptionRules(RULES, { classes, loops: loopsAfter(0) });
   const holdsProtected = () => {
     const entry = snapshot.nodes.get('n0');
     return entry && rules.holdsProtected?.(sheetOf(entry));
@@ -70,7 +70,7 @@ describe('holdsProtected', () => {
 
   test('is true of every node while there is a loop', () => {
     const { snapshot } = opened();
-    const rules = preemptionRules(RULES, classesOf(), loopsAfter(3));
+    const rules = preemptionRules(RULES, { classes: classesOf(), loops: loopsAfter(3) });
     const entry = snapshot.nodes.get('n0');
     expect(entry && rules.holdsProtected?.(sheetOf(entry))).toBe(true);
   });

@@ -73,7 +73,10 @@ function lookUpsOf(asked: Case): readonly number[] {
     isStale: () => false,
     idleFor: () => 0,
     voided: { note: () => undefined },
-    rules: preemptionRules({ budgets: 'BestEffort', usageAware, tieBreak: 'none' }, fixedClasses([]), loops),
+    rules: preemptionRules(
+      { budgets: 'BestEffort', usageAware, tieBreak: 'none' },
+      { classes: fixedClasses([]), loops },
+    ),
     clock: { now: () => NOW },
     log,
     metrics: createMetrics('test'),

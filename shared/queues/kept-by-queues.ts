@@ -1,0 +1,99 @@
+import { decodeAdmitted } from '#shared/api/admitted.ts';
+import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
+import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { createTaker, type Loss, type Taker } from '#shared/domain/queue/laws.ts';
+import { createQueueLaws, type QueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
+import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
+import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
+import { AmountsByQueue, sumUsage } from '#shared/domain/queue/usage.ts';
+import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
+import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import type { PodAmounts } from './pod-amounts.ts';
+import type { Charge, QueueCharges } from './queue-charges.ts';
+import { type FindQueue, queueFinder } from './queue-finder.ts';
+
+/** The queues, and what their pods take. */
+export interface QueuesNow {
+  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'daemonSets'>;
+  readonly directory: QueueDirectory;
+  readonly charges: Pick<QueueCharges, 'get' | 'kinds'>;
+  readonly amounts: Pick<PodAmounts, 'of'>;
+  readonly now: Instant;
+  /** How many pods of a kind are about to be preempted, which the charges still count. */
+  readonly leaving?: ReadonlyMap<Charge, number>;
+}
+
+/**
+ * Holds the preemptions of a pod to the laws of queues. `undefined` for a pod of system priority, for one of no queue, and
+ * where its namespace is not managed: kube-scheduler then goes by priority alone. A pod whose queue is unknown or not
+ * part of the tree is not kept.
+ */
+export function keptByQueues(queues: QueuesNow, preemptor: Pod): QueueLaws<Pod> | undefined {
+  const queueOf = createQueueOf(queues);
+  const taker = hasCriticalPriority(preemptor) ? undefined : takerOf(queues, queueOf, preemptor);
+  if (taker === undefined) return undefined;
+  const losses = new Map<Charge, Loss | undefined>();
+  return createQueueLaws(taker, ({ uid }) => {
+    const charge = queues.charges.get(uid);
+    if (charge === undefined) return undefined;
+    if (!losses.has(charge)) losses.set(charge, lossOf(taker.tree, queueOf(charge), charge));
+    return losses.get(charge);
+  });
+}
+
+/** The name of the queue that something counts for, if there is one. */
+interface QueueOf {
+  (charge: Omit<Charge, 'requests'>): string | undefined;
+}
+
+function createQueueOf({ snapshot, directory }: QueuesNow): QueueOf {
+  const { tree } = directory;
+  const find: FindQueue = queueFinder({ snapshot, directory }, () => undefined);
+  return ({ namespace, label, admittedTo }) => {
+    if (!isManaged(snapshot.namespaces.get(namespace))) return undefined;
+    const name = admittedTo ?? nameIn(find({ namespace, label }));
+    return name !== undefined && tree.indexes.has(name) && !tree.detached.has(name) ? name : undefined;
+  };
+}
+
+function nameIn(found: ReturnType<FindQueue>): string | undefined {
+  return found.kind === 'queue' ? found.name : undefined;
+}
+
+function takerOf(queues: QueuesNow, queueOf: QueueOf, preemptor: Pod): Taker | undefined {
+  const queue = queueOf({
+    namespace: preemptor.namespace,
+    label: preemptor.labels.get(LABEL_QUEUE) ?? '',
+    admittedTo: decodeAdmitted(preemptor.annotations.get(ANNOTATION_ADMITTED))?.queue,
+  });
+  if (queue === undefined) return undefined;
+  const { tree } = queues.directory;
+  const { amounts, now, snapshot } = queues;
+  const pod: WaitingPod = {
+    ...{ uid: preemptor.uid, name: `${preemptor.namespace}/${preemptor.name}`, queue, application: '' },
+    ...{ priority: priorityOf(preemptor), requests: amounts.of(preemptor), waitingSince: now },
+    isDaemonSet: isDaemonSetPod(preemptor, snapshot.daemonSets),
+    ...{ mayPreempt: true, isCharged: true, isOriginator: false },
+  };
+  return createTaker(tree, sumUsage(tree, takenByQueues(queues, queueOf)), pod, now);
+}
+
+/** What the pods of each queue take, its children left aside. */
+function takenByQueues({ charges, leaving }: QueuesNow, queueOf: QueueOf): ReadonlyMap<string, QueueAmounts> {
+  const taken = new AmountsByQueue();
+  for (const charge of charges.kinds()) {
+    const name = queueOf(charge);
+    if (name !== undefined) taken.add(name, charge.requests, charge.pods - (leaving?.get(charge) ?? 0));
+  }
+  return taken.sums;
+}
+
+function lossOf({ indexes }: QueueTree, name: string | undefined, { requests }: Charge): Loss | undefined {
+  const queue = name === undefined ? undefined : indexes.get(name);
+  return queue === undefined ? undefined : { queue, amounts: requests };
+}
