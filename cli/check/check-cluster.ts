@@ -110,7 +110,7 @@ const SURROUNDINGS: readonly Check[] = [
   { needs: WEBHOOKS, find: ({ read }) => webhookConflicts(read.manifests) },
   { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
   { needs: [PDBS], find: ({ read }) => budgetFindings(read.manifests) },
-  { needs: [NAMESPACES, PRIORITY_POLICIES], find: ({ model, read }) => queueFindings(read.manifests, model) },
+  { needs: [NAMESPACES, PRIORITY_POLICIES, PODS], find: ({ model, read }) => queueFindings(read.manifests, model) },
   { needs: [PODS], find: ({ model }) => daemonSetFindings(model.pods) },
   { needs: [PODS, PRIORITY_CLASSES], find: ({ model }) => classFindings(model) },
   {

@@ -137,8 +137,14 @@ export function preemptsPastQueues(namespaces: readonly string[]): Finding {
   const text =
     'kube-scheduler itself preempts by priority alone, past the guarantees and fences of queues, for pods of the managed namespaces';
   const next =
-    'give all pods of managed namespaces one priority, or forbid preemption with a PriorityPolicy (preemption: Never), by which they reclaim no room either; the extender does not know queues';
+    'run the extender, which holds kube-scheduler to the queues; without it give all pods of managed namespaces one priority, or forbid preemption with a PriorityPolicy (preemption: Never), by which they reclaim no room either';
   return warning('queues', `${text} ${listed(namespaces, 'namespaces')}`, next);
+}
+
+export function preemptsByQueues(namespaces: readonly string[]): Finding {
+  const text =
+    'the extender holds preemptions by kube-scheduler to the guarantees and fences of queues, if the configuration of kube-scheduler names it, for pods of the managed namespaces';
+  return ok('queues', `${text} ${listed(namespaces, 'namespaces')}`);
 }
 
 export function noStalls(nodes: readonly string[]): Finding {

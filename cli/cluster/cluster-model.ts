@@ -15,6 +15,7 @@ import {
   PDBS,
   PODS,
   PRIORITY_CLASSES,
+  QUEUES,
   type Resource,
 } from '#shared/kube/resource.ts';
 import type { SimulatedCluster } from '#shared/simulation/simulated-cluster.ts';
@@ -22,6 +23,7 @@ import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { decodeLedger } from '#shared/api/quota-ledger.ts';
 import type { ClusterManifests } from './read-manifests.ts';
@@ -33,6 +35,8 @@ export const CLUSTER_RESOURCES: readonly Resource[] = [
 
 /** A cluster as decisions see it. */
 export interface ClusterModel extends SimulatedCluster {
+  /** None where they were not read. */
+  readonly queues: readonly QueueObject[];
   /** Pods as they were read, by `namespace/name`. */
   readonly podManifests: ReadonlyMap<string, Manifest>;
 }
@@ -56,6 +60,7 @@ export function clusterModel({ manifests, namespace }: ClusterManifests): Cluste
       readNamedPolicy(raw as KubeObject),
     ),
     pressures: (byType.get(typeOfResource(NODE_PRESSURES)) ?? []).map(({ raw }) => decodeNodePressure(raw)),
+    queues: all(QUEUES, decodeQueue),
     podManifests: new Map(pods.map((each) => [`${namespaceOf(each, namespace)}/${nameOf(each)}`, each])),
   };
 }

@@ -1,11 +1,37 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { queueDirectory } from '#shared/api/queue.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
+import { PodAmounts } from '#shared/queues/pod-amounts.ts';
+import { QueueCharges } from '#shared/queues/queue-charges.ts';
 import { type Placement, type SchedulerSetup, simulatePlacement } from '#shared/simulation/placement.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** What kube-scheduler would do with a pod in this cluster. */
-export function placementOf(model: ClusterModel, pod: Pod, setup: Omit<SchedulerSetup, 'nominatedSince'>): Placement {
-  return simulatePlacement(model, pod, { ...setup, nominatedSince: nominatedSince(model) });
+export function placementOf(
+  model: ClusterModel,
+  pod: Pod,
+  setup: Omit<SchedulerSetup, 'nominatedSince' | 'keptOn'>,
+): Placement {
+  const known = { nominatedSince: nominatedSince(model), keptOn: keptInCluster(model, setup.now) };
+  return simulatePlacement(model, pod, { ...setup, ...known });
+}
+
+/** What the queues keep; without Queues there is nothing to find out. */
+function keptInCluster(model: ClusterModel, now: Instant): ProposalRules['keptOn'] {
+  const { queues, pods, podManifests } = model;
+  if (queues.length === 0) return undefined;
+  const snapshot = createSnapshot(model);
+  const amounts = new PodAmounts();
+  const charges = new QueueCharges(amounts);
+  for (const pod of pods) {
+    const raw = podManifests.get(`${pod.namespace}/${pod.name}`)?.raw as KubeObject;
+    charges.observe({ pod, raw }, snapshot);
+  }
+  const directory = queueDirectory(queues);
+  return (preemptor) => keptByQueues({ snapshot, directory, charges, amounts, now }, preemptor);
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { Resource } from '#shared/kube/resource.ts';
+import { LABEL_QUEUES, QUEUES_MANAGED } from '#shared/kube/api-names.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
+import { NAMESPACES, QUEUES, type Resource } from '#shared/kube/resource.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
-import { type Manifest, manifestsIn, parseManifests } from '#cli/manifests/parse-manifests.ts';
+import { type Manifest, manifestsIn, ofKind, parseManifests } from '#cli/manifests/parse-manifests.ts';
 import { readFiles, type TextFile } from '#cli/manifests/read-files.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 
@@ -31,6 +33,21 @@ export async function readManifests(
   if (manifests.length === 0) throw new InputError(`no objects in ${options.filename.join(', ')}`);
   const unread = new Set(manifests.flatMap((each) => each.unread ?? []));
   return { manifests, now: timeOf(manifests) ?? io.now(), namespace: 'default', unread };
+}
+
+/** As `readManifests`, with the Queues where pods of a namespace wait in them. */
+export async function readWithQueues(
+  ...[options, resources, io]: Parameters<typeof readManifests>
+): Promise<ClusterManifests> {
+  const read = await readManifests(options, resources, io);
+  const isQueued = ofKind(read.manifests, NAMESPACES).some(({ raw }) => isManagedObject(raw));
+  if (options.filename !== undefined || !isQueued) return read;
+  const queues = await readManifests(options, [QUEUES], io);
+  return { ...read, manifests: [...read.manifests, ...queues.manifests] };
+}
+
+function isManagedObject({ metadata }: Manifest['raw']): boolean {
+  return fieldOf(fieldOf(metadata, 'labels'), LABEL_QUEUES) === QUEUES_MANAGED;
 }
 
 /** The client is loaded only where a cluster is asked. */

@@ -11,6 +11,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { KEPT_BY_QUEUES } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import { evictionRules } from '#shared/simulation/eviction-order.ts';
 import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
@@ -147,7 +148,7 @@ function budgetsOf({ budgets }: ClusterModel, pod: Pod): readonly string[] {
     .map(({ name, disruptionsAllowed }) => budget(name, disruptionsAllowed));
 }
 
-const ABOUT_ROOM: readonly string[] = ['RoomHeld', 'Terminating', 'OutsideTheModel'];
+const ABOUT_ROOM: readonly string[] = ['RoomHeld', 'Terminating', 'OutsideTheModel', ...Object.keys(KEPT_BY_QUEUES)];
 
 function roomTexts(model: ClusterModel, pod: Pod, now: Instant): readonly string[] {
   if (hasEnded(pod)) return [];

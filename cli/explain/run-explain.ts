@@ -2,7 +2,7 @@ import { decodeAdmitted } from '#shared/api/admitted.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
-import { PRIORITY_QUOTAS, QUEUES } from '#shared/kube/resource.ts';
+import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import {
   CLUSTER_RESOURCES,
   type ClusterModel,
@@ -12,7 +12,7 @@ import {
 } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { nameOfType, objectType, type ObjectType, podNamed, podNotFound, splitName } from '#cli/cluster/find-pod.ts';
-import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
+import { type ClusterManifests, readManifests, readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { queueScene } from '#cli/simulate/queue-scene.ts';
 import { queueView } from '#cli/simulate/queue-view.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -62,14 +62,14 @@ async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo
 }
 
 async function explainInCluster(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
-  const read = await readManifests(options, CLUSTER_RESOURCES, io);
+  const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const fallback = options.namespace ?? read.namespace;
   const pod = podNamed(model, wanted, fallback);
   const name = splitName(wanted, 'pod', fallback);
   const records = await recordsBeside(read, { ...options, namespace: name.namespace }, io);
   if (pod !== undefined) {
-    const queue = await queueOfPod(pod, { read, model, options }, io);
+    const queue = queueOfPod(pod, read, model);
     const rescheduling = await reschedulingOf(pod, { read, model, options }, io);
     return explainPresentPod(podFacts(model, pod, { now: read.now, records, queue, rescheduling }), options, io);
   }
@@ -80,18 +80,13 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
 
 /**
  * In which queue a pod stands and what it waits for, as the leader of the queues would decide now; `undefined` in
- * namespaces whose pods do not wait. The Queues of a cluster are read only then.
+ * namespaces whose pods do not wait.
  */
-async function queueOfPod(
-  pod: Pod,
-  { read, model, options }: { read: ClusterManifests; model: ClusterModel; options: ClusterOptions },
-  io: Pick<ProcessIo, 'standardInput' | 'now'>,
-): Promise<string | undefined> {
+function queueOfPod(pod: Pod, read: ClusterManifests, model: ClusterModel): string | undefined {
   if (!isManaged(model.namespaces.find(({ name }) => name === pod.namespace)?.labels)) return undefined;
   const admitted = decodeAdmitted(pod.annotations.get(ANNOTATION_ADMITTED));
   if (admitted !== undefined) return admittedTo(admitted.queue, new Date(admitted.at).toISOString());
-  const queues = options.filename === undefined ? (await readManifests(options, [QUEUES], io)).manifests : [];
-  const view = queueView(queueScene({ ...read, manifests: [...read.manifests, ...queues] }));
+  const view = queueView(queueScene(read));
   const key = `${pod.namespace}/${pod.name}`;
   const row = [...view.letIn, ...view.waiting].find((each) => each.pod === key);
   return row === undefined ? IN_NO_QUEUE : inQueue(row.queue === '' ? 'none' : row.queue, row.because.text);

@@ -4,7 +4,7 @@ import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod, readPodFile } from '#cli/cluster/find-pod.ts';
 import { placementOf } from '#cli/cluster/placement.ts';
-import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
@@ -24,7 +24,7 @@ const EXIT_NOT_PLACEABLE = 1;
 
 /** Carries out `plimsoll simulate preempt`: exit code 0 where the pod would be placed, 1 where not. */
 export async function runPreempt(options: PreemptOptions, io: ProcessIo): Promise<void> {
-  const read = await readManifests(options, CLUSTER_RESOURCES, io);
+  const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const pod = await wantedPod(options, model, { namespace: options.namespace ?? read.namespace, io });
   const view = preemptView(placementOf(model, pod, { ...options, now: read.now }));

@@ -4,7 +4,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
-import { readManifests } from '#cli/cluster/read-manifests.ts';
+import { readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
 import { type Answer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
@@ -22,7 +22,7 @@ export interface WhyNotOptions extends ClusterOptions, ListingOptions {
 
 /** Carries out `plimsoll why-not`: one pod in detail, or every pending pod in a line. */
 export async function runWhyNot(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
-  const read = await readManifests(options, CLUSTER_RESOURCES, io);
+  const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const namespace = options.namespace ?? read.namespace;
   const setup = { extender: options.extender, budgets: 'BestEffort', now: read.now } as const;

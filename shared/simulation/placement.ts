@@ -39,6 +39,8 @@ export interface SchedulerSetup {
   readonly now: Instant;
   /** Since when a pod is nominated, as RFC 3339; `undefined` where that is not known. */
   readonly nominatedSince: (pod: Pod) => string | undefined;
+  /** What the extender keeps for queues. */
+  readonly keptOn?: ProposalRules['keptOn'];
 }
 
 const MOST_EXPLANATIONS = 10;
@@ -70,7 +72,7 @@ export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: Sche
 /** As the extender is set up unless its configuration says otherwise. */
 function extenderOf(
   { classes, pressures }: SimulatedCluster,
-  { budgets, now }: Pick<SchedulerSetup, 'budgets' | 'now'>,
+  { budgets, keptOn, now }: SchedulerSetup,
 ): SimulatedExtender {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
   const loops = pressures.flatMap(({ name, preemptionLoops }) =>
@@ -80,7 +82,7 @@ function extenderOf(
     refusalByRecord(loops, { victim, preemptor }, now),
   );
   const toLeave: ProposalRules['toLeave'] = (preemptor) => nodesToLeave(loops, preemptor, now);
-  return { rules: { budgets, protection, toLeave, usageAware: false, tieBreak: 'none' }, now };
+  return { rules: { budgets, protection, keptOn, toLeave, usageAware: false, tieBreak: 'none' }, now };
 }
 
 function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {
@@ -88,7 +90,7 @@ function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof gr
   for (const each of ruledOut) {
     if (found.length >= MOST_EXPLANATIONS) break;
     const because = ruledOutBecause(state, each);
-    if (because !== undefined) found.push(because);
+    if (because !== undefined && !found.some(({ text }) => text === because.text)) found.push(because);
   }
   return found;
 }

@@ -3,6 +3,8 @@ import { checkCluster } from '#cli/check/check-cluster.ts';
 import { TAKEN_AT } from '#test/cli/node-pressures.ts';
 import { manifestsOf } from '#test/cli/vector-cluster.ts';
 
+const OK =
+  'OK: the extender holds preemptions by kube-scheduler to the guarantees and fences of queues, if the configuration of kube-scheduler names it, for pods of the managed namespaces ';
 const TEXT =
   'Warning: kube-scheduler itself preempts by priority alone, past the guarantees and fences of queues, for pods of the managed namespaces ';
 
@@ -31,6 +33,30 @@ describe("kube-scheduler's own preemption, where pods wait in queues", () => {
     ['a policy is for some people', [A, policy({ subjects: [{ kind: 'User', name: 'x' }] })], [`${TEXT}a`]],
   ])('%s', (_, objects, expected) => {
     expect(aboutQueues([], ...objects)).toEqual(expected);
+  });
+
+  const pod = (namespace: string, name: string, spec: object = {}, labels: object = {}, phase = 'Running') => ({
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, labels } },
+    ...{ spec: { containers: [], ...spec }, status: { phase } },
+  });
+  const extender = (component: string, phase?: string) =>
+    pod(
+      'plimsoll-node',
+      component,
+      {},
+      { 'app.kubernetes.io/name': 'plimsoll', 'app.kubernetes.io/component': component },
+      phase,
+    );
+  const ofSecond = pod('b', 'web', { schedulerName: 'plimsoll' });
+
+  test.each<[string, readonly object[], readonly string[]]>([
+    ['an extender runs beside kube-scheduler', [extender('control-plane-extender')], [`${OK}a, b`]],
+    ['it does not run', [extender('control-plane-extender', 'Pending')], [`${TEXT}a, b`]],
+    ['pods have another scheduler', [extender('control-plane-extender'), ofSecond], [`${TEXT}b`, `${OK}a`]],
+    ['only the second scheduler asks one', [extender('scheduler'), ofSecond], [`${TEXT}a`, `${OK}b`]],
+    ['a process of another kind runs', [extender('queues')], [`${TEXT}a, b`]],
+  ])('%s', (_, pods, expected) => {
+    expect(aboutQueues([], A, B, ...pods)).toEqual(expected);
   });
 
   test('policies that could not be read are not mistaken for none', () => {

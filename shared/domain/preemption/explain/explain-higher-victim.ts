@@ -1,3 +1,4 @@
+import type { LawCode } from '#shared/domain/queue/laws.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { findObstacle, refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
@@ -35,12 +36,21 @@ export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): s
   }
 }
 
+/** By the laws of queues. */
+export const KEPT_BY_QUEUES: Readonly<Partial<Record<LawCode, string>>> = {
+  AboveExcess: 'a queue would be below its guarantee',
+  OutsideFence: 'a pod outside the fence of its queue stands in the way',
+  GiverDisabled: 'a pod of a queue that takes no part in preemption stands in the way',
+  TakerDisabled: 'its queue takes no part in preemption',
+};
+
 const TAKEN_AWAY: Readonly<Record<string, string>> = {
   RoomSoon: 'terminating pods already free enough; no pod is preempted',
   OverBudget: 'a disruption budget would be broken',
   ProtectedMirrorPod: 'the mirror of a static pod stands in the way',
   ProtectedOptOut: 'a pod that opted out of preemption stands in the way',
   ProtectedNamespace: 'a pod of a protected namespace stands in the way',
+  ...KEPT_BY_QUEUES,
 };
 
 /**
