@@ -7,7 +7,7 @@ import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
-import { derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
 import type { PodAmounts } from '#shared/queues/pod-amounts.ts';
 import { QueueCharges } from '#shared/queues/queue-charges.ts';
@@ -40,7 +40,7 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
   const { snapshot, queues, amounts, clock } = options;
   const charges = new QueueCharges(amounts);
   const open = new OpenPreemptions(charges, clock);
-  const directory = derived([queues], () => queueDirectory(Array.from(queues.values(), ({ object }) => object)));
+  const directory = followDirectory(queues);
   const managed = followManaged(options);
   const isKnown = (): boolean =>
     queues.size > 0 && queues.isSynced() && !options.isStale() && !isStale([queues], clock.monotonic());
@@ -74,6 +74,17 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
       if (laws !== undefined) yield* open.add(preemptor.uid, left, snapshot);
     },
   };
+}
+
+/** The tree, made again after a change of a spec only: the leader of the queues writes up to twenty statuses a second. */
+function followDirectory(queues: QueueKeeperOptions['queues']): () => QueueDirectory {
+  let directory: QueueDirectory | undefined;
+  queues.onChange(({ kind, value, previous }) => {
+    const isStatus =
+      kind === 'modified' && previous?.uid === value.uid && previous.object.generation === value.object.generation;
+    if (!isStatus) directory = undefined;
+  });
+  return () => (directory ??= queueDirectory(Array.from(queues.values(), ({ object }) => object)));
 }
 
 /** Which pods are in managed namespaces. */

@@ -32,12 +32,15 @@ type Queues = Readonly<Record<string, number>>;
 /** An extender whose watches show one node of 8 CPUs, and the managed namespace `shop`. */
 function world(queues: Queues = { giver: 2, taker: 0 }) {
   const snapshot = emptySnapshot();
-  let [now, isStale] = [0, false];
+  let [now, reads, isStale] = [0, 0, false];
   const namespaces = createStore<Namespace>({ slim: decodeWith(decodeNamespace), onError });
   namespaces.onChange(({ value }) => putNamespace(snapshot, value));
   const stored = createStore<StoredQueue>({ slim: decodeWith(decodeStoredQueue), onError });
   const followed = {
-    values: stored.values,
+    values: () => {
+      reads += 1;
+      return stored.values();
+    },
     onChange: stored.onChange,
     isSynced: () => true,
     lastContactMs: () => now,
@@ -53,9 +56,9 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
   const read = createPodReader();
   const manage = (name: string, labels: object = MANAGED): void =>
     namespaces.set({ metadata: { name, labels } } as never);
-  const queue = (name: string, cpu: number): void =>
+  const queue = (name: string, cpu: number, generation = 1): void =>
     stored.set({
-      metadata: { name, uid: name },
+      metadata: { name, uid: name, generation },
       spec: { guaranteed: { cpu: String(cpu) }, namespaceSelector: {} },
     });
   const see = (pod: WatchedPod): void => {
@@ -85,6 +88,7 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
   const sheet = () => sheetOf(snapshot.nodes.get('n0') as never);
   return {
     ...{ see, goes, ask, manage, queue, rules, sheet },
+    reads: () => reads,
     becomeStale: () => void (isStale = true),
     passMs: (ms: number) => void (now += ms),
     remove: (name: string) => {
@@ -182,6 +186,16 @@ describe('which preemptions the extender holds to the queues', () => {
     passMs(5_000);
     goes('b');
     expect(ask(['a'])).toBe('AboveExcess');
+  });
+
+  test('the queues are read again after a change of a spec, and not after one of a status', () => {
+    const { see, ask, queue, reads } = world({ giver: 4, taker: 0 });
+    see(giver('a'));
+    expect([ask(['a']), reads()]).toEqual(['AboveExcess', 1]);
+    queue('giver', 4);
+    expect([ask(['a']), reads()]).toEqual(['AboveExcess', 1]);
+    queue('giver', 0, 2);
+    expect([ask(['a']), reads()]).toEqual([['a'], 2]);
   });
 });
 
