@@ -2,7 +2,7 @@ import { queueDirectory } from '#shared/api/queue.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { QueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
@@ -44,9 +44,9 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
   const managed = followManaged(options);
   const isKnown = (): boolean =>
     queues.size > 0 && queues.isSynced() && !options.isStale() && !isStale([queues], clock.monotonic());
-  let last: { readonly preemptor: Pod; readonly laws: QueueLaws<Pod> | undefined } | undefined;
+  let last: { readonly preemptor: Pod; readonly laws: KeepTogether<Pod> | undefined } | undefined;
 
-  function lawsFor(preemptor: Pod, known: QueueDirectory): QueueLaws<Pod> | undefined {
+  function lawsFor(preemptor: Pod, known: QueueDirectory): KeepTogether<Pod> | undefined {
     if (managed.areNew()) charges.adopt(snapshot);
     const leaving = open.losses(preemptor.uid);
     return keptByQueues({ snapshot, directory: known, charges, amounts, now: clock.now(), leaving }, preemptor);

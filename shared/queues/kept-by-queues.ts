@@ -2,8 +2,9 @@ import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
 import { createTaker, type Loss, type Taker } from '#shared/domain/queue/laws.ts';
-import { createQueueLaws, type QueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import { createQueueLaws } from '#shared/domain/queue/preemption-laws.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -33,7 +34,7 @@ export interface QueuesNow {
  * where its namespace is not managed: kube-scheduler then goes by priority alone. A pod whose queue is unknown or not
  * part of the tree is not kept.
  */
-export function keptByQueues(queues: QueuesNow, preemptor: Pod): QueueLaws<Pod> | undefined {
+export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Pod> | undefined {
   const queueOf = createQueueOf(queues);
   const taker = hasCriticalPriority(preemptor) ? undefined : takerOf(queues, queueOf, preemptor);
   if (taker === undefined) return undefined;

@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
+import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import {
   findObjection,
@@ -20,26 +21,8 @@ const TAKER_POLICIES = TAKER_LAWS.filter(isOfPolicy);
 const GIVER_POLICIES = GIVER_LAWS.filter(isOfPolicy);
 
 /** What the queue of a pod loses with it; `undefined` for a pod that counts for no queue. */
-export interface LossOf<Pod> {
+interface LossOf<Pod> {
   (pod: Pod): Loss | undefined;
-}
-
-/** The pods of a node. */
-export interface Victims<Pod> {
-  /** Those that kube-scheduler would preempt. */
-  readonly proposed: readonly Pod[];
-  /** All that may be preempted by other rules, the first to go first. */
-  readonly others: () => readonly Pod[];
-}
-
-/** Says why a pod of a node is kept; `undefined` for one that may go. */
-export interface KeptPods<Pod> {
-  (pod: Pod): Because | undefined;
-}
-
-/** Judges the pods of one node. */
-export interface QueueLaws<Pod> {
-  (victims: Victims<Pod>): KeptPods<Pod>;
 }
 
 /**
@@ -48,7 +31,7 @@ export interface QueueLaws<Pod> {
  * `Disabled` keeps away. Where the proposed pods may go together, none of them is kept. A queue may preempt in itself, and
  * a guarantee above both queues loses nothing. Mechanisms S2-10, S2-15, S2-32.
  */
-export function createQueueLaws<Pod>(taker: Taker, lossOf: LossOf<Pod>): QueueLaws<Pod> {
+export function createQueueLaws<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTogether<Pod> {
   const judge = { taker, policies: new Map<number, Because | undefined>() };
   return ({ proposed, others }) => {
     const tally: Tally = new Map();

@@ -1,4 +1,3 @@
-import type { LawCode } from '#shared/domain/queue/laws.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { findObstacle, refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
@@ -36,8 +35,8 @@ export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): s
   }
 }
 
-/** By the laws of queues. */
-export const KEPT_BY_QUEUES: Readonly<Partial<Record<LawCode, string>>> = {
+/** By the codes of the laws of queues (`shared/domain/queue/preemption-laws.ts`). */
+export const KEPT_BY_QUEUES: Readonly<Record<string, string>> = {
   AboveExcess: 'a queue would be below its guarantee',
   OutsideFence: 'a pod outside the fence of its queue stands in the way',
   GiverDisabled: 'a pod of a queue that takes no part in preemption stands in the way',

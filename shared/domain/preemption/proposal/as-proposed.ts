@@ -153,13 +153,13 @@ export function* leaveSetAside(
 }
 
 /** The pods of a node: those that are proposed, and all in order of importance. */
-interface PodsOfNode {
+interface ProposedOnNode {
   readonly victims: readonly PlacedPod[];
   readonly pods: readonly PlacedPod[];
 }
 
 /** The rules on one node: they also protect what may not go there together with what is proposed (S2-10). */
-export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: PodsOfNode): ProposalRules {
+export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: ProposedOnNode): ProposalRules {
   const keep = rules.keptOn?.(preemptor);
   if (keep === undefined) return rules;
   const mayGo = ({ pod, priority }: PlacedPod): boolean =>

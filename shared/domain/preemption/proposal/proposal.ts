@@ -3,12 +3,12 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type MayTake, OPTED_OUT, type VictimRules } from '#shared/domain/preemption/victims/victims-on-node.ts';
-import type { QueueLaws } from '#shared/domain/queue/preemption-laws.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
 import { isLastResort } from '#shared/domain/eviction/protection.ts';
+import type { KeepTogether } from './kept-together.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 
 /** The pods that kube-scheduler would preempt on one node. */
@@ -43,7 +43,7 @@ export interface ProposalRules extends VictimRules {
    * Which pods of a node others keep from `preemptor` together, whatever each of them allows alone; without it, or where
    * it says nothing of a preemptor, none.
    */
-  readonly keptOn?: (preemptor: Pod) => QueueLaws<Pod> | undefined;
+  readonly keptOn?: (preemptor: Pod) => KeepTogether<Pod> | undefined;
   /** False only where no preemptor is refused any pod of a node; without it each victim is asked for. */
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
   /** Nodes on which `preemptor` preempts only where it can on no other, each with the reason. */
