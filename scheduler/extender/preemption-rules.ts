@@ -12,10 +12,7 @@ export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal' | 'toLeave'>;
 
 /** What holds kube-scheduler to the laws of queues. */
-export type QueueRules = Required<Pick<ProposalRules, 'keptOn'>> & {
-  /** False only where the queues keep no pod of a node from anybody. */
-  readonly mayKeep: (sheet: NodeSheet) => boolean;
-};
+export type QueueRules = Required<Pick<ProposalRules, 'keptOn' | 'mayKeepOn'>>;
 
 /** The parts of the rules that change while they are in use. */
 export interface RuleSources {
@@ -31,9 +28,8 @@ export function preemptionRules(
   { classes, loops, ownerDisruptedAt, queues }: RuleSources,
 ): ProposalRules {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
-  const holdsOptedOut = protectedPods(optedOut, classes);
-  const holdsProtected = (sheet: NodeSheet): boolean => holdsOptedOut(sheet) || queues?.mayKeep(sheet) === true;
-  const kept = queues === undefined ? {} : { keptOn: queues.keptOn };
+  const holdsProtected = protectedPods(optedOut, classes);
+  const kept = queues === undefined ? {} : { keptOn: queues.keptOn, mayKeepOn: queues.mayKeepOn };
   const shared = { budgets, usageAware, tieBreak, ownerDisruptedAt, ...kept };
   if (loops.mode !== 'Enforce') return { ...shared, protection: optedOut, holdsProtected };
   return {

@@ -61,7 +61,7 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
       charges.gone(uid);
       open.observeGoing(uid);
     },
-    mayKeep: (sheet) => queues.size > 0 && managed.hasPodsOn(sheet),
+    mayKeepOn: (sheet) => queues.size > 0 && managed.hasPodsOn(sheet),
     // Of one answer: while it is made, the cluster hardly changes.
     keptOn: (preemptor) => {
       if (!isKnown()) return undefined;

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
+import { times, type Whole } from '#shared/domain/quantity/whole.ts';
 import {
   findObjection,
   GIVER_LAWS,
@@ -35,21 +35,27 @@ export function createQueueLaws<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTog
   const judge = { taker, policies: new Map<number, Because | undefined>() };
   return ({ proposed, others }) => {
     const tally: Tally = new Map();
-    const isLawful = proposed.every((pod) => take(judge, tally, lossOf(pod)) === undefined);
-    const going = new Set(isLawful ? proposed : []);
-    if (!isLawful) tally.clear();
-    let kept: ReadonlyMap<Pod, Because> | undefined;
-    return (pod) => {
-      if (going.has(pod)) return undefined;
-      kept ??= new Map(
-        others().flatMap((each): [Pod, Because][] => {
-          const because = going.has(each) ? undefined : take(judge, tally, lossOf(each));
-          return because === undefined ? [] : [[each, because]];
-        }),
+    const keepsProposed = !takeAll(judge, tally, proposed, lossOf);
+    if (keepsProposed) tally.clear();
+    const keepOthers = (): ReadonlyMap<Pod, Because> => {
+      const going = new Set(keepsProposed ? [] : proposed);
+      return keptAmong(
+        others().filter((pod) => !going.has(pod)),
+        (pod) => take(judge, tally, lossOf(pod)),
       );
-      return kept.get(pod);
     };
+    let kept: ReadonlyMap<Pod, Because> | undefined;
+    return { keepsProposed, whyKept: (pod) => (kept ??= keepOthers()).get(pod) };
   };
+}
+
+function keptAmong<Pod>(pods: readonly Pod[], whyKept: (pod: Pod) => Because | undefined): ReadonlyMap<Pod, Because> {
+  return new Map(
+    pods.flatMap((pod): [Pod, Because][] => {
+      const because = whyKept(pod);
+      return because === undefined ? [] : [[pod, because]];
+    }),
+  );
 }
 
 interface Judge {
@@ -60,6 +66,22 @@ interface Judge {
 
 /** What queues would lose in all, by number. */
 type Tally = Map<number, Map<string, Whole>>;
+
+/** Adds all losses if they break no law together. Most pods lose alike, and each such loss is judged once. */
+function takeAll<Pod>(judge: Judge, tally: Tally, pods: readonly Pod[], lossOf: LossOf<Pod>): boolean {
+  const counts = new Map<Loss, number>();
+  for (const pod of pods) {
+    const loss = lossOf(pod);
+    if (loss !== undefined) counts.set(loss, (counts.get(loss) ?? 0) + 1);
+  }
+  for (const [loss, count] of counts) if (take(judge, tally, timesLoss(loss, count)) !== undefined) return false;
+  return true;
+}
+
+function timesLoss({ queue, amounts }: Loss, count: number): Loss {
+  if (count === 1) return { queue, amounts };
+  return { queue, amounts: new Map(Array.from(amounts, ([type, amount]) => [type, times(amount, count)])) };
+}
 
 /** Adds a loss that breaks no law; otherwise says which one it breaks. */
 function take(judge: Judge, tally: Tally, loss: Loss | undefined): Because | undefined {

@@ -146,14 +146,14 @@ describe('which preemptions the extender holds to the queues', () => {
   test('nothing is kept without queues, after the last queue, and where the watches are stale', () => {
     const { see, ask, rules, sheet, queue, remove, becomeStale } = world({});
     see(giver('a'));
-    expect([rules.holdsProtected?.(sheet()), ask(['a'])]).toEqual([false, ['a']]);
+    expect([rules.mayKeepOn?.(sheet()), ask(['a'])]).toEqual([false, ['a']]);
     queue('giver', 8);
     queue('taker', 0);
-    expect([rules.holdsProtected?.(sheet()), ask(['a'])]).toEqual([true, 'AboveExcess']);
+    expect([rules.mayKeepOn?.(sheet()), ask(['a'])]).toEqual([true, 'AboveExcess']);
     becomeStale();
     expect(ask(['a'])).toEqual(['a']);
     for (const name of ['giver', 'taker']) remove(name);
-    expect(rules.holdsProtected?.(sheet())).toBe(false);
+    expect(rules.mayKeepOn?.(sheet())).toBe(false);
   });
 
   test('of a queue the least important pods go', () => {
@@ -182,7 +182,7 @@ describe('which preemptions the extender holds to the queues', () => {
     see(giver('b', 4, { namespace: 'late', node: 'n1' }));
     expect(ask(['a'])).toBe('AboveExcess');
     manage('late');
-    expect([rules.holdsProtected?.(sheet()), ask(['a'])]).toEqual([true, ['a']]);
+    expect([rules.mayKeepOn?.(sheet()), ask(['a'])]).toEqual([true, ['a']]);
     passMs(5_000);
     goes('b');
     expect(ask(['a'])).toBe('AboveExcess');

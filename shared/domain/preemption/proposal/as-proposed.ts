@@ -49,11 +49,16 @@ export function asProposed(
 }
 
 /** Most victims are on nodes without protected pods; a look-up of each among all pods would take longer than all else. */
-function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, { holdsProtected }: ProposalRules): boolean {
+function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, rules: ProposalRules): boolean {
   const entry = nodes.get(node);
-  if (entry === undefined || holdsProtected === undefined) return false;
+  if (entry === undefined || rules.holdsProtected === undefined) return false;
   const sheet = sheetOf(entry);
-  return !holdsProtected(sheet) && holdsAll(sheet, uids);
+  return !rules.holdsProtected(sheet) && !mayKeep(rules, sheet) && holdsAll(sheet, uids);
+}
+
+/** Whether pods of a node may be kept together. */
+export function mayKeep({ keptOn, mayKeepOn }: ProposalRules, sheet: NodeSheet): boolean {
+  return keptOn !== undefined && mayKeepOn?.(sheet) !== false;
 }
 
 /** The verdict on a node as it was proposed, without a protected victim. */
@@ -158,8 +163,14 @@ interface ProposedOnNode {
   readonly pods: readonly PlacedPod[];
 }
 
+/** The rules on one node. */
+export interface RulesOnNode extends ProposalRules {
+  /** Whether not all of what is proposed there may go together. */
+  readonly keepsProposed?: boolean;
+}
+
 /** The rules on one node: they also protect what may not go there together with what is proposed (S2-10). */
-export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: ProposedOnNode): ProposalRules {
+export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: ProposedOnNode): RulesOnNode {
   const keep = rules.keptOn?.(preemptor);
   if (keep === undefined) return rules;
   const mayGo = ({ pod, priority }: PlacedPod): boolean =>
@@ -169,6 +180,6 @@ export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }:
       .filter(mayGo)
       .map(({ pod }) => pod)
       .toReversed();
-  const kept = keep({ proposed: victims.map(({ pod }) => pod), others });
-  return { ...rules, protection: (victim, by) => rules.protection(victim, by) ?? kept(victim) };
+  const { keepsProposed, whyKept } = keep({ proposed: victims.map(({ pod }) => pod), others });
+  return { ...rules, keepsProposed, protection: (victim, by) => rules.protection(victim, by) ?? whyKept(victim) };
 }

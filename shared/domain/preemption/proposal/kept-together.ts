@@ -8,12 +8,15 @@ export interface PodsOfNode<Pod> {
   readonly others: () => readonly Pod[];
 }
 
-/** Says why a pod of a node is kept; `undefined` for one that may go. All that may go may go together. */
+/** Which pods of a node are kept. All others may go together. */
 export interface KeptPods<Pod> {
-  (pod: Pod): Because | undefined;
+  /** False where the proposed pods may go together: then none of them is kept. */
+  readonly keepsProposed: boolean;
+  /** `undefined` for a pod that may go. */
+  readonly whyKept: (pod: Pod) => Because | undefined;
 }
 
-/** Judges the pods of one node together. Where the proposed pods may go together, none of them is kept. */
+/** Judges the pods of one node together. */
 export interface KeepTogether<Pod> {
   (pods: PodsOfNode<Pod>): KeptPods<Pod>;
 }

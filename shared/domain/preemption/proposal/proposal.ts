@@ -44,6 +44,8 @@ export interface ProposalRules extends VictimRules {
    * it says nothing of a preemptor, none.
    */
   readonly keptOn?: (preemptor: Pod) => KeepTogether<Pod> | undefined;
+  /** False only where `keptOn` keeps no pod of a node from anybody. */
+  readonly mayKeepOn?: (sheet: NodeSheet) => boolean;
   /** False only where no preemptor is refused any pod of a node; without it each victim is asked for. */
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
   /** Nodes on which `preemptor` preempts only where it can on no other, each with the reason. */

@@ -11,7 +11,9 @@ import {
   firstProtection,
   holdsAll,
   indexesOf,
+  mayKeep,
   rulesOn,
+  type RulesOnNode,
   unguarded,
   withinBudgets,
   withinFreeRoom,
@@ -106,6 +108,7 @@ function reviewQuiet({ state: { snapshot }, rules }: Review, proposed: ProposedV
   if (entry === undefined || snapshot.nominatedNodes.has(proposed.node) || proposed.uids.length === 0) return undefined;
   const isQuiet =
     rules.holdsProtected?.(sheetOf(entry)) === false &&
+    !mayKeep(rules, sheetOf(entry)) &&
     isPlain(snapshot, entry, rules) &&
     holdsAll(sheetOf(entry), proposed.uids);
   return isQuiet ? { proposed, verdict: unguarded(proposed, rules) } : undefined;
@@ -130,8 +133,8 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
     return { proposed, verdict: asProposed(state.snapshot, state.pod, proposed, rules) };
   const sheet = sheetOf(entry);
   const victims = indexes.map((index) => sheet.pods[index] as PlacedPod);
-  const isGuarded = rules.holdsProtected?.(sheet) ?? true;
-  const onNode = isGuarded ? rulesOn(rules, state.pod, { victims, pods: sheet.pods }) : rules;
+  const onNode: RulesOnNode = mayKeep(rules, sheet) ? rulesOn(rules, state.pod, { victims, pods: sheet.pods }) : rules;
+  const isGuarded = (rules.holdsProtected?.(sheet) ?? true) || onNode.keepsProposed === true;
   const guarded = isGuarded ? firstProtection(victims, state.pod, onNode) : undefined;
   const reviewed = reviewKnown({ ...review, rules: onNode }, { entry, proposed, victims, guarded }, indexes);
   return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
