@@ -37,8 +37,6 @@ const KINDS = [
 /** In the namespace of the pods, whose viewers may read it. */
 const NAMESPACED = [DISRUPTIONS, DISRUPTION_LIMITS, DISRUPTION_ACCOUNTS].map(({ kind }) => kind);
 
-const JOBS = { name: 'jobs', ownerKinds: ['Job'], priorityClassName: 'b' };
-
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -134,39 +132,6 @@ describe('the rules, each with its sentence', () => {
       { subjects: [{ kind: 'User', name: 'a', namespace: 'b' }] },
       'namespace must be set for a ServiceAccount, and only for one',
     ],
-    [
-      PRIORITY_POLICIES,
-      { allowedPriorityClassNames: ['a'], classRules: [{ name: 'r', ownerKinds: ['Job'], priorityClassName: 'b' }] },
-      'priorityClassName of each of classRules must be one of allowedPriorityClassNames',
-    ],
-    [
-      PRIORITY_POLICIES,
-      { classRules: [{ name: 'r', priorityClassName: 'b' }] },
-      'must set podSelector or ownerKinds; defaultPriorityClassName is the class of all other pods',
-    ],
-    [
-      PRIORITY_POLICIES,
-      { classRules: [JOBS, JOBS] },
-      'spec.classRules: Invalid value: each rule must have a name of its own',
-    ],
-    [
-      PRIORITY_POLICIES,
-      { classRules: [{ ...JOBS, ownerKinds: ['Deployment'] }] },
-      'spec.classRules[0].ownerKinds: Invalid value: must not contain Deployment; the pods of a Deployment are owned by a ReplicaSet',
-    ],
-    [
-      PRIORITY_POLICIES,
-      { classRules: [{ ...JOBS, ownerKinds: ['CronJob'] }] },
-      'spec.classRules[0].ownerKinds: Invalid value: must not contain CronJob; the pods of a CronJob are owned by a Job',
-    ],
-    [
-      PRIORITY_POLICIES,
-      { classRules: [{ ...JOBS, podSelector: {} }] },
-      'must have matchLabels or matchExpressions; leave podSelector out to take pods with any labels',
-    ],
-    [PRIORITY_POLICIES, { classRules: [{ ...JOBS, name: 'Not A Name' }] }, 'spec.classRules[0].name'],
-    [PRIORITY_POLICIES, { classRules: [{ ...JOBS, ownerKinds: [] }] }, 'spec.classRules[0].ownerKinds'],
-    [PRIORITY_POLICIES, { classRules: [{ name: 'r', ownerKinds: ['Job'] }] }, 'spec.classRules[0].priorityClassName'],
     [PRIORITY_POLICIES, { onViolation: 'Ignore' }, 'supported values: "Deny", "Warn"'],
     [QUEUES, { capacity: { cpu: 1 } }, 'spec.capacity must only be set on the queue root'],
     [QUEUES, { guaranteed: { cpu: 2 }, max: { cpu: '1500m' } }, 'guaranteed must not be greater than max'],

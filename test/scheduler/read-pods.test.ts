@@ -124,7 +124,7 @@ describe('createPodReader', () => {
     const record = { 'plimsoll.dev/class-rule': 'tenants/jobs' };
     const pods = [{}, {}, { 'plimsoll.dev/evict': 'never' }].map((own, index) => {
       const metadata = { ...raw.metadata, name: `web-${index}`, annotations: { ...record, ...own, other: 'x' } };
-      return read({ ...structuredClone(raw), metadata } as KubeObject);
+      return read({ ...structuredClone(raw), metadata });
     });
     expect(pods.map(({ annotations }) => Object.fromEntries(annotations))).toEqual([
       record,
