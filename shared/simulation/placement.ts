@@ -40,7 +40,7 @@ export interface SchedulerSetup {
   /** Since when a pod is nominated, as RFC 3339; `undefined` where that is not known. */
   readonly nominatedSince: (pod: Pod) => string | undefined;
   /** What the extender keeps for queues. */
-  readonly keptOn?: ProposalRules['keptOn'];
+  readonly keptOn?: NonNullable<ProposalRules['keptOn']> | undefined;
 }
 
 const MOST_EXPLANATIONS = 10;
@@ -82,7 +82,8 @@ function extenderOf(
     refusalByRecord(loops, { victim, preemptor }, now),
   );
   const toLeave: ProposalRules['toLeave'] = (preemptor) => nodesToLeave(loops, preemptor, now);
-  return { rules: { budgets, protection, keptOn, toLeave, usageAware: false, tieBreak: 'none' }, now };
+  const kept = keptOn && { keptOn };
+  return { rules: { budgets, protection, ...kept, toLeave, usageAware: false, tieBreak: 'none' }, now };
 }
 
 function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {
