@@ -10,7 +10,7 @@ import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import type { QueuedPod } from '#shared/queues/queued-pods.ts';
+import type { QueuedPod } from '#shared/queues/queued-pod.ts';
 import { readRoomState, seekerOf, seekersOf } from '#shared/queues/room-state.ts';
 import { NOT_SIMULATED } from '#shared/simulation/messages.ts';
 import { formatSection, formatTable, joinParts, printLine } from '#cli/output/table.ts';

@@ -8,7 +8,8 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
-import { isWaiting, type QueuedPod, type QueuedPods } from '#shared/queues/queued-pods.ts';
+import { isWaiting, type QueuedPod } from '#shared/queues/queued-pod.ts';
+import type { QueuedPods } from '#shared/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {

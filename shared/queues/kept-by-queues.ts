@@ -91,7 +91,7 @@ function takenByQueues({ charges, leaving }: QueuesNow, queueOf: QueueOf): Reado
     const name = queueOf(charge);
     if (name !== undefined) taken.add(name, charge.requests, charge.pods - (leaving?.get(charge) ?? 0));
   }
-  return taken.sums;
+  return taken.sums();
 }
 
 function lossOf({ indexes }: QueueTree, name: string | undefined, { requests }: Charge): Loss | undefined {

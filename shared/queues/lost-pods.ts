@@ -1,5 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { QueuedPod } from './queued-pod.ts';
 
 /** How long the replacement of a disrupted pod goes first. */
 const FIRST_FOR_MS = 60_000;
@@ -38,9 +39,11 @@ export class LostPods {
   }
 
   /** Hands out, for one pass, who goes first: of the new pods of an owner as many as it has lost. */
-  turns(now: Instant): (owner: string | undefined, createdAt: Instant) => boolean {
+  turns(now: Instant): (pod: Pick<QueuedPod, 'owner' | 'createdAt'>) => boolean {
     const used = new Map<string, number>();
-    return (owner, createdAt) => {
+    const isRecent = (losses: readonly Loss[]): boolean => losses.some(({ at }) => now - at <= FIRST_FOR_MS);
+    if (!Array.from(this.#byOwner.values()).some(isRecent)) return () => false;
+    return ({ owner, createdAt }) => {
       if (owner === undefined) return false;
       const isReplaced = ({ at }: Loss): boolean => now - at <= FIRST_FOR_MS && createdAt >= at - PRECISION_MS;
       const losses = this.#byOwner.get(owner)?.filter(isReplaced).length ?? 0;

@@ -1,4 +1,4 @@
-import type { FoundQueue, QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
+import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
@@ -18,7 +18,8 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
-import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
+import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import type { QueuedPods } from './queued-pods.ts';
 
 /** What one look at the cluster comes to: that of the two stages, and what concerns no share. */
 export interface QueuePlan
@@ -53,11 +54,11 @@ export interface HomelessPod {
 }
 
 export interface PlanInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
-  readonly pods: Pick<QueuedPods, 'values' | 'get' | 'amountsOf' | 'lost'>;
+  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost'>;
   readonly now: Instant;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
   readonly replacements: 'First' | 'InTurn';
-  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes' | 'placedPods'>;
+  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes'>;
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
   readonly capacity: QueueAmounts | undefined;
@@ -85,7 +86,7 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
 
 function passSnapshot({ directory, reclaimBy, isReclaiming }: PlanInput, sorted: SortedPods, total: QueueAmounts) {
   const { admitted, used, requested, waiting } = sorted;
-  const sums = { admitted: admitted.sums, used: used.sums, requested: requested.sums };
+  const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
   return { tree: directory.tree, total, ...sums, waiting, reclaimBy, isReclaiming } satisfies PassSnapshot;
 }
 
@@ -99,60 +100,54 @@ class SortedPods {
   readonly used = new AmountsByQueue();
   /** Of all pods of the queue, waiting ones included. */
   readonly requested = new AmountsByQueue();
+  readonly find: FindQueue;
+  #work = 0;
+
+  constructor(input: PlanInput) {
+    const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
+    this.find = noteWanted(find, this.wantedQueues);
+  }
+
+  /** Counts a pod; whether so much was done that the pass should yield. */
+  isStepDone(): boolean {
+    this.#work += 1;
+    if (this.#work < PODS_PER_STEP) return false;
+    this.#work = 0;
+    return true;
+  }
 }
 
 function* sortPods(input: PlanInput): Steps<SortedPods> {
-  const sorted = new SortedPods();
-  let count = 0;
-  const find = noteWanted(
-    queueFinder(input, () => void (count += PODS_PER_SEARCH)),
-    sorted.wantedQueues,
-  );
-  const isTurn = input.replacements === 'First' ? input.pods.lost.turns(input.now) : () => false;
-  for (const pod of input.pods.values()) {
-    count += 1;
-    if (count >= PODS_PER_STEP) {
-      count = 0;
-      yield;
-    }
-    if (!isWaiting(pod)) charge(sorted, pod, find);
-    else if (!isManaged(input.snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
-    else queue(sorted, pod, find(pod), isTurn(pod.owner, pod.createdAt));
+  const { pods, snapshot, now, replacements } = input;
+  const sorted = new SortedPods(input);
+  for (const sums of [sorted.admitted, sorted.used, sorted.requested]) sums.addAll(pods.placed);
+  const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
+  for (const pod of yield* pods.open()) {
+    if (sorted.isStepDone()) yield;
+    if (!isWaiting(pod)) charge(sorted, pod);
+    else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
+    else queue(sorted, pod, isTurn(pod));
   }
   return sorted;
 }
 
 /** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
-function charge({ admitted, used, requested, unplaced }: SortedPods, pod: QueuedPod, find: FindQueue): void {
+function charge({ admitted, used, requested, unplaced, find }: SortedPods, pod: QueuedPod): void {
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
 }
 
-function queue(
-  { waiting, homeless, requested }: SortedPods,
-  pod: QueuedPod,
-  found: FoundQueue,
-  goesFirst: boolean,
-): void {
+function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
+  const { waiting, homeless, requested, find } = sorted;
+  const found = find(pod);
   if (found.kind === 'none') {
     homeless.push({ pod, because: found.because, isExpected: found.child !== undefined });
     return;
   }
   requested.add(found.name, pod.requests);
-  waiting.push({ ...waitingPod(pod, found.name), goesFirst });
-}
-
-/** Kubernetes creates no pod that its quotas have not counted (S2-37). DaemonSets' pods have no gate. */
-function waitingPod(pod: QueuedPod, queueName: string): WaitingPod {
-  const { uid, namespace, name, application, priority, requests, createdAt, neverPreempts } = pod;
-  return {
-    ...{ uid, application, priority, requests, queue: queueName },
-    name: `${namespace}/${name}`,
-    waitingSince: createdAt,
-    mayPreempt: !neverPreempts,
-    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
-  };
+  const waits = pod.asWaiting(found.name);
+  waiting.push(goesFirst ? { ...waits, goesFirst } : waits);
 }
 
 const allocatable = new WeakMap<Node, QueueAmounts>();
@@ -183,21 +178,11 @@ type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
 function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmounts> {
   const { snapshot, pods } = input;
   const outside = new Map<QueueAmounts, number>();
-  let count = 0;
-  const find = noteWanted(
-    queueFinder(input, () => void (count += PODS_PER_SEARCH)),
-    sorted.wantedQueues,
-  );
-  for (const [uid, { pod }] of snapshot.placedPods) {
-    count += 1;
-    if (count >= PODS_PER_STEP) {
-      count = 0;
-      yield;
-    }
-    if (pods.get(uid) !== undefined || (pod.spec.nodeName ?? '') === '') continue;
+  for (const pod of pods.outside()) {
+    if (sorted.isStepDone()) yield;
     const requests = pods.amountsOf(pod);
     if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);
-    else chargeTo(sorted, chargedQueue(untracked(pod), find), requests);
+    else chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
   }
   return outside;
 }

@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import type { QueuedPod } from './queued-pods.ts';
+import type { QueuedPod } from './queued-pod.ts';
 
 /** The queue in which a pod stands. */
 export interface FindQueue {
@@ -17,30 +17,38 @@ export interface QueueFinderInput {
   readonly directory: QueueDirectory;
 }
 
-/** Found for a namespace with these labels. */
-interface Found {
+/** What was found in a namespace with these labels, by the label of the pod. */
+interface FoundIn {
   readonly labels: ReadonlyMap<string, string>;
-  readonly queue: FoundQueue;
+  readonly queues: Map<string, FoundQueue>;
 }
 
 /** Each namespace is compared with all selectors once, until its labels or the queues change. */
-const foundIn = new WeakMap<QueueDirectory, Map<string, Found>>();
-const MAX_FOUND = 50_000;
+const foundIn = new WeakMap<QueueDirectory, Map<string, FoundIn>>();
+const MAX_NAMESPACES = 50_000;
+const MAX_LABELS = 1_000;
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
 export function queueFinder({ snapshot, directory }: QueueFinderInput, onSearch: () => void): FindQueue {
-  const known = foundIn.get(directory) ?? new Map<string, Found>();
+  const known = foundIn.get(directory) ?? new Map<string, FoundIn>();
   foundIn.set(directory, known);
-  return ({ namespace, label }) => {
-    const key = `${namespace}/${label}`;
+  const foundFor = (namespace: string): FoundIn => {
     const labels = snapshot.namespaces.get(namespace) ?? NO_LABELS;
-    const before = known.get(key);
-    if (before?.labels === labels) return before.queue;
+    const before = known.get(namespace);
+    if (before?.labels === labels) return before;
+    const found = { labels, queues: new Map<string, FoundQueue>() };
+    putBounded(known, MAX_NAMESPACES, [namespace, found]);
+    return found;
+  };
+  return ({ namespace, label }) => {
+    const { labels, queues } = foundFor(namespace);
+    const before = queues.get(label);
+    if (before !== undefined) return before;
     onSearch();
     const namespaceQueue = labels.get(LABEL_QUEUE) ?? '';
     const queue = findQueue({ label, namespace, namespaceQueue, namespaceLabels: labels }, directory);
-    putBounded(known, MAX_FOUND, [key, { labels, queue }]);
+    putBounded(queues, MAX_LABELS, [label, queue]);
     return queue;
   };
 }

@@ -4,40 +4,17 @@ import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { applicationOf, isManaged, isMarkedOriginator, otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
+import { compareTexts } from '#shared/domain/model/texts.ts';
+import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
+import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
+import { isManaged, otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { KeptOrder } from './kept-order.ts';
 import { LostPods } from './lost-pods.ts';
 import { keptOnce, PodAmounts, type TemplateOf } from './pod-amounts.ts';
-
-/** A pod of a managed namespace, or one that has the gate. */
-export interface QueuedPod {
-  readonly uid: string;
-  readonly priority: number;
-  readonly createdAt: Instant;
-  readonly requests: QueueAmounts;
-  readonly namespace: string;
-  readonly name: string;
-  /** The queue that its label names; empty where it has none. */
-  readonly label: string;
-  readonly application: string;
-  readonly className: string | undefined;
-  readonly neverPreempts: boolean;
-  /** The annotations by which it may ask to be spared. */
-  readonly wishes: ReadonlyMap<string, string>;
-  readonly resourceVersion: string | undefined;
-  /** The names of its other scheduling gates; `undefined` where ours is off. */
-  readonly otherGates: readonly string[] | undefined;
-  readonly admitted: Admitted | undefined;
-  readonly isBound: boolean;
-  /** UID of its controller. */
-  readonly owner: string | undefined;
-  /** It says of itself that it manages its application. */
-  readonly isMarkedOriginator: boolean;
-  /** The whole pod, while it has no node. */
-  readonly unplaced: Pod | undefined;
-}
+import { isWaiting, KeptPod, type QueuedPod } from './queued-pod.ts';
 
 /** A pod as it was decoded and as it was read. */
 interface WatchedPod {
@@ -51,7 +28,11 @@ interface WatchedPod {
  */
 export class QueuedPods {
   readonly #pods = new Map<string, KeptPod>();
+  readonly #open = new KeptOrder<KeptPod>(compareAges);
+  readonly #outside = new Map<string, Pod>();
   readonly #letIn = new Map<string, Admitted>();
+  /** What pods request that were let in and are on nodes, which are most pods, by the queue that they were let in to. */
+  readonly placed = new AmountsByQueue();
   readonly #clock: Pick<Clock, 'now'>;
   readonly #templateOf: TemplateOf;
   /** What owners have lost, for the order in which their pods go in. */
@@ -79,6 +60,16 @@ export class QueuedPods {
     return this.#pods.values();
   }
 
+  /** All that are not among `placed`, in the order in which those that wait go in. */
+  open(): Steps<readonly QueuedPod[]> {
+    return this.#open.inOrder();
+  }
+
+  /** Pods on nodes that are not among those of queues. */
+  outside(): Iterable<Pod> {
+    return this.#outside.values();
+  }
+
   /** Takes a pod in as the watch shows it. */
   observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
     const owner = controllerOf(pod)?.uid;
@@ -92,10 +83,12 @@ export class QueuedPods {
     // Elsewhere any tenant may write the annotation.
     if (!isWaiting(read) && !isManaged(namespaces.get(pod.namespace))) {
       this.#forget(pod.uid);
+      if (read.isBound) this.#outside.set(pod.uid, pod);
       return;
     }
     if (read.admitted !== undefined && read.otherGates === undefined) this.#letIn.delete(pod.uid);
-    this.#pods.set(pod.uid, this.#asLetIn(read));
+    this.#outside.delete(pod.uid);
+    this.#put(this.#asLetIn(read));
     this.#changes += 1;
   }
 
@@ -110,7 +103,7 @@ export class QueuedPods {
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     this.#letIn.set(uid, admitted);
-    this.#pods.set(uid, this.#asLetIn(pod));
+    this.#put(this.#asLetIn(pod));
   }
 
   /** What a pod requests; pods of one template share it. */
@@ -135,7 +128,25 @@ export class QueuedPods {
 
   #forget(uid: string): void {
     this.#letIn.delete(uid);
-    if (this.#pods.delete(uid)) this.#changes += 1;
+    this.#outside.delete(uid);
+    const pod = this.#pods.get(uid);
+    if (pod === undefined) return;
+    this.#pods.delete(uid);
+    this.#uncount(pod);
+    this.#changes += 1;
+  }
+
+  #put(pod: KeptPod): void {
+    const before = this.#pods.get(pod.uid);
+    if (before !== undefined) this.#uncount(before);
+    this.#pods.set(pod.uid, pod);
+    if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests);
+    else this.#open.add(pod);
+  }
+
+  #uncount(pod: KeptPod): void {
+    if (isPlaced(pod)) this.placed.add(pod.admitted.queue, pod.requests, -1);
+    else this.#open.remove(pod);
   }
 
   #asLetIn(pod: KeptPod): KeptPod {
@@ -169,96 +180,13 @@ export class QueuedPods {
 
 const NO_GATES: readonly string[] = [];
 
-type OwnFacts = Pick<
-  QueuedPod,
-  'createdAt' | 'requests' | 'priority' | 'isBound' | 'otherGates' | 'admitted' | 'resourceVersion'
->;
-
-/**
- * A pod that keeps only what the pod of the snapshot does not say already, or says slowly: with a field for everything,
- * 200,000 of them take more than twice the memory.
- */
-class KeptPod implements QueuedPod {
-  readonly requests: QueueAmounts;
-  readonly priority: number;
-  readonly isBound: boolean;
-  readonly otherGates: QueuedPod['otherGates'];
-  readonly admitted: Admitted | undefined;
-  readonly resourceVersion: string | undefined;
-  readonly #pod: Pod;
-  /** Whole seconds, which V8 keeps in the object itself. */
-  readonly #createdSeconds: number;
-
-  constructor(pod: Pod, own: OwnFacts) {
-    this.#pod = pod;
-    this.#createdSeconds = own.createdAt / 1_000;
-    this.requests = own.requests;
-    this.priority = own.priority;
-    this.isBound = own.isBound;
-    this.otherGates = own.otherGates;
-    this.admitted = own.admitted;
-    this.resourceVersion = own.resourceVersion;
-  }
-
-  /** The pod, let in. */
-  asLetIn(admitted: Admitted): KeptPod {
-    const { createdAt, requests, priority, isBound, resourceVersion } = this;
-    const own = { createdAt, requests, priority, isBound, resourceVersion };
-    return new KeptPod(this.#pod, { ...own, admitted, otherGates: undefined });
-  }
-
-  get uid(): string {
-    return this.#pod.uid;
-  }
-
-  get namespace(): string {
-    return this.#pod.namespace;
-  }
-
-  get name(): string {
-    return this.#pod.name;
-  }
-
-  get createdAt(): Instant {
-    return Math.round(this.#createdSeconds * 1_000);
-  }
-
-  get label(): string {
-    return this.#pod.labels.get(LABEL_QUEUE) ?? '';
-  }
-
-  get application(): string {
-    return applicationOf(this.#pod);
-  }
-
-  get className(): string | undefined {
-    return this.#pod.spec.priorityClassName;
-  }
-
-  get neverPreempts(): boolean {
-    return this.#pod.spec.preemptionPolicy === 'Never';
-  }
-
-  get wishes(): ReadonlyMap<string, string> {
-    return this.#pod.annotations;
-  }
-
-  get owner(): string | undefined {
-    return controllerOf(this.#pod)?.uid;
-  }
-
-  get isMarkedOriginator(): boolean {
-    return isMarkedOriginator(this.#pod);
-  }
-
-  get unplaced(): Pod | undefined {
-    return this.isBound ? undefined : this.#pod;
-  }
+/** By priority, then age, as `compareWaiting` without what changes with time. */
+function compareAges(a: KeptPod, b: KeptPod): number {
+  return b.priority - a.priority || a.createdAt - b.createdAt || compareTexts(a.uid, b.uid);
 }
 
-/** Whether our gate holds the pod back. */
-export function isWaiting(pod: QueuedPod): pod is QueuedPod & { readonly otherGates: readonly string[] } {
-  return pod.otherGates !== undefined;
+function isPlaced(pod: KeptPod): pod is KeptPod & { readonly admitted: Admitted } {
+  return pod.isBound && pod.admitted !== undefined && !isWaiting(pod);
 }
 
 function creationOf(text: string | undefined): Instant {

@@ -16,7 +16,8 @@ import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { allocatableOf, type QueuePlan } from './plan-pass.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
-import { isWaiting, type QueuedPod, type QueuedPods } from './queued-pods.ts';
+import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import type { QueuedPods } from './queued-pods.ts';
 
 export interface RoomInput {
   readonly plan: QueuePlan;
@@ -129,7 +130,7 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     if (nodes.length % NODES_PER_STEP === 0) yield;
   }
   const { own, sought } = charges;
-  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: own.sums, sought: sought.sums };
+  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: own.sums(), sought: sought.sums() };
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */

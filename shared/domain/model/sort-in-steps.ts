@@ -2,7 +2,7 @@ import type { Steps } from './steps.ts';
 
 const PER_STEP = 1_000;
 
-/** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go. */
+/** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go; what is in order already costs little. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
   let runs: (readonly T[])[] = [];
   for (let start = 0; start < items.length; start += PER_STEP) {
@@ -20,6 +20,7 @@ export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => nu
 }
 
 function* merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
+  if (b.length === 0 || compare(a.at(-1) as T, b[0] as T) <= 0) return a.concat(b);
   const merged: T[] = [];
   let [left, right] = [0, 0];
   while (left < a.length && right < b.length) {

@@ -1,13 +1,13 @@
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import {
   excessOf,
+  excessWith,
   findObjection,
   GIVER_LAWS,
   type Law,
   LOSS_LAWS,
   mayLose,
   type Taker,
-  typesAboveMaximum,
   VICTIM_LAWS,
 } from './laws.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
@@ -40,7 +40,7 @@ const PRECISION = 1e-9;
 
 export function createGivers(taker: Taker): Givers {
   const crowded = [...taker.above].flatMap((queue) =>
-    typesAboveMaximum(taker, queue).map(([type, above]) => ({ queue, type, above })),
+    excessWith(taker, queue).map(([type, above]) => ({ queue, type, above })),
   );
   return { taker, objections: new Map(), profiles: new Map(), reserves: [], reserveNumbers: new Map(), crowded };
 }

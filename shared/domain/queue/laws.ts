@@ -4,7 +4,7 @@ import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { type QueueUsage, usedBy } from './usage.ts';
+import { aboveMaximum, type Excess, type QueueUsage, usedBy } from './usage.ts';
 
 /** One rule of reclaim: who breaks it, and the sentence that says so. */
 export interface Law<Subject> {
@@ -77,7 +77,7 @@ export const TAKER_LAWS: readonly Law<Taker>[] = [
   {
     code: 'AboveMaximum',
     row: 'S2-37',
-    isBroken: (taker) => typesAboveMaximum(taker, taker.queue).length > 0,
+    isBroken: (taker) => excessWith(taker, taker.queue).length > 0,
     text: (taker) => `with this pod queue ${nameOf(taker, taker.queue)} would be above its maximum`,
   },
   {
@@ -207,13 +207,10 @@ export function excessOf({ tree, usage }: Taker, queue: number, type: string): W
   return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
 }
 
-/** Types of the pod's in which the queue would be above its maximum with it, and by how much. */
-export function typesAboveMaximum({ tree, usage, pod, types }: Taker, queue: number): readonly [string, Whole][] {
-  return types.flatMap((type): [string, Whole][] => {
-    const most = tree.queues[queue]?.max.get(type);
-    if (most === undefined) return [];
-    const above = minus(plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole), most);
-    return above > 0 ? [[type, above]] : [];
+/** By how much a queue would be above its maximum with the pod, of the types that the pod asks for. */
+export function excessWith({ tree, usage, pod, types }: Taker, queue: number): Excess {
+  return aboveMaximum(tree.queues[queue] as Queue, types, (type) => {
+    return plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole);
   });
 }
 
@@ -224,8 +221,11 @@ export function fenceOf({ tree, above }: Taker): number {
 }
 
 /** Whether a queue or one above it, the root left aside, is switched off (D-9). */
-function isDisabled(tree: QueueTree, queue: number): boolean {
-  return pathOf(tree, queue).some((each) => each > 0 && tree.queues[each]?.preemption.policy === 'Disabled');
+function isDisabled({ queues, parents }: QueueTree, queue: number): boolean {
+  for (let at = queue; at > 0; at = parents[at] as number) {
+    if (queues[at]?.preemption.policy === 'Disabled') return true;
+  }
+  return false;
 }
 
 function delayOf({ tree, queue }: Taker): number {

@@ -43,6 +43,18 @@ interface Pass {
   readonly blocking: Map<string, WaitingPod>;
 }
 
+/** One time through all pods, and what it has found out, by queue. */
+interface Round {
+  readonly kind: RoundKind;
+  /** What no later pod may request either: usage only grows. */
+  readonly refused: Map<string, Set<QueueAmounts>>;
+  readonly because: Map<string, Because>;
+}
+
+/** Within the shares, then what rounding to whole pods leaves of the total. */
+type RoundKind = 'Share' | 'Rest';
+const ROUNDS: readonly RoundKind[] = ['Share', 'Rest'];
+
 const PODS_PER_STEP = 500;
 
 /** `letInInSteps`, all at once. */
@@ -66,7 +78,8 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   };
   const letIn: LetIn[] = [];
   let waiting = yield* sortInSteps(question.waiting, compareWaiting);
-  for (const round of ROUNDS) {
+  for (const kind of ROUNDS) {
+    const round: Round = { kind, refused: new Map(), because: new Map() };
     const stay: WaitingPod[] = [];
     for (const [index, pod] of waiting.entries()) {
       if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
@@ -88,19 +101,25 @@ export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
   );
 }
 
-/** Within the shares, then what rounding to whole pods leaves of the total. */
-type Round = 'Share' | 'Rest';
-const ROUNDS: readonly Round[] = ['Share', 'Rest'];
-
 function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
   const { blocking, question } = pass;
   const first = blocking.get(pod.queue);
   // The rest may be enough for the pod that the others wait behind.
   if (first !== undefined && first !== pod) return true;
   blocking.delete(pod.queue);
-  if (objectionTo(pass, pod, round) === undefined) return false;
+  if (!isRefused(pass, pod, round)) return false;
   const queue = question.tree.queues[question.tree.indexes.get(pod.queue) ?? -1];
   if (queue?.ordering === 'Strict') blocking.set(pod.queue, pod);
+  return true;
+}
+
+/** Whether the pod may not go in; pods of one queue that request the same are looked at once. */
+function isRefused(pass: Pass, pod: WaitingPod, { kind, refused }: Round): boolean {
+  const known = refused.get(pod.queue) ?? new Set<QueueAmounts>();
+  if (known.has(pod.requests)) return true;
+  if (objectionTo(pass, pod, kind) === undefined) return false;
+  refused.set(pod.queue, known);
+  if (pod.isCharged) known.add(pod.requests);
   return true;
 }
 
@@ -110,7 +129,14 @@ function enter({ question, usage, paths }: Pass, pod: WaitingPod, round: Round):
     usage.set(type, sums);
     for (const queue of paths.get(pod.queue) as readonly number[]) sums[queue] = plus(sums[queue] as Whole, amount);
   }
-  return { pod, because: (round === 'Share' ? WITHIN_SHARE : FROM_REST)({ queue: pod.queue }, { queue: pod.queue }) };
+  return { pod, because: becauseOf(round, pod) };
+}
+
+/** Pods of one queue share it. */
+function becauseOf({ kind, because }: Round, { queue }: WaitingPod): Because {
+  const known = because.get(queue) ?? (kind === 'Share' ? WITHIN_SHARE : FROM_REST)({ queue }, { queue });
+  because.set(queue, known);
+  return known;
 }
 
 /** Why a pod waits, by what was decided; the sentence names the amount that is missing and the queue that lacks it. */
@@ -126,7 +152,7 @@ export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod
 /** A sentence that is only made where it is asked for: thousands of pods wait for the same reason. */
 type Objection = () => Because;
 
-function objectionTo(pass: Pass, pod: WaitingPod, round: Round): Objection | undefined {
+function objectionTo(pass: Pass, pod: WaitingPod, round: RoundKind): Objection | undefined {
   const { tree } = pass.question;
   const queue = tree.indexes.get(pod.queue);
   if (queue === undefined || !isLeaf(tree, queue)) return () => queueObjection(tree, pod.queue);

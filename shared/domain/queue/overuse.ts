@@ -1,12 +1,12 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus } from '#shared/domain/quantity/whole.ts';
 import type { RoomState } from './make-room.ts';
 import { type Queue, queueQuantity } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
+import { aboveMaximum, AmountsByQueue, type Excess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
 import { type Candidate, smallestSet } from './victim-set.ts';
 
 /** A queue that uses more than its maximum, and the pods without which it does not. */
@@ -41,7 +41,7 @@ export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<
   for (const [name, amounts] of state.own) own.add(name, amounts);
   for (const index of queues.toSorted((a, b) => b - a)) {
     const pods = yield* podsBelow(state, index, gone);
-    const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums), pods });
+    const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums()), pods });
     if (overuse === undefined) continue;
     found.push(overuse);
     for (const { pod } of overuse.victims) {
@@ -95,14 +95,9 @@ function compareSparedLast(a: RunningPod, b: RunningPod): number {
   return sparedRank(a) - sparedRank(b) || compareGoingFirst(a, b);
 }
 
-type Excess = readonly (readonly [type: string, amount: Whole])[];
-
 function excessOver(tree: QueueTree, usage: QueueUsage, index: number): Excess {
-  const { max } = tree.queues[index] as Queue;
-  return [...max].flatMap(([type, most]) => {
-    const above = minus(usedBy(usage, index, type), most);
-    return above > 0 ? [[type, above] as const] : [];
-  });
+  const queue = tree.queues[index] as Queue;
+  return aboveMaximum(queue, queue.max.keys(), (type) => usedBy(usage, index, type));
 }
 
 interface Said {

@@ -164,13 +164,13 @@ export function* splitLetInSteps(
     if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
     const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
     takers.set(pod.queue, taker);
-    const mayTake = findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
-    charge(tree, sums, taker, pod);
     const above = amountsAbove(sums, pod, total);
-    (mayTake && above.size > 0 ? split.seeking : split.atOnce).push(pod);
-    if (mayTake && above.size > 0) preempting.add(pod.queue, above);
+    const isSought = above.size > 0 && findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
+    charge(tree, sums, taker, pod);
+    (isSought ? split.seeking : split.atOnce).push(pod);
+    if (isSought) preempting.add(pod.queue, above);
   }
-  return { ...split, preempting: preempting.sums };
+  return { ...split, preempting: preempting.sums() };
 }
 
 function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, { requests }: WaitingPod): void {
@@ -181,13 +181,13 @@ function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, {
   }
 }
 
-/** How much of what the pod asks for is above the total, now that it is counted; only the types of which some is. */
+/** How much of what the pod asks for is above the total once it is counted; only the types of which some is. */
 function amountsAbove(sums: QueueUsage, { requests }: WaitingPod, total: QueueAmounts): QueueAmounts {
   const above = new Map<string, Whole>();
   for (const [type, amount] of requests) {
     const most = total.get(type);
     if (most === undefined) continue;
-    const excess = smaller(amount, minus(usedBy(sums, ROOT, type), most));
+    const excess = smaller(amount, minus(plus(usedBy(sums, ROOT, type), amount), most));
     if (excess > 0) above.set(type, excess);
   }
   return above;

@@ -1,5 +1,5 @@
 import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { QueueAmounts } from './queue.ts';
+import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 
 /** What the pods of each queue and of all queues below it take, by resource type and number of the queue. */
@@ -17,30 +17,37 @@ export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts):
 
 /** Amounts by queue name, of each queue's own pods. */
 export class AmountsByQueue {
-  readonly #sums = new Map<string, Map<string, Whole>>();
   /** How often amounts were added: many pods ask for the same, and the same object says so. */
   readonly #counts = new Map<string, Map<QueueAmounts, number>>();
 
-  /** So many times; the amounts must not change any more. */
-  add(queue: string, amounts: QueueAmounts, howOften = 1): void {
+  /** The amounts must not change any more. A negative count takes off what was added before. */
+  add(queue: string, amounts: QueueAmounts, count = 1): void {
     let counts = this.#counts.get(queue);
     if (counts === undefined) this.#counts.set(queue, (counts = new Map<QueueAmounts, number>()));
-    counts.set(amounts, (counts.get(amounts) ?? 0) + howOften);
+    const sum = (counts.get(amounts) ?? 0) + count;
+    if (sum !== 0) counts.set(amounts, sum);
+    else if (counts.delete(amounts) && counts.size === 0) this.#counts.delete(queue);
   }
 
-  get sums(): ReadonlyMap<string, QueueAmounts> {
-    for (const [queue, counts] of this.#counts) this.#fold(queue, counts);
-    this.#counts.clear();
-    return this.#sums;
-  }
-
-  #fold(queue: string, counts: ReadonlyMap<QueueAmounts, number>): void {
-    const sum = this.#sums.get(queue) ?? new Map<string, Whole>();
-    this.#sums.set(queue, sum);
-    for (const [amounts, count] of counts) {
-      for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, times(amount, count)));
+  /** Adds all that was added to the other. */
+  addAll(other: AmountsByQueue): void {
+    for (const [queue, counts] of other.#counts) {
+      for (const [amounts, count] of counts) this.add(queue, amounts, count);
     }
   }
+
+  /** Without queues of which everything was taken off. */
+  sums(): ReadonlyMap<string, QueueAmounts> {
+    return new Map(Array.from(this.#counts, ([queue, counts]) => [queue, sumOf(counts)]));
+  }
+}
+
+function sumOf(counts: ReadonlyMap<QueueAmounts, number>): QueueAmounts {
+  const sum = new Map<string, Whole>();
+  for (const [amounts, count] of counts) {
+    for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, times(amount, count)));
+  }
+  return sum;
 }
 
 /** Adds up what the queues' own pods take, by queue name. A name that the tree does not have counts for the root. */
@@ -61,6 +68,21 @@ export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>
 /** What a queue takes of one type. */
 export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
   return usage.get(type)?.[index] ?? 0;
+}
+
+/** Types in which a queue is above its maximum, and by how much. */
+export type Excess = readonly (readonly [type: string, amount: Whole])[];
+
+/** Of which of the types a queue that takes so much is above its maximum. */
+export function aboveMaximum({ max }: Queue, types: Iterable<string>, takenOf: (type: string) => Whole): Excess {
+  const excess: (readonly [string, Whole])[] = [];
+  if (max.size === 0) return excess;
+  for (const type of types) {
+    const most = max.get(type);
+    const above = most === undefined ? 0 : minus(takenOf(type), most);
+    if (above > 0) excess.push([type, above]);
+  }
+  return excess;
 }
 
 /** A parent has a lower number than its children, so that each is complete when it is added. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { decodeQueue, queueDirectory } from '#shared/api/queue.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import { usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import { valueOf } from '#test/build/value-of.ts';
 import { GATE, queueFor, queueWorld } from './queue-world.ts';
 
 const letIn = (plan: QueuePlan) => plan.decision.letIn.map(({ pod }) => pod.name);
@@ -75,6 +77,14 @@ describe('the plan of a pass', () => {
     expect([letIn(world.plan()), world.plan().released]).toEqual([[], []]);
     world.manage('shop', { team: 'shop' });
     expect(world.plan().released.map(({ name }) => name)).toEqual(['a']);
+  });
+
+  test('a waiting pod stands in another queue as soon as the queues change', () => {
+    const world = queueWorld([queueFor('shop')]);
+    world.see({ name: 'a', gates: [GATE] });
+    const directory = queueDirectory([valueOf(decodeQueue(queueFor('shop', {}, 'renamed')))]);
+    const plans = [world.plan(), world.plan(false, 'Guarantees', { directory })];
+    expect(plans.map(({ letIn: [pod] }) => pod?.queue)).toEqual(['of-shop', 'renamed']);
   });
 
   test('a pod without a queue waits, and is told why', () => {

@@ -228,3 +228,20 @@ describe('of many passes', () => {
     expect(finish(sortInSteps([], compare))).toEqual([]);
   });
 });
+
+test('pods that share what they request go in as if each had its own', () => {
+  const KINDS = [cpu(1), cpu(2), cpu(5)];
+  const pod = fc.record({ queue: fc.constantFrom('a', 'b'), kind: fc.nat(KINDS.length - 1), isCharged: fc.boolean() });
+  const holds = (
+    drawn: readonly { queue: string; kind: number; isCharged: boolean }[],
+    ordering: Queue['ordering'],
+  ) => {
+    const share = drawn.map(({ queue: name, kind, isCharged }, index) =>
+      waiting(`pod${index}`, name, { waitingSince: index, isCharged, requests: KINDS[kind] ?? cpu(0) }),
+    );
+    const own = share.map((each) => ({ ...each, requests: new Map(each.requests) }));
+    const queues = [queue('a', undefined, { ordering, max: cpu(6) }), queue('b', undefined, { weight: 2 })];
+    expect(namesIn(ask(queues, 9, share))).toEqual(namesIn(ask(queues, 9, own)));
+  };
+  fc.assert(fc.property(fc.array(pod), fc.constantFrom('BestEffort', 'Strict'), holds), { seed: 28 });
+});
