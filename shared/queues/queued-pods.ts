@@ -82,8 +82,7 @@ export class QueuedPods {
     const read = this.#read(pod, raw);
     // Elsewhere any tenant may write the annotation.
     if (!isWaiting(read) && !isManaged(namespaces.get(pod.namespace))) {
-      this.#forget(pod.uid);
-      if (read.isBound) this.#outside.set(pod.uid, pod);
+      this.#leaveOutside(pod, read);
       return;
     }
     if (read.admitted !== undefined && read.otherGates === undefined) this.#letIn.delete(pod.uid);
@@ -134,6 +133,11 @@ export class QueuedPods {
     this.#pods.delete(uid);
     this.#uncount(pod);
     this.#changes += 1;
+  }
+
+  #leaveOutside(pod: Pod, { isBound }: KeptPod): void {
+    this.#forget(pod.uid);
+    if (isBound) this.#outside.set(pod.uid, pod);
   }
 
   #put(pod: KeptPod): void {
