@@ -27,6 +27,8 @@ export interface Givers {
   readonly reserveNumbers: Map<string, number>;
   /** Queues above the taker's that would be above their maximum with it: so much has to go below them. */
   readonly crowded: readonly Crowded[];
+  /** Whether a pod was left out only because it asks to be spared. */
+  hasSpared: boolean;
 }
 
 interface Crowded {
@@ -42,7 +44,8 @@ export function createGivers(taker: Taker): Givers {
   const crowded = [...taker.above].flatMap((queue) =>
     excessWith(taker, queue).map(([type, above]) => ({ queue, type, above })),
   );
-  return { taker, objections: new Map(), profiles: new Map(), reserves: [], reserveNumbers: new Map(), crowded };
+  const found = { objections: new Map(), profiles: new Map(), reserves: [], reserveNumbers: new Map() };
+  return { taker, ...found, crowded, hasSpared: false };
 }
 
 /** What has to come free on a node with so much free, then below each crowded queue. */
@@ -85,10 +88,10 @@ export function candidatesAmong(
 ): readonly Candidate[] {
   const candidates: Candidate[] = [];
   for (const pod of pods) {
-    if (!withLastResort && !pod.mayBePreempted) continue;
     const profile = profileOf(givers, pod);
     if (profile === undefined || findObjection(VICTIM_LAWS, pod, givers.taker) !== undefined) continue;
-    candidates.push({ pod, profile });
+    if (withLastResort || pod.mayBePreempted) candidates.push({ pod, profile });
+    else givers.hasSpared = true;
   }
   return candidates;
 }

@@ -72,7 +72,7 @@ export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimD
     const because = { code: objection.code, text: objection.text(taker, taker), facts: { row: objection.row } };
     return { kind: 'none', because };
   }
-  const found = (yield* searchNodes(question, givers, false)) ?? (yield* searchNodes(question, givers, true));
+  const found = (yield* searchNodes(question, givers, false)) ?? (yield* searchLastResort(question, givers));
   return found === undefined ? { kind: 'none', because: yield* whyNone(question, givers) } : reclaim(question, found);
 }
 
@@ -111,6 +111,10 @@ function* searchNodes(question: ReclaimQuestion, givers: Givers, withLastResort:
     if (best === undefined || compareSets(found, best, order) < 0) best = found;
   }
   return best;
+}
+
+function* searchLastResort(question: ReclaimQuestion, givers: Givers): Steps<FoundSet | undefined> {
+  return givers.hasSpared ? yield* searchNodes(question, givers, true) : undefined;
 }
 
 type GoingOrder = ReturnType<typeof goingOrder>;

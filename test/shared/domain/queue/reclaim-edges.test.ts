@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { compareGoingFirst } from '#shared/domain/queue/queue-pod.ts';
-import { decideReclaim, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
+import { decideReclaim, decideReclaimInSteps, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
 import { cpu, node, question, queue, running, waiting } from './builders.ts';
 
 const TAKER = queue('taker', undefined, { guaranteed: cpu(100) });
@@ -39,6 +39,16 @@ describe('who takes nothing', () => {
 });
 
 describe('where room is sought', () => {
+  test('nodes are searched for the last resort only where a pod that asks to be spared might go', () => {
+    const large = { requests: cpu(2) };
+    const stepsOf = (spared: object): number => {
+      const pods = [running('small', 'giver'), running('spared', 'giver', { ...spared, mayBePreempted: false })];
+      const nodes = Array.from({ length: 500 }, (_, index) => node(`n${index}`, cpu(2), pods));
+      return [...decideReclaimInSteps(question(QUEUES, nodes, waiting('p', 'taker', large)))].length;
+    };
+    expect(stepsOf({ priority: 1 })).toBeLessThan(stepsOf({}));
+  });
+
   test('not on a node that has nothing of a type', () => {
     const gpu = new Map([...cpu(1), ['example.com/gpu', 1_000]]);
     const without = node('n', cpu(1), [running('v', 'giver')]);
