@@ -1,7 +1,8 @@
 /**
  * How long one reclaim decision takes on 5,000 full nodes of 30 pods in 100 queues, one of which is under its guarantee:
  * where two pods have to go, where no pod may, and where every node has a better set than the one before. JSON on stdout,
- * times in milliseconds; `longestStep` is the longest that the event loop is held.
+ * times in milliseconds; `longestStep` is the longest that the event loop is held, and `cpuMs` the processor time of a
+ * decision, which other programs on the machine change less.
  */
 import { plainQueue, type Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -9,6 +10,7 @@ import { compareGoingFirst } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { decideReclaimInSteps, type GivingNode, type ReclaimQuestion } from '#shared/domain/queue/reclaim.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
+import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 
 const NODES = 5_000;
@@ -98,9 +100,11 @@ function createQuestion(nodes: readonly GivingNode[], guaranteed: number): Recla
 function measure(question: ReclaimQuestion) {
   const decisions: number[] = [];
   const steps: number[] = [];
+  const cpu: number[] = [];
   let outcome = '';
   for (let round = 0; round < ROUNDS; round += 1) {
     const running = decideReclaimInSteps(question);
+    const cpuBefore = cpuSeconds();
     const start = performance.now();
     let longest = 0;
     for (;;) {
@@ -112,13 +116,14 @@ function measure(question: ReclaimQuestion) {
       break;
     }
     decisions.push(performance.now() - start);
+    cpu.push((cpuSeconds() - cpuBefore) * 1_000);
     steps.push(longest);
   }
   const of = (times: readonly number[]) => ({
     p50: rounded(quantile(times, 0.5)),
     p99: rounded(quantile(times, 0.99)),
   });
-  return { outcome, decisionMs: of(decisions), longestStepMs: of(steps) };
+  return { outcome, decisionMs: of(decisions), cpuMs: of(cpu), longestStepMs: of(steps) };
 }
 
 const shuffled = createNodes((index) => draw(index * 7, 1_000_000) * 1_000);
