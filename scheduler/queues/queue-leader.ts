@@ -133,7 +133,7 @@ function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSig
       if (last === undefined) return;
       await keepChildren(last, passing);
       await writeStatus(last, passing);
-      tellWaiting(last, clock.now());
+      await inSlices(tellWaiting(last, clock.now()), clock, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
       if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);

@@ -5,13 +5,10 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { type QueueAmounts, queueQuantity, ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
-import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { pathOf } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
-import { addAmounts, type QueueUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
@@ -44,11 +41,11 @@ type Texts = Readonly<Record<string, string>>;
 /** The CRD takes no more. */
 const MAX_TYPES = 16;
 
-/** What waits in a queue and in all queues below it. */
+/** What waits in queues and in all queues below them, by number. */
 interface Pending {
-  readonly amounts: Map<string, Whole>;
-  pods: number;
-  oldest: Instant | undefined;
+  readonly usage: QueueUsage;
+  readonly pods: number[];
+  readonly oldest: number[];
 }
 
 const QUEUES_PER_STEP = 50;
@@ -81,42 +78,40 @@ export function* statusesOf(
 function amountsOf(
   object: QueueObject,
   plan: QueuePlan,
-  pending: readonly Pending[],
+  pending: Pending,
 ): Omit<QueueStatus, 'conditions' | 'evicted'> {
   const index = plan.directory.tree.indexes.get(object.name) ?? 0;
   const ofQueue = (usage: QueueUsage): QueueAmounts =>
     new Map(Array.from(usage.keys(), (type) => [type, usedBy(usage, index, type)]));
-  const waiting = pending[index];
   return {
     observedGeneration: object.generation,
     deserved: texts(deservedOf(plan.shares, index)),
     allocated: texts(ofQueue(plan.allocation.allocated)),
     used: texts(ofQueue(plan.used)),
     preempting: texts(ofQueue(plan.allocation.preempting)),
-    pending: texts(waiting?.amounts ?? new Map<string, Whole>()),
-    waitingPods: waiting?.pods ?? 0,
-    oldestWaiting: waiting?.oldest,
+    pending: texts(new Map([...ofQueue(pending.usage)].filter(([, amount]) => amount > 0))),
+    waitingPods: pending.pods[index] as number,
+    oldestWaiting: pending.oldest[index] === Infinity ? undefined : pending.oldest[index],
   };
 }
 
-function* pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): Steps<readonly Pending[]> {
-  const all = tree.queues.map((): Pending => ({ amounts: new Map(), pods: 0, oldest: undefined }));
-  let count = 0;
-  for (const pods of [held, seeking]) {
-    for (const pod of pods) {
-      for (const index of pathOf(tree, tree.indexes.get(pod.queue) ?? 0)) addPending(all[index], pod);
-      count += 1;
-      if (count % PODS_PER_STEP === 0) yield;
-    }
+function* pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): Steps<Pending> {
+  const own = new AmountsByQueue();
+  const pods = tree.queues.map(() => 0);
+  const oldest = tree.queues.map(() => Infinity);
+  const add = (index: number, count: number, since: number): void => {
+    pods[index] = (pods[index] as number) + count;
+    oldest[index] = Math.min(oldest[index] as number, since);
+  };
+  for (const [at, { queue, requests, waitingSince }] of [...held, ...seeking].entries()) {
+    own.add(queue, requests);
+    add(tree.indexes.get(queue) ?? 0, 1, waitingSince);
+    if (at % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
   }
-  return all;
-}
-
-function addPending(pending: Pending | undefined, { requests, waitingSince }: WaitingPod): void {
-  if (pending === undefined) return;
-  addAmounts(pending.amounts, requests);
-  pending.pods += 1;
-  pending.oldest = Math.min(pending.oldest ?? Infinity, waitingSince);
+  for (let index = pods.length - 1; index > 0; index -= 1) {
+    add(tree.parents[index] as number, pods[index] as number, oldest[index] as number);
+  }
+  return { usage: sumUsage(tree, own.sums()), pods, oldest };
 }
 
 /** Types of which there is nothing say nothing, but for processor time and memory. */

@@ -1,4 +1,5 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -11,6 +12,7 @@ import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 const MAX_EVENTS = 20;
 /** A pod that is older when it is first seen got its Event from an earlier leader. */
 const NEW_FOR_MS = 30_000;
+const PODS_PER_STEP = 1_000;
 
 /** Its queue is made within two seconds; otherwise the pod is told that it is not. */
 const EXPECTED_MS = 10_000;
@@ -24,10 +26,10 @@ const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: other queu
 export function createWaitEvents(
   events: Pick<EventRecorder, 'record'>,
   whyNoRoom: (uid: string) => Because | undefined,
-): (plan: QueuePlan, now: Instant) => void {
+): (plan: QueuePlan, now: Instant) => Steps<void> {
   /** How often each waiting pod has been told. */
   let told = new Map<string, number>();
-  return (plan, now) => {
+  return function* (plan, now) {
     const next = new Map<string, number>();
     let left = MAX_EVENTS;
     const isDue = (uid: string, since: Instant): boolean => {
@@ -38,12 +40,14 @@ export function createWaitEvents(
       left -= Number(isTold);
       return isTold;
     };
-    for (const pod of plan.held) {
-      if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyWaiting(plan.question, plan.decision, pod));
-    }
-    for (const pod of plan.seeking) {
-      if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyNoRoom(pod.uid) ?? SEEKS_ROOM({}));
-    }
+    const tellEach = function* (pods: readonly WaitingPod[], whyOf: (pod: WaitingPod) => Because): Steps<void> {
+      for (const pod of pods) {
+        if (next.size % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
+        if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyOf(pod));
+      }
+    };
+    yield* tellEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
+    yield* tellEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
     for (const { pod, because, isExpected } of plan.homeless) {
       if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
       if (isDue(pod.uid, pod.createdAt)) record(events, pod, because);

@@ -60,7 +60,7 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       inSlices(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
     report: async (plan) => {
       await writeStatus(plan, signal);
-      tellWaiting(plan, systemClock.now());
+      await inSlices(tellWaiting(plan, systemClock.now()), systemClock, signal);
     },
     reclaim: async (plan) => {
       const mode = { mode: 'DryRun', overuse: 'Off' } as const;
@@ -78,7 +78,7 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       for (let second = 0; second < SECONDS; second += 1) {
         await letPodsIn(plan, letInPorts, signal);
         await writeStatus(plan, signal);
-        tellWaiting(plan, now + second * 1_000);
+        await inSlices(tellWaiting(plan, now + second * 1_000), systemClock, signal);
       }
       return { podsAndQueues: requests.length - before.requests, events: recorded - before.recorded };
     },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { finish } from '#shared/domain/model/steps.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
 import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
@@ -9,9 +10,16 @@ test('a pod whose queue is about to be made is told nothing, unless it is still 
   const events: EventRecord[] = [];
   const tell = createWaitEvents({ record: (event) => void events.push(event) }, () => undefined);
   const told = (now: number): readonly string[] => {
-    tell(world.plan(), now);
+    finish(tell(world.plan(), now));
     return events.splice(0).map(({ note }) => note);
   };
   const missing = 'waits until queue teams.shop is made from the template of queue teams';
   expect([told(0), told(9_999), told(10_000), told(11_000)]).toEqual([[], [], [missing], []]);
+});
+
+test('thousands of pods are looked at in steps', () => {
+  const world = queueWorld([queueFor('shop', { max: { cpu: 0 } })]);
+  for (let index = 0; index < 3_000; index += 1) world.see({ name: `pod-${index}`, gates: [GATE] });
+  const tell = createWaitEvents({ record: () => undefined }, () => undefined);
+  expect([...tell(world.plan(), 0)].length).toBe(3);
 });

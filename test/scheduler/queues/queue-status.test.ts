@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { decodeQueue } from '#shared/api/queue.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { statusesOf } from '#scheduler/queues/queue-status.ts';
+import { valueOf } from '#test/build/value-of.ts';
+import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';
+
+test('what waits in a queue waits in all queues above it; of types of which nothing waits, nothing is said', () => {
+  const queues = [
+    { metadata: { name: 'teams' }, spec: {} },
+    queueFor('shop', { parent: 'teams', max: { cpu: 2 } }),
+    queueFor('bank', { parent: 'teams' }),
+  ];
+  const world = queueWorld(queues);
+  for (const createdAt of [7, 3, 5]) world.see({ name: `pod-${createdAt}`, gates: [GATE], cpu: 2, createdAt });
+  const stored = queues.map((raw) => ({ object: valueOf(decodeQueue(raw)), isMade: false }));
+  const nothing = { evictedFor: () => [], blockedFor: () => undefined };
+  const statuses = finish(statusesOf(world.plan(), stored, nothing));
+  const facts = ['teams', 'of-shop', 'of-bank'].map((name) => {
+    const { pending, waitingPods, oldestWaiting } = statuses.get(name) ?? {};
+    return [name, pending, waitingPods, oldestWaiting];
+  });
+  expect(facts).toEqual([
+    ['teams', { cpu: '4' }, 2, 5_000],
+    ['of-shop', { cpu: '4' }, 2, 5_000],
+    ['of-bank', {}, 0, undefined],
+  ]);
+});
