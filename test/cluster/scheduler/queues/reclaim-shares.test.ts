@@ -85,8 +85,9 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
     );
     await eventually(async () => expect(await statuses(names, 'deserved')).toEqual(deserved), PATIENCE_MS);
     await eventually(async () => {
+      // Together all nine (S4-15).
       expect(await statuses(names, 'preempting')).toMatchObject({ [arriving]: '2' });
-      expect(await statuses(names, 'allocated')).toMatchObject({ [arriving]: '1' });
+      expect(await statuses(names, 'allocated')).toEqual({ 'queue-1': '2', 'queue-2': '4', [arriving]: '1' });
     }, PATIENCE_MS);
     const victims = Object.entries(then[1]?.victims ?? {}).flatMap(([queue, ofQueue]) =>
       ofQueue.map((pod) => `${id(queue)}-${pod}`),
