@@ -1,27 +1,39 @@
-import { encodeQueue, queueFromTemplate, type QueueShare } from '#shared/api/queue.ts';
+import { encodeQueue, queueFromTemplate, type QueueObject } from '#shared/api/queue.ts';
+import { encodeWrittenFields, shareChanges, shareFields } from '#shared/api/queue-fields.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { childName, type ChildrenQuestion, decideChildren, type NewChild } from '#shared/domain/queue/child-queues.ts';
-import { API_VERSION, COMPONENT_NAMES, LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
+import type { FollowStep } from '#shared/domain/queue/follow-template.ts';
+import {
+  ANNOTATION_FROM_TEMPLATE,
+  API_VERSION,
+  COMPONENT_NAMES,
+  LABEL_MANAGED_BY,
+  QUEUE_LEADER,
+} from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { createObject, deleteObject } from '#shared/kube/client/objects.ts';
+import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import { followSteps } from './follow-steps.ts';
+import type { QueueMetrics } from './queue-metrics.ts';
 import { emptySince, type StoredQueue } from './stored-queue.ts';
 
 export interface ChildQueuePorts extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   readonly queues: () => Iterable<StoredQueue>;
+  readonly metrics: Pick<QueueMetrics, 'templateWrites'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
 }
 
 /** In one round, so in a second. */
 const MAX_WRITES = 20;
-/** A refusal hardly goes away faster, and the watch shows by then what was created. */
+/** A refusal hardly goes away faster, and the watch shows by then what was written. */
 const AGAIN_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 const OPTIONS = { timeoutMs: 5_000 } as const;
+const WRITE = { ...OPTIONS, fieldManager: COMPONENT_NAMES.scheduler } as const;
 
 /** A queue for which the API server was asked a short time ago; it is left alone until then. */
 interface Asked {
@@ -29,9 +41,18 @@ interface Asked {
   readonly until: number;
 }
 
+type Stored = ReadonlyMap<string, StoredQueue>;
+
+/** One write; `child` where it creates a queue. */
+interface Write {
+  readonly name: string;
+  readonly child?: NewChild;
+  readonly send: (signal: AbortSignal) => Promise<void>;
+}
+
 /**
- * Makes queues from the templates of others and removes those that were empty for an hour, to be called once a second. A
- * queue is written once, when it is created: what a person changes in it later, or in the template, stays as it is.
+ * Makes queues from the templates of others, changes them with the template, and removes those that were empty for an hour,
+ * to be called once a second. What a person changes in such a queue stays as it is.
  */
 export function createChildQueues(ports: ChildQueuePorts): (plan: QueuePlan, signal: AbortSignal) => Promise<void> {
   const { clock, term } = ports;
@@ -40,21 +61,45 @@ export function createChildQueues(ports: ChildQueuePorts): (plan: QueuePlan, sig
     const now = clock.monotonic();
     for (const [name, { until }] of asked) if (until <= now) asked.delete(name);
     const stored = new Map(Array.from(ports.queues(), (queue) => [queue.object.name, queue]));
-    const { create, remove } = decideChildren(questionOf(plan, stored, asked, clock.now()));
-    const children = create.map((child) => ({ name: childName(child), child }));
-    const writes = [...children, ...remove.map((name) => ({ name, child: undefined }))];
-    for (const { name, child } of writes.filter((each) => !asked.has(each.name)).slice(0, MAX_WRITES)) {
+    const writes = writesOf(plan, { stored, asked }, ports);
+    for (const { name, child, send } of writes.filter((each) => !asked.has(each.name)).slice(0, MAX_WRITES)) {
       if (signal.aborted || !term.isHeld()) return;
       putBounded(asked, MAX_REMEMBERED, [name, { child, until: now + AGAIN_MS }]);
-      if (child === undefined) await removeQueue(stored.get(name), ports, signal);
-      else await createQueue(child, stored.get(child.parent), ports, signal);
+      await send(signal);
     }
   };
 }
 
+interface Known {
+  readonly stored: Stored;
+  readonly asked: ReadonlyMap<string, Asked>;
+}
+
+function writesOf(plan: QueuePlan, { stored, asked }: Known, ports: ChildQueuePorts): readonly Write[] {
+  const { create, remove } = decideChildren(questionOf(plan, stored, asked, ports.clock.now()));
+  const created = create.map((child): Write => {
+    return {
+      name: childName(child),
+      child,
+      send: (signal) => createQueue(child, stored.get(child.parent), ports, signal),
+    };
+  });
+  const removed = remove.map((name): Write => ({
+    name,
+    send: (signal) => removeQueue(stored.get(name), ports, signal),
+  }));
+  const unseen = [...Array.from(asked.values(), (each) => each.child ?? []).flat(), ...create];
+  const staying = followSteps(plan.directory.tree, stored, unseen).filter(({ name }) => !remove.includes(name));
+  const changed = staying.map((step): Write => ({
+    name: step.name,
+    send: (signal) => changeQueue(step, stored.get(step.name), ports, signal),
+  }));
+  return [...created, ...removed, ...changed];
+}
+
 function questionOf(
   { directory, wantedQueues, occupied }: QueuePlan,
-  stored: ReadonlyMap<string, StoredQueue>,
+  stored: Stored,
   asked: ReadonlyMap<string, Asked>,
   now: Instant,
 ): ChildrenQuestion {
@@ -71,32 +116,52 @@ function questionOf(
 async function createQueue(
   child: NewChild,
   parent: StoredQueue | undefined,
-  { client, log }: ChildQueuePorts,
+  { client, log, metrics }: ChildQueuePorts,
   signal: AbortSignal,
 ): Promise<void> {
   const template = parent?.object.childTemplate;
   if (parent === undefined || template === undefined) return;
-  const options = { ...OPTIONS, fieldManager: COMPONENT_NAMES.scheduler, signal };
-  const outcome = await createObject(client, { resource: QUEUES }, childQueue(child, parent, template), options);
+  const object = childQueue(child, parent, queueFromTemplate(child, template));
+  const outcome = await createObject(client, { resource: QUEUES }, object, { ...WRITE, signal });
+  metrics.templateWrites.add({ write: 'create', outcome: outcome.kind });
   if (outcome.kind === 'alreadyExists') return;
   report(log, childName(child), outcome, ['Queue made from a template', 'Queue not made from a template']);
 }
 
+/** Not if it has changed since it was read: a person may just have taken a field over. */
+async function changeQueue(
+  { name, changes, written }: FollowStep,
+  queue: StoredQueue | undefined,
+  { client, log, metrics }: ChildQueuePorts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (queue === undefined) return;
+  const { uid, resourceVersion, object } = queue;
+  const annotations = { [ANNOTATION_FROM_TEMPLATE]: encodeWrittenFields(written) };
+  const patch = { metadata: { uid, resourceVersion, annotations }, spec: shareChanges(shareFields(object), changes) };
+  const options = { ...WRITE, type: 'merge', signal } as const;
+  const outcome = await patchObject(client, { resource: QUEUES, name }, patch, options);
+  metrics.templateWrites.add({ write: 'change', outcome: outcome.kind });
+  if (outcome.kind === 'notFound' || outcome.kind === 'conflict') return;
+  report(log, name, outcome, ['Queue changed with its template', 'Queue not changed with its template']);
+}
+
 /** Goes with its parent, by the garbage collector; no `blockOwnerDeletion`, which takes a right of its own. */
-function childQueue(child: NewChild, { uid, object: { name } }: StoredQueue, template: QueueShare): object {
+function childQueue(child: NewChild, { uid, object: { name } }: StoredQueue, queue: QueueObject): object {
   const owner = { apiVersion: API_VERSION, kind: QUEUES.kind, name, uid };
   const metadata = {
     name: childName(child),
     labels: { [LABEL_MANAGED_BY]: QUEUE_LEADER },
+    annotations: { [ANNOTATION_FROM_TEMPLATE]: encodeWrittenFields(shareFields(queue)) },
     ownerReferences: [owner],
   };
-  return { ...encodeQueue(queueFromTemplate(child, template)), metadata };
+  return { ...encodeQueue(queue), metadata };
 }
 
 /** Not if it has changed since it was read. */
 async function removeQueue(
   queue: StoredQueue | undefined,
-  { client, log }: ChildQueuePorts,
+  { client, log, metrics }: ChildQueuePorts,
   signal: AbortSignal,
 ): Promise<void> {
   if (queue === undefined) return;
@@ -104,6 +169,7 @@ async function removeQueue(
   const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
   const options = { ...OPTIONS, ...preconditions, signal };
   const outcome = await deleteObject(client, { resource: QUEUES, name: object.name }, options);
+  metrics.templateWrites.add({ write: 'remove', outcome: outcome.kind });
   if (outcome.kind === 'notFound' || outcome.kind === 'conflict') return;
   report(log, object.name, outcome, ['Empty queue removed', 'Empty queue not removed']);
 }

@@ -120,7 +120,7 @@ function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSig
   const reclaim = createReclaim(leading, events, letInPorts, signal);
   const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
-  const keepChildren = createChildQueues({ client, clock, log, term, queues: () => queues.values() });
+  const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
   let last: QueuePlan | undefined;
   return {

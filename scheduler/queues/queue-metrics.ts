@@ -8,6 +8,7 @@ export interface QueueMetrics {
   readonly waiting: GaugeMetric;
   readonly passes: HistogramMetric;
   readonly statusWrites: CounterMetric;
+  readonly templateWrites: CounterMetric;
   readonly reclaims: CounterMetric;
   readonly reclaimEvictions: CounterMetric;
 }
@@ -30,9 +31,16 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   for (const mode of ['DryRun', 'Enforce']) {
     for (const decision of ['Room', 'Await', 'Evict', 'None']) reclaims.add({ decision, mode }, 0);
   }
+  const templateWrites = metrics.counter(
+    'plimsoll_queue_template_writes_total',
+    'Queues created from the template of another one, changed after it and removed, by what the API server answered',
+    ['write', 'outcome'],
+  );
+  for (const write of ['create', 'change', 'remove']) templateWrites.add({ write, outcome: 'ok' }, 0);
   return {
     leader,
     reclaims,
+    templateWrites,
     waiting,
     reclaimEvictions: metrics.counter(
       'plimsoll_queue_reclaim_evictions_total',

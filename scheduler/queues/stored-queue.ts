@@ -1,6 +1,8 @@
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
+import { decodeWrittenFields, fieldsOfOthers } from '#shared/api/queue-fields.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
+import type { ShareFields } from '#shared/domain/queue/follow-template.ts';
+import { ANNOTATION_FROM_TEMPLATE, COMPONENT_NAMES, LABEL_MANAGED_BY, QUEUE_LEADER } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
@@ -15,6 +17,11 @@ export interface StoredQueue {
   readonly resourceVersion: string | undefined;
   /** It was made from a template, and no person has taken it over by removing the label. */
   readonly isMade: boolean;
+  /** What the leader wrote of the template when it made the queue, or changed it last. */
+  readonly written: ShareFields | undefined;
+  /** Fields of the spec that others own. */
+  readonly taken: ReadonlySet<string>;
+  readonly createdAt: Instant;
   readonly status: unknown;
 }
 
@@ -25,6 +32,8 @@ export function followQueues(context: ClientContext, keepsStatus: boolean): Refl
   return createReflector({ ...context, resource: QUEUES, slim, backoff: REFLECTOR_BACKOFF });
 }
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
 /** Of a Queue that was made from a template: no pod stands in it. */
 export const EMPTY_CONDITION = 'Empty';
 
@@ -33,9 +42,15 @@ export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
   const decoded = decodeQueue(raw);
   if (!decoded.ok) return decoded;
   const { metadata, status } = raw as KubeObject;
-  const { uid = '', resourceVersion, labels } = metadata;
+  const { uid = '', resourceVersion, labels, annotations } = metadata;
   const isMade = labels?.[LABEL_MANAGED_BY] === QUEUE_LEADER;
-  return { ok: true, value: { object: decoded.value, uid, resourceVersion, isMade, status } };
+  const written = decodeWrittenFields(annotations?.[ANNOTATION_FROM_TEMPLATE]);
+  const taken = isMade ? fieldsOfOthers(fieldOf(metadata, 'managedFields'), COMPONENT_NAMES.scheduler) : NO_FIELDS;
+  const createdAt = Date.parse(metadata.creationTimestamp ?? '') || 0;
+  return {
+    ok: true,
+    value: { object: decoded.value, uid, resourceVersion, isMade, written, taken, createdAt, status },
+  };
 }
 
 /** Since when the stored status says that no pod stands in the queue; leaders that follow each other go on counting. */

@@ -125,7 +125,7 @@ export function encodeQueue(queue: QueueObject): object {
 }
 
 /** The fields of a spec, or of the template in it. */
-function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
+export function encodeShare({ weight, guaranteed, max, ordering, ...rest }: QueueShare): object {
   const { policy, delay, preferNear } = rest;
   const preemption = present({ policy, delay, preferNear: preferNear ? true : undefined });
   return present({

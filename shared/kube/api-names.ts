@@ -106,6 +106,8 @@ export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
 export const QUEUE_LEADER = 'plimsoll-queues';
 /** On a Queue, with the name of that account: it was made from a template, and is removed when it is empty. */
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
+/** On such a Queue: what the leader wrote of the template, as JSON by field. A field that differs is a person's. */
+export const ANNOTATION_FROM_TEMPLATE = 'plimsoll.dev/from-template';
 /** The account of deploy/components/rescheduling. */
 export const RESCHEDULER = 'plimsoll-rescheduling';
 /** The verb on Queues that lets an account take scheduling gates off: `plimsoll queue release`. */

@@ -38,7 +38,8 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   const { snapshot, pods, objects } = createQueueCluster(size, systemClock);
   const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
   const { signal } = new AbortController();
-  const unwritten = { resourceVersion: undefined, isMade: false, status: NO_STATUS };
+  const unmade = { isMade: false, written: undefined, taken: new Set<string>(), createdAt: 0 };
+  const unwritten = { resourceVersion: undefined, status: NO_STATUS, ...unmade };
   const stored = new Map(objects.map((object) => [object.name, { ...unwritten, object, uid: object.name }]));
   const { client, requests } = scriptedClient(({ path, body }) => {
     const queue = stored.get(/\/queues\/([^/]+)\/status$/.exec(path)?.[1] ?? '');

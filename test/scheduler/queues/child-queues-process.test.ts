@@ -52,6 +52,17 @@ describe('the leader of the queues, with templates', { timeout: TIMEOUT_MS }, ()
     }
   });
 
+  test('the queues follow a change of the template, but for what a person has changed', async () => {
+    await send('PATCH', `${QUEUES}/teams.team-b`, { spec: { weight: 7 } });
+    const preemption = { delay: null };
+    await send('PATCH', `${QUEUES}/teams`, { spec: { childTemplate: { weight: 4, max: { cpu: '3' }, preemption } } });
+    const followed = { parent: 'teams', max: { cpu: '3' }, preemption: { policy: 'Disabled' } };
+    await eventually(async () => {
+      expect(at(await send('GET', `${QUEUES}/teams.team-a`), 'spec')).toEqual({ ...followed, weight: 4 });
+      expect(at(await send('GET', `${QUEUES}/teams.team-b`), 'spec')).toEqual({ ...followed, weight: 7 });
+    }, TIMEOUT_MS);
+  });
+
   test('the first hour without pods is counted in its status; after it, the queue is removed', async () => {
     await send('DELETE', '/api/v1/namespaces/team-a/pods/first', { gracePeriodSeconds: 0 });
     const conditions = await eventually(async () => {

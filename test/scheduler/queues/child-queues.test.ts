@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createChildQueues } from '#scheduler/queues/child-queues.ts';
+import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { decodeStoredQueue } from '#scheduler/queues/stored-queue.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -36,8 +38,9 @@ function stage(queues: readonly object[], answer: (request: KubeRequest) => Outc
   const clock = manualClock(HOUR_MS);
   const { client, requests } = scriptedClient(answer);
   const state = { isHeld: true };
+  const metrics = createMetrics('scheduler');
   const keep = createChildQueues({
-    ...{ client, clock },
+    ...{ client, clock, metrics: createQueueMetrics(metrics) },
     log: createLog({ component: 'scheduler', level: 'silent', format: 'json' }),
     queues: () => queues.map((each) => valueOf(decodeStoredQueue(each))),
     term: { isHeld: () => state.isHeld },
@@ -47,7 +50,7 @@ function stage(queues: readonly object[], answer: (request: KubeRequest) => Outc
     await keep(world.plan(), new AbortController().signal);
     return requests.splice(0).map(({ method, path }) => `${method} ${path.split('/').slice(4).join('/')}`);
   };
-  return { ...world, state, requests, keep, round };
+  return { ...world, state, requests, keep, round, metrics };
 }
 
 describe('queues that the leader makes from templates', () => {
@@ -62,6 +65,7 @@ describe('queues that the leader makes from templates', () => {
       metadata: {
         name: 'teams.shop',
         labels: { 'app.kubernetes.io/managed-by': 'plimsoll-queues' },
+        annotations: { 'plimsoll.dev/from-template': '{"weight":2,"max.cpu":"3"}' },
         ownerReferences: [{ apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', name: 'teams', uid: 'uid-teams' }],
       },
       spec: { parent: 'teams', weight: 2, max: { cpu: '3' } },
@@ -128,5 +132,105 @@ describe('queues that the leader makes from templates', () => {
     see({ name: 'a', namespace: 'other', gates: [GATE] });
     state.isHeld = false;
     expect(await round()).toEqual([]);
+  });
+});
+
+describe('queues that were made from a template, after it has changed', () => {
+  const made = (written: object | undefined, more: object = {}, spec: object = {}): object => ({
+    metadata: {
+      ...{ name: 'teams.shop', uid: 'uid-shop', resourceVersion: '9' },
+      labels: { 'app.kubernetes.io/managed-by': 'plimsoll-queues' },
+      annotations: written && { 'plimsoll.dev/from-template': JSON.stringify(written) },
+      ...more,
+    },
+    spec: { parent: 'teams', weight: 1, max: { cpu: '2', memory: '1Gi' }, ...spec },
+  });
+  const WRITTEN = { weight: 1, 'max.cpu': '2', 'max.memory': '1Gi' };
+
+  test('are changed in one write, as they were read, and the annotation says what was written', async () => {
+    const { keep, plan, requests, metrics } = stage([TEAMS, made(WRITTEN)]);
+    await keep(plan(), new AbortController().signal);
+    expect(requests).toMatchObject([
+      {
+        method: 'PATCH',
+        path: '/apis/plimsoll.dev/v1alpha1/queues/teams.shop',
+        contentType: 'application/merge-patch+json',
+      },
+    ]);
+    expect(requests[0]?.body).toEqual({
+      metadata: {
+        ...{ uid: 'uid-shop', resourceVersion: '9' },
+        annotations: { 'plimsoll.dev/from-template': '{"weight":2,"max.cpu":"3"}' },
+      },
+      spec: { weight: 2, max: { cpu: '3', memory: null } },
+    });
+    expect(await metrics.text()).toContain('plimsoll_queue_template_writes_total{write="change",outcome="ok"} 1\n');
+  });
+
+  test('lose a map whole rather than be left with an empty one', async () => {
+    const template = { ...TEAMS, spec: { childTemplate: { weight: 1 } } };
+    const { keep, plan, requests } = stage([template, made(WRITTEN)]);
+    await keep(plan(), new AbortController().signal);
+    expect(requests[0]?.body).toMatchObject({ spec: { max: null } });
+  });
+
+  const owner = (manager: string) => [
+    { manager, operation: 'Update', fieldsV1: { 'f:spec': { 'f:weight': {}, 'f:max': { '.': {}, 'f:cpu': {} } } } },
+  ];
+  test.each<[string, object]>([
+    ['no annotation says what was written', made(undefined)],
+    ['its annotation cannot be read', made(undefined, { annotations: { 'plimsoll.dev/from-template': '{' } })],
+    ['a person has taken the label off', made(WRITTEN, { labels: {} })],
+    ['a person has put it below another queue', made(WRITTEN, {}, { parent: 'others' })],
+    ['nothing differs', made({ weight: 2, 'max.cpu': '3' }, {}, { weight: 2, max: { cpu: '3' } })],
+  ])('stay where %s', async (_, queue) => {
+    const others = { metadata: { name: 'others', uid: 'uid-others' }, spec: { childTemplate: { weight: 2 } } };
+    expect(await stage([TEAMS, others, queue]).round()).toEqual([]);
+  });
+
+  test.each<[string, object, object]>([
+    ['differs from what was written', made(WRITTEN, {}, { weight: 9 }), { max: { cpu: '3', memory: null } }],
+    ['another writer owns', made(WRITTEN, { managedFields: owner('kubectl') }), { max: { memory: null } }],
+    [
+      'the leader owns',
+      made(WRITTEN, { managedFields: owner('plimsoll-scheduler') }),
+      { weight: 2, max: { cpu: '3', memory: null } },
+    ],
+  ])('are changed but for a field that %s, unless it is its own', async (_, queue, spec) => {
+    const { keep, plan, requests } = stage([TEAMS, queue]);
+    await keep(plan(), new AbortController().signal);
+    expect((requests[0]?.body as { spec: object }).spec).toEqual(spec);
+  });
+
+  test('get no guarantee that a queue which is made at the same time has', async () => {
+    const teams = {
+      ...TEAMS,
+      spec: {
+        namespaceSelector: { matchLabels: { team: 'shop' } },
+        guaranteed: { cpu: 5 },
+        childTemplate: { guaranteed: { cpu: 3 } },
+      },
+    };
+    const old = made(
+      { weight: 1, 'guaranteed.cpu': '2' },
+      { name: 'teams.old' },
+      { max: undefined, guaranteed: { cpu: '2' } },
+    );
+    const { see, round } = stage([teams, old]);
+    see({ name: 'a', gates: [GATE] });
+    expect(await round()).toEqual(['POST queues']);
+  });
+
+  test('are removed and not changed where both are due', async () => {
+    const empty = { ...madeQueue(0), spec: { parent: 'teams' } };
+    const annotations = { 'plimsoll.dev/from-template': '{"weight":1}' };
+    const { metadata } = madeQueue(0, { annotations }) as { metadata: object };
+    expect(await stage([TEAMS, { ...empty, metadata }]).round()).toEqual(['DELETE queues/teams.shop']);
+  });
+
+  test('are tried again after ten seconds where they had changed meanwhile', async () => {
+    const { round } = stage([TEAMS, made(WRITTEN)], () => ({ kind: 'conflict', message: '' }));
+    const change = 'PATCH queues/teams.shop';
+    expect([await round(), await round(9_999), await round(1)]).toEqual([[change], [], [change]]);
   });
 });

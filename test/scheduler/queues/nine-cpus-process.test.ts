@@ -88,7 +88,8 @@ describe('the 9-CPU example with its two types, by the status of the queues', { 
   /** CPUs and Gi of one field of the status, by queue. */
   async function column(field: string, names: readonly string[]) {
     const read = async (name: string) => {
-      const amounts = at(await send('GET', `${QUEUES}/${name}`), `status.${field}`) as Readonly<Record<string, string>>;
+      const amounts = at(await send('GET', `${QUEUES}/${name}`), `status.${field}`) as
+        Readonly<Record<string, string>> | undefined;
       return [name, [Number(amounts?.['cpu'] ?? 0), Number.parseInt(amounts?.['memory'] ?? '0', 10)]] as const;
     };
     return Object.fromEntries(await Promise.all(names.map(read)));

@@ -221,8 +221,52 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       expect([status, at(body, 'message')]).toEqual([201, undefined]);
     }
     expect((await account('DELETE', `${QUEUES}/batch`)).status).toBe(403);
-    expect((await account('PATCH', `${QUEUES}/teams.team-a`, { spec: { weight: 10_000 } })).status).toBe(403);
+    const patches: readonly [string, object, string][] = [
+      ['teams.team-a', { spec: { weight: 10_000 } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { guaranteed: { cpu: '3' } } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { guaranteed: { memory: '1Gi' } } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { max: null } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { preemption: { delay: '1s' } } }, 'only as the template of its parent says'],
+      ['teams.team-a', { spec: { parent: 'batch' } }, 'only what its template says'],
+      ['teams.team-a', { spec: { namespaceSelector: {} } }, 'only what its template says'],
+      ['teams.team-a', { metadata: { labels: { more: 'x' } } }, 'may not change the metadata'],
+      ['teams.team-a', { metadata: { annotations: { more: 'x' } } }, 'only the annotation plimsoll.dev/from-template'],
+      [
+        'teams.team-b',
+        { metadata: { annotations: { 'plimsoll.dev/from-template': '{}' } } },
+        'only queues with the label',
+      ],
+      ['teams', { spec: { weight: 2 } }, 'only queues with the label'],
+    ];
+    for (const [name, patch, text] of patches) {
+      const answer = await account('PATCH', `${QUEUES}/${name}?dryRun=All`, patch);
+      expect([answer.status, at(answer.body, 'message')]).toEqual([403, expect.stringContaining(text) as unknown]);
+    }
   });
+
+  test(
+    'they follow their template, but for what a person has changed, and guarantees as far as they go',
+    TEST,
+    async () => {
+      const before = await queue('teams.team-b');
+      await scene.user()('PATCH', `${QUEUES}/teams.team-c`, { spec: { max: { cpu: '2' } } });
+      const childTemplate = { weight: 5, guaranteed: { cpu: '3' }, max: { cpu: '4' }, preemption: { delay: '7s' } };
+      expect((await scene.user()('PATCH', `${QUEUES}/teams`, { spec: { childTemplate } })).status).toBe(200);
+      const followed = { parent: 'teams', weight: 5, preemption: { policy: 'Fence', delay: '7s' } };
+      const untilSpec = (name: string, spec: object): Promise<void> =>
+        eventually(async () => expect(at(await queue(name), 'spec')).toEqual(spec), PATIENCE_MS);
+      await untilSpec('teams.team-a', { ...followed, guaranteed: { cpu: '2' }, max: { cpu: '4' } });
+      await untilSpec('teams.team-c', { ...followed, max: { cpu: '2' } });
+      expect(at(await queue('teams.team-b'), 'spec')).toEqual(at(before, 'spec'));
+
+      await scene.user()('PATCH', `${QUEUES}/teams`, { spec: { guaranteed: { cpu: '5' } } });
+      await untilSpec('teams.team-a', { ...followed, guaranteed: { cpu: '3' }, max: { cpu: '4' } });
+      expect(at(await queue('teams.team-c'), 'spec')).toEqual({ ...followed, max: { cpu: '2' } });
+      expect(await leader?.metrics()).toMatch(
+        /plimsoll_queue_template_writes_total\{write="change",outcome="ok"\} [1-9]/,
+      );
+    },
+  );
 
   test('the queues go with their parent', TEST, async () => {
     expect((await scene.user()('DELETE', `${QUEUES}/teams`)).status).toBe(200);

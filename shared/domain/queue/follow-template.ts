@@ -1,0 +1,111 @@
+import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { QueueAmounts } from './queue.ts';
+
+/*
+ * Queues that were made from a template follow its later changes, field by field: a field that a person has changed or
+ * taken over stays as it is, and guarantees still come out of the parent's.
+ */
+
+/** The fields of a share by path, such as `weight` or `max.cpu`. */
+export type ShareFields = ReadonlyMap<string, FieldValue>;
+type FieldValue = string | number | boolean;
+
+/** A queue that was made from a template. */
+export interface MadeQueue {
+  readonly name: string;
+  /** What it says now. */
+  readonly live: ShareFields;
+  /** What the leader wrote last; `undefined` where nothing says so, and then it follows no change. */
+  readonly written: ShareFields | undefined;
+  /** Fields that another writer owns, by path; a path without a dot stands for all below it. */
+  readonly taken: ReadonlySet<string>;
+  readonly guaranteed: QueueAmounts;
+}
+
+export interface FollowQuestion {
+  readonly template: ShareFields;
+  /** What the template guarantees. */
+  readonly each: QueueAmounts;
+  /** What the parent is guaranteed. */
+  readonly guaranteed: QueueAmounts;
+  /** What all queues below the parent are guaranteed now, those that a person has made included. */
+  readonly promised: QueueAmounts;
+  /** Who comes first gets more of a guarantee first. */
+  readonly made: readonly MadeQueue[];
+}
+
+/** A queue that is changed. */
+export interface FollowStep {
+  readonly name: string;
+  /** By path; `undefined` takes the field away. */
+  readonly changes: ReadonlyMap<string, FieldValue | undefined>;
+  /** What the leader has written then. */
+  readonly written: ShareFields;
+}
+
+const GUARANTEED = 'guaranteed.';
+
+/**
+ * Which queues change with their template. A field follows where it is still as it was written and nobody else owns it.
+ * The guarantees of a queue change together, and rise only as far as that of the parent is enough for all: otherwise it
+ * keeps those that it has, so that no queue loses any because others get more.
+ */
+export function followTemplate({ template, each, guaranteed, promised, made }: FollowQuestion): readonly FollowStep[] {
+  let sum = promised;
+  return made.flatMap((queue): FollowStep[] => {
+    const { written } = queue;
+    if (written === undefined) return [];
+    const due = dueChanges(queue, written, template);
+    const after = sumAfter(sum, queue, [...due.keys()].filter(isGuarantee), each);
+    const isCovered = [...after].every(([type, amount]) => amount <= larger(guaranteed.get(type), sum.get(type)));
+    if (isCovered) sum = after;
+    const changes = isCovered ? due : new Map([...due].filter(([path]) => !isGuarantee(path)));
+    return changes.size === 0 ? [] : [{ name: queue.name, changes, written: withChanges(written, changes) }];
+  });
+}
+
+function isGuarantee(path: string): boolean {
+  return path.startsWith(GUARANTEED);
+}
+
+type Changes = FollowStep['changes'];
+
+function dueChanges({ live, taken }: MadeQueue, written: ShareFields, template: ShareFields): Changes {
+  const due = new Map<string, FieldValue | undefined>();
+  for (const path of new Set([...template.keys(), ...written.keys()])) {
+    const value = template.get(path);
+    const isOurs = live.get(path) === written.get(path) && !isTaken(taken, path);
+    if (value !== written.get(path) && isOurs) due.set(path, value);
+  }
+  return due;
+}
+
+function isTaken(taken: ReadonlySet<string>, path: string): boolean {
+  return taken.has(path) || taken.has(path.split('.')[0] ?? path);
+}
+
+/** What all queues are guaranteed once these guarantees of one are as the template says. */
+function sumAfter(sum: QueueAmounts, queue: MadeQueue, paths: readonly string[], each: QueueAmounts): QueueAmounts {
+  const after = new Map<string, Whole>(sum);
+  for (const path of paths) {
+    const type = path.slice(GUARANTEED.length);
+    const change = minus(each.get(type) ?? 0, queue.guaranteed.get(type) ?? 0);
+    after.set(type, plus(after.get(type) ?? 0, change));
+  }
+  return after;
+}
+
+/** What may be promised: what the parent has, or what is promised already where that is more. */
+function larger(ofParent: Whole = 0, already: Whole = 0): Whole {
+  return ofParent < already ? already : ofParent;
+}
+
+/** The fields after a change. */
+export function withChanges(fields: ShareFields, changes: Changes): ShareFields {
+  const next = new Map(fields);
+  for (const [path, value] of changes) {
+    if (value === undefined) next.delete(path);
+    else next.set(path, value);
+  }
+  return next;
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { asUser } from '#test/cluster/admission/support/as-user.ts';
+import { at, textAt } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+
+const POLICIES = fileURLToPath(new URL('../../deploy/components/queues/leader-policy.yaml', import.meta.url));
+/** The other policies of the file compare optional values, which the sandbox does not. */
+const OF_QUEUES = ['plimsoll-queues-children', 'plimsoll-queues-templates'];
+const PLURALS: Readonly<Record<string, string>> = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+};
+const QUEUES = '/apis/plimsoll.dev/v1alpha1/queues';
+const LEADER = 'system:serviceaccount:plimsoll-system:plimsoll-queues';
+const TEMPLATE = { weight: 5, guaranteed: { cpu: '3' }, max: { cpu: '4' }, preemption: { delay: '7s' } };
+
+describe('what the account of the leader may change in queues from a template', () => {
+  const server = runningApiServer();
+  const user = (name?: string) => {
+    const { url, token, caPem: ca } = server();
+    return asUser(directConnection({ server: url, token, ca }), name);
+  };
+
+  beforeAll(async () => {
+    const { url, token, caPem: ca } = server();
+    const client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    await installPlimsoll(client);
+    client.close();
+    const labels = { 'app.kubernetes.io/managed-by': 'plimsoll-queues' };
+    const spec = { weight: 1, guaranteed: { cpu: '2' }, max: { cpu: '2', memory: '1Gi' }, ordering: 'Strict' };
+    const child = { parent: 'teams', ...spec, preemption: { delay: '5s' } };
+    await create(QUEUES, queue('teams', { guaranteed: { cpu: '4' }, childTemplate: TEMPLATE }));
+    await create(QUEUES, queue('teams.a', child, { labels }));
+    await create(QUEUES, queue('teams.b', child));
+    for (const document of parseAllDocuments(readFileSync(POLICIES, 'utf8'))) {
+      const policy = document.toJS() as object;
+      const path = `/apis/admissionregistration.k8s.io/v1/${PLURALS[textAt(policy, 'kind')] ?? ''}`;
+      if (OF_QUEUES.includes(textAt(policy, 'metadata.name'))) await create(path, policy);
+    }
+  }, 60_000);
+
+  function queue(name: string, spec: object, metadata: object = {}): object {
+    return { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name, ...metadata }, spec };
+  }
+
+  async function create(path: string, body: object): Promise<void> {
+    const answer = await user()('POST', path, body);
+    expect([answer.status, at(answer.body, 'message')]).toEqual([201, undefined]);
+  }
+
+  async function change(name: string, body: object): Promise<readonly unknown[]> {
+    const answer = await user(LEADER)('PATCH', `${QUEUES}/${name}?dryRun=All`, body);
+    return [answer.status, at(answer.body, 'message')];
+  }
+
+  test.each<[string, object]>([
+    [
+      'all fields as the template says',
+      {
+        weight: 5,
+        max: { cpu: '4', memory: null },
+        guaranteed: { cpu: '3' },
+        ordering: null,
+        preemption: { delay: '7s' },
+      },
+    ],
+    ['one field', { preemption: { delay: '7s' } }],
+    ['a field that the template does not have', { max: { memory: null } }],
+    ['nothing but the annotation', {}],
+  ])('%s', async (_, spec) => {
+    const annotations = { 'plimsoll.dev/from-template': '{}' };
+    expect(await change('teams.a', { metadata: { annotations }, spec })).toEqual([200, undefined]);
+  });
+
+  const TEMPLATE_ONLY = 'only as the template of its parent says';
+  test.each<[string, object, string]>([
+    ['teams.a', { spec: { weight: 10_000 } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { weight: 5, ordering: 'BestEffort' } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { guaranteed: { cpu: '1' } } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { guaranteed: { memory: '1Gi' } } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { max: null } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { preemption: { policy: 'Disabled' } } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { preemption: { delay: '1s' } } }, TEMPLATE_ONLY],
+    ['teams.a', { spec: { parent: 'other' } }, 'only what its template says'],
+    ['teams.a', { spec: { namespaceSelector: {} } }, 'only what its template says'],
+    ['teams.a', { metadata: { labels: { more: 'x' } } }, 'may not change the metadata'],
+    ['teams.a', { metadata: { annotations: { more: 'x' } } }, 'only the annotation plimsoll.dev/from-template'],
+    ['teams.b', { spec: { weight: 5 } }, 'only queues with the label'],
+    ['teams', { spec: { weight: 2 } }, 'only queues with the label'],
+  ])('not of %s: %o', async (name, body, text) => {
+    expect(await change(name, body)).toEqual([403, expect.stringContaining(text)]);
+  });
+
+  test('other users are not bound by it', async () => {
+    expect((await user()('PATCH', `${QUEUES}/teams.a?dryRun=All`, { spec: { weight: 9 } })).status).toBe(200);
+  });
+});
