@@ -238,6 +238,8 @@ describe.skipIf(why !== undefined)(`queues from a template, on the stock kube-sc
       ],
       ['teams', { spec: { weight: 2 } }, 'only queues with the label'],
     ];
+    const asWritten = { spec: { weight: TEMPLATE.weight, max: TEMPLATE.max, preemption: { policy: 'Fence' } } };
+    expect((await account('PATCH', `${QUEUES}/teams.team-a?dryRun=All`, asWritten)).status).toBe(200);
     for (const [name, patch, text] of patches) {
       const answer = await account('PATCH', `${QUEUES}/${name}?dryRun=All`, patch);
       expect([answer.status, at(answer.body, 'message')]).toEqual([403, expect.stringContaining(text) as unknown]);
