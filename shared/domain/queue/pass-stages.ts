@@ -1,5 +1,5 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
+import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import { createTaker, findObjection, TAKER_LAWS, type Taker, takerLike } from './laws.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
@@ -13,7 +13,7 @@ import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
  * One pass over the queues has two stages, both pure functions of a snapshot (S4-1). Preprocess says what each queue
  * deserves, what it holds, and which queues hold more than their maximum. Preemption says which waiting pods go in, and
  * divides the total: what a queue may hold now, and what pods of other queues have to free for it first. Each resource
- * type is divided by itself, and at either stage the amounts of all queues add up to the total of the type (S4-15).
+ * type is divided by itself: the shares of all queues, and then their two parts, add up to the total of the type (S4-15).
  */
 
 /** For which queues room is made: those under their guarantee, or those under what they deserve. */
@@ -58,8 +58,6 @@ export interface Preprocessed {
   readonly used: QueueUsage;
   /** The queues, by number, that have to give pods of their own back because they hold more than their maximum (S4-3). */
   readonly overused: readonly number[];
-  /** What each queue holds. */
-  readonly allocation: Allocation;
 }
 
 export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking'> {
@@ -73,7 +71,6 @@ export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking'> {
 
 /** The number of the queue root. */
 const ROOT = 0;
-const NOTHING: QueueUsage = new Map();
 
 /** The first stage: shares, what is held, and which queues are over their maximum. */
 export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Preprocessed> {
@@ -83,20 +80,7 @@ export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Pr
   const usage = sumUsage(tree, amounts.admitted);
   const used = sumUsage(tree, amounts.used);
   yield;
-  const allocated = new Map(usage);
-  for (const [type, amount] of deservedOf(lent, ROOT)) allocated.set(type, heldOf({ tree, usage, used }, type, amount));
-  const allocation = { allocated, preempting: NOTHING };
-  return { shares, lent, usage, used, overused: overusedQueues(tree, usage), allocation };
-}
-
-type Held = Pick<Preprocessed, 'usage' | 'used'> & { readonly tree: QueueTree };
-
-/** What was let in; where that is more than there is, for instance after nodes have gone, what is on nodes. */
-function heldOf({ tree, usage, used }: Held, type: string, total: Whole): readonly Whole[] {
-  const held = usedBy(usage, ROOT, type) <= total ? usage : used;
-  return tree.queues.map((_, index) =>
-    index === ROOT ? larger(total, usedBy(used, ROOT, type)) : usedBy(held, index, type),
-  );
+  return { shares, lent, usage, used, overused: overusedQueues(tree, usage) };
 }
 
 /**

@@ -30,45 +30,31 @@ function named(laws: readonly (readonly [holds: boolean, law: string])[], type: 
   return laws.filter(([holds]) => !holds).map(([, law]) => `${law}: ${type}`);
 }
 
-function preprocessBreaches({ tree, total, admitted }: PassSnapshot, first: First, type: string): readonly string[] {
-  const { allocation, used, usage } = first;
-  const most = rootTotal(tree, total.get(type) ?? 0, type);
-  const held = usedBy(usage, 0, type) <= most ? usage : used;
-  const own = (index: number) =>
-    minus(
-      usedBy(held, index, type),
-      childrenSum(tree, index, (at) => usedBy(held, at, type)),
-    );
+function preprocessBreaches(snapshot: PassSnapshot, first: First, type: string): readonly string[] {
+  const { tree, total, admitted } = snapshot;
+  const { lent, overused, usage, used } = first;
+  const asked = askedOf(snapshot, type);
+  const share = (at: number): Whole => deservedOf(lent, at).get(type) ?? 0;
+  const isOver = (at: number): boolean =>
+    [...(tree.queues[at] as Queue).max].some(([of, max]) => usedBy(sumUsage(tree, admitted), at, of) > max);
   return named(
     [
+      [share(0) === rootTotal(tree, total.get(type) ?? 0, type), 'preprocess: the root has the total'],
       [
-        isTotal(allocation, type, larger(most, usedBy(used, 0, type))),
-        'preprocess: allocated and preempting are the total',
+        tree.queues.every((_, at) => {
+          const there = smaller(share(at), asked.all(at));
+          const below = childrenSum(tree, at, share);
+          return tree.children[at]?.length === 0 || below === larger(minus(there, asked.own(at)), asked.sure(at));
+        }),
+        'preprocess: the shares add up to the total as far as anybody asks for it',
       ],
       [
-        tree.queues.every((_, at) => parts(allocation, at, type) >= usedBy(used, at, type)),
-        'preprocess: allocated >= used',
+        tree.queues.every((_, at) => usedBy(used, at, type) <= usedBy(usage, at, type)),
+        'preprocess: what is on nodes was let in',
       ],
       [
-        tree.queues.every((_, at) => usedBy(allocation.preempting, at, type) === 0),
-        'preprocess: nothing is preempting',
-      ],
-      [
-        tree.queues.every(
-          (_, at) =>
-            at === 0 ||
-            plus(
-              own(at),
-              childrenSum(tree, at, (child) => parts(allocation, child, type)),
-            ) === parts(allocation, at, type),
-        ),
-        'preprocess: the queues below a queue add up to it',
-      ],
-      [
-        first.overused.every((at) =>
-          [...(tree.queues[at] as Queue).max].some(([of, max]) => usedBy(sumUsage(tree, admitted), at, of) > max),
-        ),
-        'preprocess: only queues above their maximum give back',
+        tree.queues.every((_, at) => at === 0 || overused.includes(at) === isOver(at)),
+        'preprocess: the queues above their maximum give back, and no others',
       ],
     ],
     type,
