@@ -3,20 +3,16 @@ import type { Socket } from 'node:net';
 
 /** Keeps at most `most` connections open; which one closes for a new one is decided by `takeIn`. */
 export function limitConnections(server: NodeServer, most: number): void {
-  const connections: Connections = new Map();
-  /** By the socket of their requests, so that a request need not be looked up by address. */
-  const known = new WeakMap<Socket, Connection>();
+  const places = emptyPlaces();
   server.on('connection', (socket: Socket) => {
-    const key = callerOf(socket);
-    socket.once('close', () => release(connections, key, socket));
-    takeIn(connections, [key, socket], most)?.destroy();
+    const entry = [callerOf(socket), socket] as const;
+    socket.once('close', () => release(places, entry));
+    takeIn(places, entry, most)?.destroy();
   });
   server.on('request', ({ socket }, response) => {
-    const connection = known.get(socket) ?? connections.get(callerOf(socket));
-    if (connection === undefined) return;
-    known.set(socket, connection);
-    connection.state = 'answering';
-    response.once('close', () => becomeIdle(connection));
+    const key = callerOf(socket);
+    beginAnswer(places, key);
+    response.once('close', () => endAnswer(places, key));
   });
 }
 
@@ -25,25 +21,17 @@ function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** An open connection. Requests change it in place: moving it between collections would cost each of them garbage. */
-export interface Connection {
-  readonly socket: Socket;
-  /** `waiting`: no request has arrived yet; before a TLS handshake it cannot. `idle`: kept alive after an answer. */
-  state: 'waiting' | 'answering' | 'idle';
-  /** Grows with each answer of the process: which one became idle first. */
-  idleSince: number;
+/** The open connections of a port by what they do, each list in the order in which they came to do it. */
+export interface ConnectionPlaces {
+  /** No request has arrived yet; before a TLS handshake it cannot. */
+  readonly waiting: Map<string, Socket>;
+  readonly answering: Map<string, Socket>;
+  /** Kept alive after an answer. */
+  readonly idle: Map<string, Socket>;
 }
 
-/** By the address of the caller, the oldest first. */
-export type Connections = Map<string, Connection>;
-
-let answers = 0;
-
-/** Its request has been answered. */
-export function becomeIdle(connection: Connection): void {
-  answers += 1;
-  connection.state = 'idle';
-  connection.idleSince = answers;
+export function emptyPlaces(): ConnectionPlaces {
+  return { waiting: new Map(), answering: new Map(), idle: new Map() };
 }
 
 /**
@@ -52,33 +40,43 @@ export function becomeIdle(connection: Connection): void {
  * answer is cut off.
  */
 export function takeIn(
-  connections: Connections,
+  { waiting, answering, idle }: ConnectionPlaces,
   [key, socket]: readonly [string, Socket],
   most: number,
 ): Socket | undefined {
-  if (connections.size >= most) {
-    const leaving = firstToLeave(connections);
-    if (leaving === undefined) return socket;
-    connections.delete(leaving[0]);
-    connections.set(key, { socket, state: 'waiting', idleSince: 0 });
-    return leaving[1].socket;
-  }
-  connections.set(key, { socket, state: 'waiting', idleSince: 0 });
-  return undefined;
+  const isFull = waiting.size + answering.size + idle.size >= most;
+  const leaving = isFull ? (removeFirst(waiting) ?? removeFirst(idle) ?? socket) : undefined;
+  if (leaving !== socket) waiting.set(key, socket);
+  return leaving;
 }
 
-/** Only looked for where the port is full. */
-function firstToLeave(connections: Connections): readonly [string, Connection] | undefined {
-  let longestIdle: readonly [string, Connection] | undefined;
-  for (const entry of connections) {
-    const [, { state, idleSince }] = entry;
-    if (state === 'waiting') return entry;
-    if (state === 'idle' && idleSince < (longestIdle?.[1].idleSince ?? Infinity)) longestIdle = entry;
-  }
-  return longestIdle;
+/** A request has arrived. */
+export function beginAnswer({ waiting, answering, idle }: ConnectionPlaces, key: string): void {
+  move(waiting, answering, key);
+  move(idle, answering, key);
 }
 
-/** The connection is closed. By then its caller may have the same port again. */
-export function release(connections: Connections, key: string, socket: Socket): void {
-  if (connections.get(key)?.socket === socket) connections.delete(key);
+export function endAnswer({ answering, idle }: ConnectionPlaces, key: string): void {
+  move(answering, idle, key);
+}
+
+/** The connection is closed. */
+export function release(places: ConnectionPlaces, [key, socket]: readonly [string, Socket]): void {
+  // By then its caller may have the same port again.
+  for (const place of Object.values<Map<string, Socket>>({ ...places }))
+    if (place.get(key) === socket) place.delete(key);
+}
+
+function move(from: Map<string, Socket>, to: Map<string, Socket>, key: string): void {
+  const socket = from.get(key);
+  if (socket === undefined) return;
+  from.delete(key);
+  to.set(key, socket);
+}
+
+function removeFirst(place: Map<string, Socket>): Socket | undefined {
+  const [first] = place;
+  if (first === undefined) return undefined;
+  place.delete(first[0]);
+  return first[1];
 }

@@ -1,27 +1,32 @@
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { becomeIdle, type Connection, type Connections, release, takeIn } from '#shared/http/limit-connections.ts';
+import {
+  beginAnswer,
+  type ConnectionPlaces,
+  emptyPlaces,
+  endAnswer,
+  release,
+  takeIn,
+} from '#shared/http/limit-connections.ts';
 
 const MOST = 2;
 
 /** Two connections, each as its list of steps says. */
 function full(...steps: readonly (readonly ('asks' | 'is answered')[])[]) {
-  const connections: Connections = new Map();
+  const places = emptyPlaces();
   const sockets = steps.map(() => new Socket());
-  sockets.forEach((socket, index) => takeIn(connections, [String(index), socket], MOST));
-  steps.forEach((each, index) => each.forEach((step) => take(connections.get(String(index)), step)));
-  return { connections, sockets };
+  sockets.forEach((socket, index) => takeIn(places, [String(index), socket], MOST));
+  steps.forEach((each, index) => each.forEach((step) => take(places, step, String(index))));
+  return { places, sockets };
 }
 
-function take(connection: Connection | undefined, step: 'asks' | 'is answered'): void {
-  if (connection === undefined) throw new Error('no such connection');
-  if (step === 'asks') connection.state = 'answering';
-  else becomeIdle(connection);
+function take(places: ConnectionPlaces, step: 'asks' | 'is answered', key: string): void {
+  (step === 'asks' ? beginAnswer : endAnswer)(places, key);
 }
 
 describe('takeIn', () => {
   test('closes none while there is room', () => {
-    expect(takeIn(full([]).connections, ['new', new Socket()], MOST)).toBeUndefined();
+    expect(takeIn(full([]).places, ['new', new Socket()], MOST)).toBeUndefined();
   });
 
   test.each([
@@ -29,33 +34,32 @@ describe('takeIn', () => {
     ['one that has not asked before one that was answered', 1, full(['asks', 'is answered'], [])],
     ['one that was answered before one that is being answered', 0, full(['asks', 'is answered'], ['asks'])],
     ['of those that were answered the first to become idle', 1, firstIdle()],
-  ])('closes %s', (_, index, { connections, sockets }) => {
-    expect(takeIn(connections, ['new', new Socket()], MOST)).toBe(sockets[index]);
-    expect(connections.get('new')?.state).toBe('waiting');
-    expect(connections.size).toBe(MOST);
+  ])('closes %s', (_, index, { places, sockets }) => {
+    expect(takeIn(places, ['new', new Socket()], MOST)).toBe(sockets[index]);
+    expect(places.waiting.has('new')).toBe(true);
   });
 
   test('closes the new one where all are being answered', () => {
-    const { connections } = full(['asks'], ['asks']);
+    const { places } = full(['asks'], ['asks']);
     const socket = new Socket();
-    expect(takeIn(connections, ['new', socket], MOST)).toBe(socket);
-    expect(connections.has('new')).toBe(false);
+    expect(takeIn(places, ['new', socket], MOST)).toBe(socket);
+    expect(places.waiting.size).toBe(0);
   });
 });
 
 test('release forgets a connection, but not the next one from the same address', () => {
-  const connections: Connections = new Map();
+  const places = emptyPlaces();
   const [first, second] = [new Socket(), new Socket()];
-  takeIn(connections, ['same', first], MOST);
-  release(connections, 'same', first);
-  takeIn(connections, ['same', second], MOST);
-  release(connections, 'same', first);
-  expect(Array.from(connections.values(), ({ socket }) => socket)).toEqual([second]);
+  takeIn(places, ['same', first], MOST);
+  release(places, ['same', first]);
+  takeIn(places, ['same', second], MOST);
+  release(places, ['same', first]);
+  expect([...places.waiting.values()]).toEqual([second]);
 });
 
 function firstIdle() {
-  const { connections, sockets } = full(['asks', 'is answered'], ['asks', 'is answered']);
-  take(connections.get('0'), 'asks');
-  take(connections.get('0'), 'is answered');
-  return { connections, sockets };
+  const { places, sockets } = full(['asks', 'is answered'], ['asks', 'is answered']);
+  beginAnswer(places, '0');
+  endAnswer(places, '0');
+  return { places, sockets };
 }
