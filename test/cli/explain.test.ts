@@ -13,7 +13,7 @@ const NIGHTLY = examplePod({
   node: 'node-1',
   metadata: {
     ownerReferences: [{ apiVersion: 'batch/v1', kind: 'Job', name: 'nightly', uid: 'job', controller: true }],
-    annotations: { 'plimsoll.dev/evict': 'never', 'plimsoll.dev/class-rule': 'reports/jobs' },
+    annotations: { 'plimsoll.dev/evict': 'never', 'plimsoll.dev/class-rule': 'workers/jobs' },
   },
 });
 const POLICY = {
@@ -53,7 +53,7 @@ describe('plimsoll explain pod', () => {
         'Pod:                       reports/nightly-0',
         'Priority:                  -10',
         'Priority class:            batch',
-        'Class given by rule:       reports/jobs',
+        'Class given by rule:       workers/jobs',
         'Preemption policy:         PreemptLowerPriority',
         'QoS class:                 Burstable',
         'Node:                      node-1',

@@ -69,7 +69,7 @@ export const EVICTED = exampleDisruption({
   cause: 'Eviction',
   removedAt: '2026-01-01T11:50:00Z',
   spec: {
-    classRule: 'reports/jobs',
+    classRule: 'workers/jobs',
     requestedBy: 'plimsoll-agent',
     because: {
       code: 'Ranked',

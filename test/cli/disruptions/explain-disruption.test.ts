@@ -11,7 +11,7 @@ const explain = (words: string, input = INPUT) => runPlimsoll(['explain', ...wor
 
 const OF_EVICTED = [
   'pod reports/nightly-7 was evicted from node node-1, at 2026-01-01T11:50:00Z (10m ago)',
-  '  it belonged to Job nightly, and had priority -10 (class batch), given by rule reports/jobs',
+  '  it belonged to Job nightly, and had priority -10 (class batch), given by rule workers/jobs',
   '  requested by: plimsoll-agent',
   '  reason: uses 2Gi memory, over its request of 1Gi, priority -10 (Ranked, signal=memory.available, usage=2Gi)',
   '  it was gone after 12s, at 2026-01-01T11:50:12Z',
