@@ -30,7 +30,7 @@ export interface Answering {
 export interface Kind extends Answering {
   /** The function that decides, as `FILE#NAME`. */
   readonly decision: Declaration;
-  /** The processes that run it. */
+  /** The processes that run it; the scheduler some only for the what-if page of its dashboard. */
   readonly runBy: readonly Process[];
   /** What the answer takes from shared/ or kubelet/ in addition to it, or instead, and no process runs. */
   readonly notRun?: readonly string[];
@@ -45,8 +45,7 @@ const PREEMPTION: Kind = {
   answer: answerPreemption,
   answerFields: ['want'],
   decision: 'shared/domain/preemption/plan/plan-preemption.ts#planPreemption',
-  runBy: [],
-  notRun: ['createSnapshot', 'planPreemption'],
+  runBy: ['scheduler'],
 };
 
 /** Every kind that `npm run evaluate` knows. */
@@ -75,7 +74,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerPriority,
       answerFields: ['want'],
       decision: 'shared/domain/priority/resolve-priority.ts#resolvePriority',
-      runBy: ['webhook'],
+      runBy: ['webhook', 'scheduler'],
       notRun: ['keepPriority'],
     },
   ],
@@ -141,7 +140,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerRanking,
       answerFields: ['want'],
       decision: 'shared/domain/ranking/rank-pods.ts#rankPods',
-      runBy: ['agent'],
+      runBy: ['agent', 'scheduler'],
       notRun: ['decodePodStats', 'diskLayout'],
     },
   ],
@@ -161,7 +160,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       answer: answerThresholds,
       answerFields: ['ok', 'errors', 'want'],
       decision: 'shared/domain/pressure/parse-thresholds.ts#parseThresholds',
-      runBy: ['webhook', 'agent'],
+      runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],
   [
