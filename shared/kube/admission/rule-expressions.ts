@@ -62,6 +62,9 @@ export function heldRules(account: string): readonly CelVariable[] {
   ];
 }
 
+/** Of an object; more of the name of a class is not shown. */
+const LONGEST_NAME = 253;
+
 /** Which rules judge, and whether the class may be one that does not exist: what it will be worth is not known then. */
 interface Judging {
   readonly onlyPersonal: boolean;
@@ -80,7 +83,12 @@ function violation(judging: Judging): readonly CelVariable[] {
       `  ${judging.onlyPersonal ? 'rule.isPersonal && ' : ''}(${faults.join(' ||\n    ')})`,
       ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
     ),
-    celVariable('shownClass', "'priority class `' + variables.className + '`'"),
+    // A template may name anything, and each `+` copies all that is longer than any class.
+    celVariable(
+      'shownClass',
+      `'priority class \`' + (size(variables.className) <= ${LONGEST_NAME} ? variables.className :`,
+      `  variables.className.substring(0, ${LONGEST_NAME}) + '…') + '\`'`,
+    ),
     celVariable('shownPods', "variables.className == '' ? 'pods without a priority class' : variables.shownClass"),
     celVariable('shownPod', "variables.className == '' ? 'a pod without a priority class' : variables.shownClass"),
     celVariable(

@@ -1,3 +1,4 @@
+import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { type Judging, requestOf } from './mutated-requests.ts';
 import type { AskedOfPolicies } from './policy-evaluator.ts';
 
@@ -14,6 +15,11 @@ export function hugeRequests(by: Judging): Readonly<Record<string, AskedOfPolici
   const longName = 'x'.repeat(SIZE);
   return {
     'an annotation of 3 MiB': requestOf('Pod', bare, by, { annotations: { note: longName } }),
+    'the record of a rule of 3 MiB': requestOf('Pod', bare, by, { annotations: { [ANNOTATION_CLASS_RULE]: longName } }),
+    'an owner with a kind of 3 MiB': requestOf('Pod', bare, by, { ownerReferences: owners(1, longName) }),
+    '100 owners with long kinds': requestOf('Pod', bare, by, { ownerReferences: owners(100, 'K'.repeat(30_000)) }),
+    '101 owners': requestOf('Pod', bare, by, { ownerReferences: owners(101, 'Job') }),
+    '20,000 owners': requestOf('Pod', bare, by, { ownerReferences: owners(20_000, 'Job') }),
     'fields of 101 managers': requestOf('Pod', bare, by, { managedFields: managers(101) }),
     'fields of 30,000 managers': requestOf('Pod', bare, by, { managedFields: managers(30_000) }),
     '100,000 labels': requestOf('Pod', bare, by, {
@@ -30,6 +36,16 @@ export function hugeRequests(by: Judging): Readonly<Record<string, AskedOfPolici
     '100,000 groups': requestOf('CronJob', bare, manyGroups(100_000)),
     'a user name of 3 MiB': requestOf('Pod', bare, { ...by, user: longName }),
   };
+}
+
+function owners(count: number, kind: string): object[] {
+  return many(count, (index) => ({
+    apiVersion: 'batch/v1',
+    kind,
+    name: `o${index}`,
+    uid: `u${index}`,
+    controller: true,
+  }));
 }
 
 function managers(count: number): object[] {
