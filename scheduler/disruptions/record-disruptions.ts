@@ -62,9 +62,9 @@ export interface DisruptionRecorderOptions extends ClientContext {
 
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
-/** In one pass, so in a second: of records and outcomes, and with the deletions of expired records. */
-const MOST_RECORDED = 40;
-const MOST_WRITES = 50;
+/** In one pass, so in a second: of records and outcomes, and with the deletions of expired records. Limits have 20 more. */
+const MOST_RECORDED = 25;
+const MOST_WRITES = 30;
 const MOST_DELETED = 20;
 const RETENTION_PERIOD_MS = 10_000;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
