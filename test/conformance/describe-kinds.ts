@@ -15,6 +15,8 @@ export function helpText(kinds: ReadonlyMap<string, Kind>): string {
 export function noteOn(name: string, { runBy, notRun = [] }: Kind): string | undefined {
   if (notRun.length === 0) return undefined;
   const use =
-    runBy.length === 0 ? 'this kind only compares with Kubernetes' : `the ${runBy.join(' and the ')} runs the rest`;
+    runBy.length === 0
+      ? 'this kind only compares with Kubernetes'
+      : `the ${runBy.join(' and the ')} ${runBy.length === 1 ? 'runs' : 'run'} the rest`;
   return `note: ${name}: no Plimsoll process runs ${notRun.join(', ')}; ${use}`;
 }

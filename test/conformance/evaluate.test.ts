@@ -26,7 +26,7 @@ describe('evaluate', () => {
         'note: episodes: no Plimsoll process runs KUBELET_START, diskLayout, kubeletPass; this kind only compares with Kubernetes\n',
     });
     expect(evaluate('priority', '').stderr).toBe(
-      'note: priority: no Plimsoll process runs keepPriority; the webhook runs the rest\n',
+      'note: priority: no Plimsoll process runs keepPriority; the webhook and the scheduler run the rest\n',
     );
     expect(evaluate('qos', '').stderr).toBe('');
   });
