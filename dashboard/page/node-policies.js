@@ -1,6 +1,6 @@
 /** NodePressurePolicies: which applies to which node, what it sets, and where an agent reports something else. */
 import { html, nothing } from './library/library.js';
-import { badge, empty, nodeLink, panel, table, troubleList } from './parts.js';
+import { badge, empty, modeText, nodeLink, panel, tableSection, troubleList } from './parts.js';
 
 const THRESHOLDS = [
   ['', 'Signal'],
@@ -37,26 +37,25 @@ function policyPanel(policy) {
   return panel(
     title,
     html`<div class="badges">
-        ${mode === '' ? nothing : badge(mode === 'Enforce' ? 'Enforce' : 'Dry run')}
-        ${name === '' ? nothing : badge(`order ${order}`)}
+        ${mode === '' ? nothing : badge(modeText(mode))} ${name === '' ? nothing : badge(`order ${order}`)}
       </div>
       <p>${selected(name, nodeSelector)} ${governed(policy)}</p>`,
     problem === ''
       ? nothing
       : html`<p class="problem">This policy cannot be read, so no pod is removed: ${problem}</p>`,
     troubleList(conditions),
-    section(`Thresholds of ${of}`, 'Thresholds', THRESHOLDS, thresholds.map(thresholdRow)),
-    section(
-      `What ${of} sets otherwise than the defaults`,
+    tableSection('Thresholds', THRESHOLDS, thresholds.map(thresholdRow), `Thresholds of ${of}`),
+    tableSection(
       'Other than the defaults',
       DIFFERENCES,
       differs.map(differenceRow),
+      `What ${of} sets otherwise than the defaults`,
     ),
-    section(
-      `Agents that report otherwise than ${of}`,
+    tableSection(
       'Agents that report otherwise',
       DEVIATIONS,
       deviating.map(deviationRow),
+      `Agents that report otherwise than ${of}`,
     ),
   );
 }
@@ -75,12 +74,6 @@ function governed({ name, governs, nodes }) {
     ${links}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
-function section(caption, title, columns, rows) {
-  if (rows.length === 0) return nothing;
-  return html`<h3>${title}</h3>
-    ${table(caption, columns, rows)}`;
-}
-
 function thresholdRow({ signal, kind, least, gracePeriodSeconds, mode, state, heldBy }) {
   const held =
     heldBy.length === 0 ? state : html`<div>${state} by ${heldBy.map((node) => html`${nodeLink(node)} `)}</div>`;
@@ -89,7 +82,7 @@ function thresholdRow({ signal, kind, least, gracePeriodSeconds, mode, state, he
     ['', kind],
     ['number', least],
     ['number', gracePeriodSeconds === 0 ? undefined : `${gracePeriodSeconds} s`],
-    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+    ['', modeText(mode)],
     ['', held || undefined],
   ];
 }
@@ -106,6 +99,6 @@ function deviationRow({ node, policy, mode }) {
   return [
     ['', nodeLink(node)],
     ['', policy || undefined],
-    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+    ['', modeText(mode)],
   ];
 }

@@ -3,7 +3,7 @@ import { html, nothing, ref } from './library/library.js';
 import { chartLabel, createChart } from './chart.js';
 import { age, percent, STATES } from './format.js';
 import { createReadings } from './readings.js';
-import { badge, bar, choice, empty, moment, panel, podLink, stateText, table, troubleList } from './parts.js';
+import { badge, bar, choice, empty, modeText, moment, panel, podLink, stateText, table, troubleList } from './parts.js';
 import { entryList } from './timeline.js';
 
 const SPANS = [
@@ -124,7 +124,7 @@ function headline(node, now) {
     <h1>${node.name}</h1>
     <div class="badges">
       <span class="badge state-${node.state}">${stateText(node.state)}</span>
-      ${node.mode === '' ? nothing : badge(node.mode === 'Enforce' ? 'Enforce' : 'Dry run')}
+      ${node.mode === '' ? nothing : badge(modeText(node.mode))}
     </div>
     <p><a href=${`#/what-if?node=${encodeURIComponent(node.name)}`}>What if …</a></p>
     <p class="quiet">${facts.map((fact) => `${fact} · `)}${seen}</p>

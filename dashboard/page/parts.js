@@ -38,6 +38,13 @@ export function table(caption, columns, rows) {
   </div>`;
 }
 
+/** A table under a heading, or nothing where it would have no rows; the caption is the heading unless it says more. */
+export function tableSection(title, columns, rows, caption = title) {
+  if (rows.length === 0) return nothing;
+  return html`<h3>${title}</h3>
+    ${table(caption, columns, rows)}`;
+}
+
 /** On a narrow screen each cell shows the title of its column. */
 export function tableCells(columns, cells) {
   return cells.map(
@@ -78,6 +85,11 @@ export function meter(usedRatio, lineRatio, label, state = '') {
 
 export function badge(text, className = '') {
   return html`<span class="badge ${className}">${text}</span>`;
+}
+
+/** The mode of a policy, a threshold or an agent. */
+export function modeText(mode) {
+  return mode === 'Enforce' ? 'Enforce' : 'Dry run';
 }
 
 export function stateText(state) {

@@ -1,7 +1,7 @@
 /** Quotas with what is used of them and by whom, the policies of classes, and priority classes with their descriptions. */
 import { html, nothing } from './library/library.js';
 import { percent } from './format.js';
-import { badge, empty, meter, moment, panel, podLink, table } from './parts.js';
+import { badge, empty, meter, moment, panel, podLink, table, tableSection } from './parts.js';
 
 export function prioritiesPage() {
   return { title: 'Priorities and quotas', render: prioritiesView };
@@ -60,13 +60,7 @@ function holdersPanel({ kind, name, shares, reservations, slices }, now) {
   ];
   return panel(
     `Holders of ${name}`,
-    tables
-      .filter(([, , rows]) => rows.length > 0)
-      .map(
-        ([title, columns, rows]) =>
-          html`<h3>${title}</h3>
-            ${table(`${title} of ${name}`, columns, rows)}`,
-      ),
+    tables.map(([title, columns, rows]) => tableSection(title, columns, rows, `${title} of ${name}`)),
   );
 }
 

@@ -1,6 +1,6 @@
 /** What a node would do: with less left, with another threshold, or with one more pod. The question is in the address. */
 import { html, nothing } from './library/library.js';
-import { badge, empty, panel, podLink, table } from './parts.js';
+import { badge, empty, modeText, panel, podLink, tableSection } from './parts.js';
 import { ask } from './stream.js';
 
 const SIGNALS = [
@@ -141,13 +141,13 @@ function answerView(answer) {
 function pressureAnswer({ message, why, mode, victims, order, kept, thresholds, notes }) {
   return html`<p><b>${message}</b> ${mode === 'DryRun' ? badge('dry run') : nothing}</p>
     <p>${why}</p>
-    ${section('Thresholds', THRESHOLD_COLUMNS, thresholds.map(thresholdRow))}
-    ${section(
+    ${tableSection('Thresholds', THRESHOLD_COLUMNS, thresholds.map(thresholdRow))}
+    ${tableSection(
       'Pods in the order in which they would be evicted',
       ORDER_COLUMNS,
       order.map((each) => orderRow(each, victims)),
     )}
-    ${section('Pods that would stay', KEPT_COLUMNS, kept.map(keptRow))} ${list(notes)}`;
+    ${tableSection('Pods that would stay', KEPT_COLUMNS, kept.map(keptRow))} ${list(notes)}`;
 }
 
 const THRESHOLD_COLUMNS = [
@@ -164,7 +164,7 @@ function thresholdRow({ kind, least, gracePeriodSeconds, mode, met }) {
     ['', kind],
     ['number', least || undefined],
     ['number', `${gracePeriodSeconds} s`],
-    ['', mode === 'Enforce' ? 'Enforce' : 'Dry run'],
+    ['', modeText(mode)],
     ['', MET[met]],
   ];
 }
@@ -219,13 +219,7 @@ function podAnswer({ message, why, priority, className, victims, reasons, notes 
   return html`<p><b>${message}</b></p>
     <p>${why}</p>
     <p class="quiet">The pod has priority ${priority.toLocaleString('en-GB')}${className && ` (${className})`}.</p>
-    ${section('Pods that would be preempted', VICTIM_COLUMNS, rows)} ${list(reasons)} ${list(notes)}`;
-}
-
-function section(title, columns, rows) {
-  if (rows.length === 0) return nothing;
-  return html`<h3>${title}</h3>
-    ${table(title, columns, rows)}`;
+    ${tableSection('Pods that would be preempted', VICTIM_COLUMNS, rows)} ${list(reasons)} ${list(notes)}`;
 }
 
 function list(texts) {

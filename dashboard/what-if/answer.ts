@@ -7,11 +7,12 @@ import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 import { quote } from '#shared/domain/model/texts.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { simulatePlacement } from '#shared/simulation/placement.ts';
 import { answerPressure } from '#shared/simulation/pressure-model.ts';
 import { type PressureView, pressureView } from '#shared/simulation/pressure-view.ts';
 import { type PreemptView, preemptView } from '#shared/simulation/preempt-view.ts';
-import type { Asked, PodAsked, PressureAsked } from './question.ts';
+import type { PodAsked, PressureAsked } from './question.ts';
 import type { SimulatedNode } from './read-node.ts';
 
 /** What the agent of a node would do, as the page shows it: plain JSON. */
@@ -78,7 +79,7 @@ export function answerToPressure(
   asked: PressureAsked,
   node: SimulatedNode,
   now: Instant,
-): Asked<() => PressureAnswerView> {
+): Decoded<() => PressureAnswerView> {
   const [found] = node.nodes;
   const available = asked.available ?? reportedAmount(asked, node, now);
   if (found === undefined || available === undefined)
@@ -132,7 +133,7 @@ const NAMESPACE = 'default';
 const NAME = 'what-if';
 
 /** Decides as kube-scheduler with the extender in a cluster of this one node; its value makes the answer. */
-export function answerToPod(asked: PodAsked, node: SimulatedNode, now: Instant): Asked<() => PodAnswerView> {
+export function answerToPod(asked: PodAsked, node: SimulatedNode, now: Instant): Decoded<() => PodAnswerView> {
   const pod = podOf(asked, node);
   if (!pod.ok) return pod;
   const setup = { extender: true, budgets: 'BestEffort', now, nominatedSince: () => undefined } as const;
@@ -141,7 +142,7 @@ export function answerToPod(asked: PodAsked, node: SimulatedNode, now: Instant):
 }
 
 /** The pod as the API server would store it. */
-function podOf({ requests, priorityClass }: PodAsked, { classes }: SimulatedNode): Asked<Pod> {
+function podOf({ requests, priorityClass }: PodAsked, { classes }: SimulatedNode): Decoded<Pod> {
   const className = priorityClass === '' ? {} : { priorityClassName: priorityClass };
   const decoded = decodePod({
     metadata: { name: NAME, namespace: NAMESPACE, uid: NAME },

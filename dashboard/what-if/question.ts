@@ -2,9 +2,11 @@ import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import { quote } from '#shared/domain/model/texts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { type Decoded, decodeObject, refuseField } from '#shared/kube/decode/wire-object.ts';
 import { SIGNALS, type SimulatedSignal } from '#shared/simulation/pod-usage.ts';
 
 /** Query parameters as the HTTP server reads them: a name that stands twice is a list. */
@@ -29,20 +31,6 @@ export interface PodAsked {
   readonly priorityClass: string;
 }
 
-export type Asked<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly field: string; readonly message: string };
-
-/** Thrown within this file for a parameter that cannot be used. */
-class FieldError extends Error {
-  override readonly name = 'FieldError';
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
-  }
-}
-
 const LONGEST_NAME = 253;
 const LONGEST_AMOUNT = 64;
 const KINDS = ['hard', 'soft'] as const;
@@ -50,8 +38,8 @@ const SOFT_GRACE = '30s';
 const EXAMPLES: Readonly<Record<string, string>> = { memory: '1Gi', pids: '1000', cpu: '500m' };
 
 /** Reads `node`, `signal`, `available`, `kind` and `threshold`. */
-export function pressureAsked(query: Query): Asked<PressureAsked> {
-  return reading(() => {
+export function pressureAsked(query: Query): Decoded<PressureAsked> {
+  return decodeObject(query, () => {
     refuseOthers(query, ['node', 'signal', 'available', 'kind', 'threshold']);
     const signal = choiceOf(query, 'signal', SIGNALS);
     return {
@@ -64,8 +52,8 @@ export function pressureAsked(query: Query): Asked<PressureAsked> {
 }
 
 /** Reads `node`, `cpu`, `memory` and `priorityClass`. */
-export function podAsked(query: Query): Asked<PodAsked> {
-  return reading(() => {
+export function podAsked(query: Query): Decoded<PodAsked> {
+  return decodeObject(query, () => {
     refuseOthers(query, ['node', 'cpu', 'memory', 'priorityClass']);
     const written = (['cpu', 'memory'] as const).map((name) => [name, textOf(query, name, LONGEST_AMOUNT)] as const);
     for (const [name] of written) amountOf(query, name, name);
@@ -77,35 +65,24 @@ export function podAsked(query: Query): Asked<PodAsked> {
   });
 }
 
-function reading<T>(read: () => T): Asked<T> {
-  try {
-    return { ok: true, value: read() };
-  } catch (error) {
-    if (error instanceof FieldError) return { ok: false, field: error.field, message: error.message };
-    throw error;
-  }
-}
-
 function refuseOthers(query: Query, known: readonly string[]): void {
   const other = Object.keys(query).find((name) => !known.includes(name));
   if (other !== undefined)
-    throw new FieldError(other.slice(0, LONGEST_AMOUNT), `unknown parameter; there are ${known.join(', ')}`);
+    refuseField(other.slice(0, LONGEST_AMOUNT), `unknown parameter; there are ${known.join(', ')}`);
 }
 
 function textOf(query: Query, field: string, longest: number): string {
   const value = Object.hasOwn(query, field) ? query[field] : '';
-  if (typeof value !== 'string') throw new FieldError(field, 'expected one value');
+  if (typeof value !== 'string') return refuseField(field, 'expected one value');
   const text = value.trim();
-  if (text.length > longest) throw new FieldError(field, `expected at most ${longest} characters, got ${text.length}`);
+  if (text.length > longest) return refuseField(field, `expected at most ${longest} characters, got ${text.length}`);
   return text;
 }
 
-const NODE_NAME = /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
-
 function nodeOf(query: Query): string {
   const name = textOf(query, 'node', LONGEST_NAME);
-  if (NODE_NAME.test(name)) return name;
-  throw new FieldError('node', `expected the name of a node, got ${quote(name)}`);
+  if (subdomainFaults(name).length === 0) return name;
+  return refuseField('node', `expected the name of a node, got ${quote(name)}`);
 }
 
 function choiceOf<const T extends string>(query: Query, field: string, choices: readonly [T, ...T[]]): T {
@@ -113,7 +90,7 @@ function choiceOf<const T extends string>(query: Query, field: string, choices: 
   if (text === '') return choices[0];
   const found = choices.find((each) => each === text);
   if (found !== undefined) return found;
-  throw new FieldError(field, `expected ${choices.join(', ')}, got ${quote(text)}`);
+  return refuseField(field, `expected ${choices.join(', ')}, got ${quote(text)}`);
 }
 
 function amountOf(query: Query, field: string, resource: StarvedResource): Quantity | undefined {
@@ -121,7 +98,7 @@ function amountOf(query: Query, field: string, resource: StarvedResource): Quant
   if (text === '') return undefined;
   const parsed = parseQuantity(text);
   if (parsed.ok && quantitySign(parsed.quantity) >= 0) return parsed.quantity;
-  throw new FieldError(field, `expected a quantity such as ${EXAMPLES[resource] ?? '1'}, got ${quote(text)}`);
+  return refuseField(field, `expected a quantity such as ${EXAMPLES[resource] ?? '1'}, got ${quote(text)}`);
 }
 
 /** The threshold as a policy would write it, with the kubelet's own checks. */
@@ -135,8 +112,8 @@ function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefin
       ? { evictionHard: table }
       : { evictionSoft: table, evictionSoftGracePeriod: { [signal]: SOFT_GRACE } },
   );
-  if (!parsed.ok) throw new FieldError('threshold', parsed.mistakes.join('; '));
+  if (!parsed.ok) return refuseField('threshold', parsed.mistakes.join('; '));
   const [threshold] = parsed.thresholds;
   if (threshold !== undefined) return threshold;
-  throw new FieldError('threshold', `expected an amount or a percentage between 0% and 100%, got ${quote(text)}`);
+  return refuseField('threshold', `expected an amount or a percentage between 0% and 100%, got ${quote(text)}`);
 }

@@ -1,12 +1,13 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Request, type Response, Router } from 'express';
 import { RequestProblem } from '#shared/http/problem.ts';
 import { quote } from '#shared/domain/model/texts.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { Viewer } from '#dashboard/access/viewer.ts';
 import type { DashboardSources } from '#dashboard/sources.ts';
 import { answerToPod, answerToPressure } from './answer.ts';
-import { type Asked, podAsked, pressureAsked } from './question.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { podAsked, pressureAsked } from './question.ts';
 import { redactPodAnswer, redactPressure } from './redact-answer.ts';
 import type { SimulatedNode } from './read-node.ts';
 
@@ -47,24 +48,24 @@ export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions
     const viewer = await viewerOf(request, response);
     const asked = usable(pressureAsked(request.query));
     const node = await nodeFor(asked.node, viewer);
-    const answer = await inTurns(() => usable(answerToPressure(asked, node, clock.now())));
+    const answer = await decideInTurns(() => usable(answerToPressure(asked, node, clock.now())));
     send(response, viewer.seesAll ? answer : redactPressure(answer, viewer.maySee));
   });
   router.get('/pod', async (request, response) => {
     const viewer = await viewerOf(request, response);
     const asked = usable(podAsked(request.query));
     const node = await nodeFor(asked.node, viewer);
-    const answer = await inTurns(() => usable(answerToPod(asked, node, clock.now())));
+    const answer = await decideInTurns(() => usable(answerToPod(asked, node, clock.now())));
     send(response, viewer.seesAll ? answer : redactPodAnswer(answer, viewer.maySee));
   });
   return router;
 }
 
 /** Reading, deciding and answering are a turn of the event loop each. */
-async function inTurns<T>(decide: () => () => T): Promise<T> {
-  await setImmediate();
+async function decideInTurns<T>(decide: () => () => T): Promise<T> {
+  await nextTurn();
   const answer = decide();
-  await setImmediate();
+  await nextTurn();
   return answer();
 }
 
@@ -73,7 +74,7 @@ function send(response: Response, answer: object): void {
 }
 
 /** Throws with the name of the field that cannot be used. */
-function usable<T>(asked: Asked<T>): T {
+function usable<T>(asked: Decoded<T>): T {
   if (asked.ok) return asked.value;
   throw new RequestProblem(400, `${asked.field}: ${asked.message}`);
 }
