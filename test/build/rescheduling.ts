@@ -16,11 +16,18 @@ import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot, NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { buildPod, type PodFields } from './cluster.ts';
+import { buildNode, buildPod, type PodFields } from './cluster.ts';
 
 /** Noon of some day; pods that say nothing else started an hour before. */
 export const NOON = 1_790_000_000_000;
 const HOUR_MS = 3_600_000;
+
+/** Nodes of one size, one of them with devices. */
+export const SIZE = { cpu: '10', memory: '20Gi' };
+export const GPU = 'example.com/gpu';
+export const A = buildNode({ name: 'a', allocatable: SIZE });
+export const B = buildNode({ name: 'b', allocatable: SIZE });
+export const WITH_GPU = buildNode({ name: 'g', allocatable: { ...SIZE, [GPU]: '4' } });
 
 export interface ReplicaFields extends PodFields {
   readonly owner?: string;

@@ -70,7 +70,7 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
     }
   }
   const best = places.reduce<Place | undefined>(
-    (most, each) => (most === undefined || isBetter(each, most) ? each : most),
+    (most, each) => (most === undefined || isBetter(pass, each, most) ? each : most),
     undefined,
   );
   if (best !== undefined) {
@@ -80,8 +80,11 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
   return [...left];
 }
 
-function isBetter(one: Place, other: Place): boolean {
-  return one.gain === other.gain ? one.evened > other.evened : one.gain > other.gain;
+/** What gains more, or as much and evens out the load more. */
+function isBetter({ input: { cluster } }: Pass, one: Place, other: Place): boolean {
+  const evened = ({ wish: { pod }, targets }: Place): number =>
+    evenedOut(cluster, pod.placed, [pod.node, targets[0] as PassNode]);
+  return one.gain === other.gain ? evened(one) > evened(other) : one.gain > other.gain;
 }
 
 function comparedFor({ input: { cluster, most } }: Pass): number {
@@ -111,8 +114,6 @@ interface Place {
   readonly targets: readonly PassNode[];
   /** The least that one of the targets would bring. */
   readonly gain: number;
-  /** By how much it would even out the load, which decides between moves that gain as much. */
-  readonly evened: number;
 }
 
 type Finding = Place | { readonly kind: 'none'; readonly because: Because };
@@ -131,8 +132,7 @@ function* findPlace(pass: Pass, wish: Wish): Steps<Finding> {
     if (because !== undefined) return { kind: 'none', because };
   }
   const gain = guess.nodes.reduce((least, target) => Math.min(least, wish.gainOn(target)), Infinity);
-  const evened = evenedOut(pass.input.cluster, wish.pod.placed, [node, guess.nodes[0] as PassNode]);
-  return { kind: 'place', wish, targets: guess.nodes, gain, evened };
+  return { kind: 'place', wish, targets: guess.nodes, gain };
 }
 
 /** One policy, or a snapshot that changes while the pass goes on, may name a pod that another one has moved already. */

@@ -8,7 +8,6 @@ import type { AffinityPolicy, Aggressiveness } from '#shared/domain/rescheduling
 import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/static-fit.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { antiAffinityCheck, nodeAffinityCheck, type RuleCheck, spreadCheck } from './broken-rules.ts';
-
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
 /** A broken rule that is mended, in points: more than any preference. */

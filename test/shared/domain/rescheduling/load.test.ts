@@ -5,6 +5,10 @@ import type { PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import {
+  A,
+  B,
+  GPU,
+  WITH_GPU,
   clusterWith,
   movesOf,
   nodeIn,
@@ -14,12 +18,6 @@ import {
   runningIn,
   underusedBy,
 } from '#test/build/rescheduling.ts';
-
-const SIZE = { cpu: '10', memory: '20Gi' };
-const GPU = 'example.com/gpu';
-const A = buildNode({ name: 'a', allocatable: SIZE });
-const B = buildNode({ name: 'b', allocatable: SIZE });
-const WITH_GPU = buildNode({ name: 'g', allocatable: { ...SIZE, [GPU]: '4' } });
 
 describe('the load of a node', () => {
   const cluster = clusterWith({

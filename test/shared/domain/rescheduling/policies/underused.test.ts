@@ -5,6 +5,11 @@ import { overTargetStatus } from '#shared/domain/rescheduling/status.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import {
+  A,
+  B,
+  GPU,
+  SIZE,
+  WITH_GPU,
   clusterWith,
   codeOf,
   movesOf,
@@ -15,12 +20,6 @@ import {
   UNDERUSED,
   underusedBy,
 } from '#test/build/rescheduling.ts';
-
-const SIZE = { cpu: '10', memory: '20Gi' };
-const GPU = 'example.com/gpu';
-const A = buildNode({ name: 'a', allocatable: SIZE });
-const B = buildNode({ name: 'b', allocatable: SIZE });
-const WITH_GPU = buildNode({ name: 'g', allocatable: { ...SIZE, [GPU]: '4' } });
 
 describe('a node that is above its target', () => {
   const policyOf = (each: UnderusedPolicy) => ({ ...UNDERUSED, underused: each });
