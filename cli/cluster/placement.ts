@@ -19,19 +19,32 @@ export function placementOf(
   return simulatePlacement(model, pod, { ...setup, ...known });
 }
 
-/** What the queues keep; without Queues there is nothing to find out. */
+/** What the queues keep, found out where the extender is asked; without Queues there is nothing to find out. */
 function keptInCluster(model: ClusterModel, now: Instant): ProposalRules['keptOn'] {
-  const { queues, pods, podManifests } = model;
-  if (queues.length === 0) return undefined;
+  if (model.queues.length === 0) return undefined;
+  return (preemptor) => keptByQueues({ ...queuesIn(model), now }, preemptor);
+}
+
+type QueuesIn = Omit<Parameters<typeof keptByQueues>[0], 'now'>;
+
+/** Many pods may be asked about in one cluster. */
+const queuesOf = new WeakMap<ClusterModel, QueuesIn>();
+
+function queuesIn(model: ClusterModel): QueuesIn {
+  const known = queuesOf.get(model) ?? readQueues(model);
+  queuesOf.set(model, known);
+  return known;
+}
+
+function readQueues(model: ClusterModel): QueuesIn {
   const snapshot = createSnapshot(model);
   const amounts = new PodAmounts();
   const charges = new QueueCharges(amounts);
-  for (const pod of pods) {
-    const raw = podManifests.get(`${pod.namespace}/${pod.name}`)?.raw as KubeObject;
+  for (const pod of model.pods) {
+    const raw = model.podManifests.get(`${pod.namespace}/${pod.name}`)?.raw as KubeObject;
     charges.observe({ pod, raw }, snapshot);
   }
-  const directory = queueDirectory(queues);
-  return (preemptor) => keptByQueues({ snapshot, directory, charges, amounts, now }, preemptor);
+  return { snapshot, amounts, charges, directory: queueDirectory(model.queues) };
 }
 
 /**
