@@ -91,9 +91,9 @@ function followDirectory(queues: QueueKeeperOptions['queues']): () => QueueDirec
 function followManaged({ snapshot, namespaces }: Pick<QueueKeeperOptions, 'snapshot' | 'namespaces'>) {
   let answers = new WeakMap<NodeSheet, boolean>();
   let areNew = false;
-  namespaces.onChange(({ kind, value }) => {
+  namespaces.onChange(({ kind, value, previous }) => {
     answers = new WeakMap();
-    if (kind !== 'deleted' && isManaged(value.labels)) areNew = true;
+    if (kind !== 'deleted' && isManaged(value.labels) && !isManaged(previous?.labels)) areNew = true;
   });
   return {
     /** Whether a namespace may have become managed since the last call. */
