@@ -1,6 +1,6 @@
 import { ageText } from '#shared/domain/model/texts.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster/cluster-model.ts';
 import { findPod } from '#cli/cluster/find-pod.ts';
@@ -50,9 +50,7 @@ const KIND = 'PendingPod';
 function pendingPods({ pods }: ClusterModel, namespace: string | undefined): readonly Pod[] {
   return pods.filter(
     ({ spec, status, namespace: own }) =>
-      (spec.nodeName ?? '') === '' &&
-      (status.phase ?? 'Pending') === 'Pending' &&
-      (namespace === undefined || own === namespace),
+      !isBound({ spec }) && (status.phase ?? 'Pending') === 'Pending' && (namespace === undefined || own === namespace),
   );
 }
 

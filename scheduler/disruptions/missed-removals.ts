@@ -1,6 +1,6 @@
 import { timeText } from '#shared/api/encode-fields.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -13,7 +13,7 @@ import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { forwardAbort, untilAborted } from '#shared/runtime/deadline.ts';
 import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
-import { isBound, isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
+import { isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
 
 /** What is read again: everything after `since`, up to what the process has listed itself. */
 interface MissedSpan {

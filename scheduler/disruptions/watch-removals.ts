@@ -4,7 +4,7 @@ import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
@@ -58,11 +58,6 @@ export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isF
       for (const each of evictions) removals.reportEviction(each);
     },
   };
-}
-
-/** Whether a pod is on a node. */
-export function isBound({ spec }: Pod): boolean {
-  return (spec.nodeName ?? '') !== '';
 }
 
 function isNominated(pod: Pod): boolean {

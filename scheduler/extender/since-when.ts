@@ -1,5 +1,5 @@
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
 import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -34,7 +34,7 @@ export interface Nominations {
  */
 export function createNominations({ now }: { readonly now: () => Instant }): Nominations {
   const nominatedFor = createSinceWhen();
-  const isNominated = (pod: Pod): boolean => (pod.spec.nodeName ?? '') === '' && placeOf(pod) !== '';
+  const isNominated = (pod: Pod): boolean => !isBound(pod) && placeOf(pod) !== '';
   return {
     observe: ({ pod }) => {
       if (isNominated(pod)) nominatedFor(pod, placeOf(pod), now());

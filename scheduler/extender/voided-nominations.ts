@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { isRoomComing } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { HANGING_AFTER_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -197,8 +197,8 @@ async function write(
   if (found.kind !== 'ok') return found;
   const decoded = decodePod(found.object);
   if (!decoded.ok) return { kind: 'invalid', message: `cannot read ${decoded.field}: ${decoded.message}` };
-  const { resourceVersion, spec, status } = decoded.value;
-  if (decoded.value.uid !== uid || status.nominatedNodeName !== node || (spec.nodeName ?? '') !== '') return undefined;
+  const { resourceVersion, status } = decoded.value;
+  if (decoded.value.uid !== uid || status.nominatedNodeName !== node || isBound(decoded.value)) return undefined;
   const patch = { metadata: { uid, resourceVersion }, status: { nominatedNodeName: null } };
   return patchObject(client, { ...address, subresource: 'status' }, patch, { ...PATCH, signal });
 }

@@ -3,7 +3,7 @@ import type { DisruptionBudget, PlacedPod } from '#shared/domain/snapshot/placed
 import { spentBudgets } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.ts';
+import { isBound, isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.ts';
 import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { decodeObject, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -100,16 +100,12 @@ export type PodChange =
  */
 export function podChange({ pod, raw, previous }: SeenPod): PodChange | undefined {
   const node = placeOf(pod);
-  if (isPending(pod))
+  if (!isBound(pod))
     return node === '' || (previous && placeOf(previous.pod)) === node ? undefined : { kind: 'nominated', node };
   if (previous === undefined) return undefined;
   if (pod.status.phase === 'Failed') return refusal(raw);
   const isNewVictim = isPreempted(pod) && !isPreempted(previous.pod);
   return isNewVictim ? { kind: 'preempted', victim: previous, node } : undefined;
-}
-
-function isPending({ spec }: SeenPod['pod']): boolean {
-  return (spec.nodeName ?? '') === '';
 }
 
 function refusal(raw: KubeObject): PodChange | undefined {

@@ -1,5 +1,5 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
@@ -23,7 +23,7 @@ interface CountedCharge extends Charge {
 }
 
 /** A pod as it was decoded and as it was read. */
-interface WatchedPod {
+export interface WatchedPod {
   readonly pod: Pod;
   readonly raw: KubeObject;
 }
@@ -99,5 +99,5 @@ export class QueueCharges {
 }
 
 function takesRoom(pod: Pod): boolean {
-  return (pod.spec.nodeName ?? '') !== '' && pod.deletion === undefined && !hasEnded(pod);
+  return isBound(pod) && pod.deletion === undefined && !hasEnded(pod);
 }

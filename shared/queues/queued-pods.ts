@@ -1,6 +1,6 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
@@ -13,14 +13,9 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { KeptOrder } from './kept-order.ts';
 import { LostPods } from './lost-pods.ts';
+import type { WatchedPod } from './queue-charges.ts';
 import { keptOnce, PodAmounts, type TemplateOf } from './pod-amounts.ts';
 import { isWaiting, KeptPod, type QueuedPod } from './queued-pod.ts';
-
-/** A pod as it was decoded and as it was read. */
-interface WatchedPod {
-  readonly pod: Pod;
-  readonly raw: KubeObject;
-}
 
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
@@ -160,16 +155,15 @@ export class QueuedPods {
 
   #read(pod: Pod, raw: KubeObject): KeptPod {
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
-    const isBound = (pod.spec.nodeName ?? '') !== '';
     const admitted = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
     const gates = otherGates(raw);
     return new KeptPod(pod, {
       createdAt: creationOf(creationTimestamp),
       requests: this.amountsOf(pod),
       priority: priorityOf(pod),
-      isBound,
+      isBound: isBound(pod),
       otherGates: gates?.length === 0 ? NO_GATES : gates,
-      admitted: isBound && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
+      admitted: isBound(pod) && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
       resourceVersion: gates === undefined ? undefined : resourceVersion,
     });
   }

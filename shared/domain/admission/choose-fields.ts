@@ -8,6 +8,7 @@ import {
 } from '#shared/domain/priority/priority-class.ts';
 import { classByRule } from '#shared/domain/priority/class-rules.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { isBound } from '#shared/domain/pod/pod.ts';
 import { ownerKeyOf, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { PriorityFields } from './decision.ts';
 import type { PodRequest } from './request.ts';
@@ -23,8 +24,8 @@ export interface ClassChoice {
 }
 
 /**
- * Chooses the pod's own class, else that which the rules and defaults of its policies give, else the global default; then its substitute, if a
- * policy forbids preemption and names one. The pod's class must exist.
+ * Chooses the pod's own class, else that which the rules and defaults of its policies give, else the global default; then
+ * its substitute, if a policy forbids preemption and names one. The pod's class must exist.
  */
 export function chooseClass(
   request: PodRequest,
@@ -132,7 +133,7 @@ export function chooseScheduler(
   { pod, schedulerName }: PodRequest,
   policies: readonly PriorityPolicy[],
 ): SchedulerChoice | undefined {
-  if (schedulerName !== DEFAULT_SCHEDULER || (pod.spec.nodeName ?? '') !== '') return undefined;
+  if (schedulerName !== DEFAULT_SCHEDULER || isBound(pod)) return undefined;
   const [first] = policies
     .flatMap(({ name: policy, schedulerName: given }) =>
       given === undefined ? [] : [{ policy, schedulerName: given }],
@@ -162,8 +163,8 @@ const MOST_NODES = 16;
  */
 export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined): NodeChoice | undefined {
   const owner = ownerKeyOf(pod);
-  const isBound = owner?.kind === 'DaemonSet' || (pod.spec.nodeName ?? '') !== '';
-  if (lookUp === undefined || owner === undefined || isBound) return undefined;
+  const hasPlace = owner?.kind === 'DaemonSet' || isBound(pod);
+  if (lookUp === undefined || owner === undefined || hasPlace) return undefined;
   const nodes = lookUp(owner);
   return nodes.length === 0 ? undefined : { owner: ownerText(owner), nodes: nodes.slice(0, MOST_NODES).sort() };
 }

@@ -181,6 +181,11 @@ export function hasEnded({ status }: Pick<Pod, 'status'>): boolean {
   return ENDED.includes(status.phase);
 }
 
+/** Whether the pod is on a node, or bound to one. */
+export function isBound({ spec }: { readonly spec: Pick<PodSpec, 'nodeName'> }): boolean {
+  return (spec.nodeName ?? '') !== '';
+}
+
 const REASONS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
 
 /**

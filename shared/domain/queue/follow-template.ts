@@ -1,4 +1,4 @@
-import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { QueueAmounts } from './queue.ts';
 
 /*
@@ -57,7 +57,9 @@ export function followTemplate({ template, each, guaranteed, promised, made }: F
     if (written === undefined) return [];
     const due = dueChanges(queue, written, template);
     const after = sumAfter(sum, queue, [...due.keys()].filter(isGuarantee), each);
-    const isCovered = [...after].every(([type, amount]) => amount <= larger(guaranteed.get(type), sum.get(type)));
+    // What is promised already may be more than the parent has.
+    const most = (type: string): Whole => larger(guaranteed.get(type) ?? 0, sum.get(type) ?? 0);
+    const isCovered = [...after].every(([type, amount]) => amount <= most(type));
     if (isCovered) sum = after;
     const changes = isCovered ? due : new Map([...due].filter(([path]) => !isGuarantee(path)));
     return changes.size === 0 ? [] : [{ name: queue.name, changes, written: withChanges(written, changes) }];
@@ -93,11 +95,6 @@ function sumAfter(sum: QueueAmounts, queue: MadeQueue, paths: readonly string[],
     after.set(type, plus(after.get(type) ?? 0, change));
   }
   return after;
-}
-
-/** What may be promised: what the parent has, or what is promised already where that is more. */
-function larger(ofParent: Whole = 0, already: Whole = 0): Whole {
-  return ofParent < already ? already : ofParent;
 }
 
 /** The fields after a change. */

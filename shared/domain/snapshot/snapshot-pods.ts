@@ -1,6 +1,6 @@
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import { hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, isBound, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
 import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import {
   admit,
@@ -116,10 +116,6 @@ function unsettle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
   }
   occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
   if (occupancy.nominated.length === 0) snapshot.nominatedNodes.delete(place);
-}
-
-function isBound(pod: Pod): boolean {
-  return (pod.spec.nodeName ?? '') !== '';
 }
 
 /** The node that the pod is on or was promised; empty where there is none. */

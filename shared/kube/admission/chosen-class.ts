@@ -64,8 +64,8 @@ export const TAKES_POD = [
 
 /**
  * As the variable `result`, the class that a pod gets whose user names the class `named`: that one, else the lowest
- * that rules give, else the global default; or its substitute. Rules for persons count where the user is known who creates the
- * pod itself.
+ * that rules give, else the global default; or its substitute. Rules for persons count where the user is known who creates
+ * the pod itself.
  */
 export function chosenClass(
   result: string,

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
@@ -21,7 +21,7 @@ export function explainStuckPreemptor(
 ): Because | undefined {
   const { pod, snapshot } = state;
   const entry = snapshot.nodes.get(pod.status.nominatedNodeName ?? '');
-  if (entry === undefined || (pod.spec.nodeName ?? '') !== '') return undefined;
+  if (entry === undefined || isBound(pod)) return undefined;
   const leaving = entry.occupancy.pods.filter((placed) => isLeaving(placed, state.priority));
   if (leaving.length > 0) return hangingVictim(leaving, entry, now - marginMs);
   const refusal = refusalOn(state, entry);
