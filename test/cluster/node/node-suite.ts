@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { forwardPort } from '#cli/dashboard/forward-port.ts';
@@ -77,6 +77,15 @@ export function nodeSuite(under: NodeUnderTest): void {
         await node.close();
       };
     }, TIMEOUT_MS * under.patience);
+
+    // Each test builds on those before it, and waits long for what then does not come.
+    let hasFailed = false;
+    beforeEach(({ skip, onTestFailed }) => {
+      skip(hasFailed, 'a test before it failed');
+      onTestFailed(() => {
+        hasFailed = true;
+      });
+    });
 
     test('becomes ready as the DaemonSet that is shipped', async () => {
       await within(60, async () => expect(await readyAgents(client)).toBe(1));

@@ -6,7 +6,8 @@ const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
  * Runs `command` of the payload on the second disk, a tar archive: standard input and output are the second serial port,
- * errors go to the console, where the last line is the exit code.
+ * errors go to the console, where the last line is the exit code. The third serial port has the pulse, which memory
+ * that has run out does not end.
  */
 const INIT = `#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -14,6 +15,7 @@ export PATH=/node_modules/.bin:/bin:/payload/usr/bin HOME=/root TMPDIR=/tmp NO_C
 mount -t devtmpfs dev /dev; exec < /dev/null > /dev/console 2>&1
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t cgroup2 cgroup /sys/fs/cgroup
 echo 1 > /proc/sys/kernel/print-fatal-signals; echo 7 > /proc/sys/kernel/printk
+(echo -1000 > /proc/self/oom_score_adj; while :; do echo; sleep 5; done) > /dev/ttyS2 &
 ip link set lo up
 mkdir /payload; cd /payload; tar -x -f /dev/nvme1n1; ln -s /node_modules node_modules
 stty -F /dev/ttyS1 raw -echo

@@ -51,6 +51,15 @@ describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
     },
   );
 
+  test('a guest that stands still is booted again while there is time', TEST, async () => {
+    const command = ['sh', '-c', 'pkill -STOP -f /init; sleep 600'];
+    const program = { command, timeoutMs: 150_000, stillMs: 10_000 };
+    const write = (text: string): never => {
+      throw new Error(text);
+    };
+    await expect(runInGuest(neededTools(tools), program, { write })).rejects.toThrow('a guest is started again');
+  });
+
   test('a program that takes too long is ended with its guest', TEST, async () => {
     const run = runInGuest(neededTools(tools), { command: ['sleep', '600'], timeoutMs: 100 });
     await expect(run).rejects.toThrow('the guest did not come to its end');

@@ -22,7 +22,10 @@ export interface GuestProgram {
   readonly programs?: readonly string[];
   /** Of the guest. */
   readonly memoryMiB?: number;
+  /** Of all boots together. */
   readonly timeoutMs: number;
+  /** How long a guest may be without a pulse (start-qemu.ts). */
+  readonly stillMs?: number;
 }
 
 /** What a program printed, and how it ended. */
@@ -35,8 +38,8 @@ export interface GuestRun {
 
 /**
  * Boots a guest, runs one program of this repository's present sources in it, as root and on cgroup v2 with PSI, and
- * ends the guest; once more where it failed and a program was lost to the emulation. Rejects with the end of the console when the
- * guest did not come to its end in time.
+ * ends the guest; while there is time, once more where it failed and a program or the guest was lost to the emulation.
+ * Rejects with the end of the console when the guest did not come to its end in time.
  */
 export async function runInGuest(
   tools: FoundGuestTools,
@@ -44,25 +47,38 @@ export async function runInGuest(
   log: { write(text: string): unknown } = process.stderr,
 ): Promise<GuestRun> {
   await sweepDeadRuns();
-  let run = await runOnce(tools, program);
-  for (let boots = 1; boots < MOST_BOOTS && run.status !== 0 && isLostToEmulation(run.console); boots += 1) {
+  const endMs = performance.now() + program.timeoutMs;
+  for (let boots = 1; ; boots += 1) {
+    const run = await runOnce(tools, program, endMs - performance.now());
+    if (!isWorthAnother(run) || boots === MOST_BOOTS || performance.now() >= endMs) return ended(run);
     log.write(`a guest is started again: ${run.console.slice(-LAST_WORDS)}\n`);
-    run = await runOnce(tools, program);
   }
-  return run;
 }
 
-async function runOnce(tools: FoundGuestTools, program: GuestProgram): Promise<GuestRun> {
+/** Without a status the guest did not come to its end. */
+type Ending = Omit<GuestRun, 'status'> & { readonly status: number | undefined };
+
+function isWorthAnother({ status, console }: Ending): boolean {
+  return status === undefined || (status !== 0 && isLostToEmulation(console));
+}
+
+function ended({ status, ...run }: Ending): GuestRun {
+  if (status === undefined) throw new Error(`the guest did not come to its end: ${run.console.slice(-2000)}`);
+  return { status, ...run };
+}
+
+async function runOnce(tools: FoundGuestTools, program: GuestProgram, timeoutMs: number): Promise<Ending> {
   const folder = makeRunFolder('guest');
   try {
-    const { memoryMiB = USUAL_MEMORY_MIB } = program;
-    const machine = { folder, memoryMiB, cpus: CPUS, image: baseImage(tools.busybox) };
+    const { memoryMiB = USUAL_MEMORY_MIB, stillMs } = program;
+    const machine = { folder, memoryMiB, cpus: CPUS, image: baseImage(tools.busybox), ...(stillMs && { stillMs }) };
     const guest = startQemu(tools, {
       ...machine,
       payload: packPayload(folder, scriptOf(program), program.programs ?? []),
     });
-    const stdout = await outputOf(guest, program.timeoutMs);
-    return { stdout, ...ending(textOf(join(folder, 'console.log')).replaceAll('\r', '')) };
+    const stdout = await outputOf(guest, timeoutMs);
+    const console = textOf(join(folder, 'console.log')).replaceAll('\r', '');
+    return { stdout, console, status: statusIn(console) };
   } finally {
     await endRun(folder);
   }
@@ -80,8 +96,7 @@ function scriptOf({ command, env = {} }: GuestProgram): string {
 }
 
 /** The last word of the console is the guest's, whatever a program has said before. */
-function ending(console: string): Pick<GuestRun, 'status' | 'console'> {
+function statusIn(console: string): number | undefined {
   const status = [...console.matchAll(/^GUEST-STATUS (?<status>\d+)$/gm)].at(-1)?.groups?.['status'];
-  if (status === undefined) throw new Error(`the guest did not come to its end: ${console.slice(-2000)}`);
-  return { status: Number(status), console };
+  return status === undefined ? undefined : Number(status);
 }

@@ -1,4 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
 import type { FoundGuestTools } from '#test/cluster/guest/image/find-guest-tools.ts';
@@ -14,7 +16,12 @@ export interface Machine {
   readonly payload: string;
   /** Further flags, for instance a network. */
   readonly flags?: readonly string[];
+  /** How long the guest may be without a pulse: one that is short of memory has none for a while. */
+  readonly stillMs?: number;
 }
+
+const USUAL_STILL_MS = 180_000;
+const LOOK_MS = 1_000;
 
 /** Software emulation: hardware virtualisation is seldom to be had where tests run. */
 const EMULATION = ['-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max'];
@@ -38,9 +45,13 @@ export const MOST_BOOTS = 5;
 /** Its second serial port is the child's standard input and output. */
 export type Guest = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Starts a machine. The kernel kills it with the process that called this, however that one ends. */
+/**
+ * Starts a machine. The kernel kills it with the process that called this, however that one ends. A guest that stands
+ * still is killed: once in a long while what is emulated does, and says nothing more.
+ */
 export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): Guest {
-  const { folder, memoryMiB, cpus, image, payload, flags = [] } = machine;
+  const { folder, memoryMiB, cpus, image, payload, flags = [], stillMs = USUAL_STILL_MS } = machine;
+  const pulse = join(folder, 'pulse.log');
   const disk = (file: string, index: number, options: string): readonly string[] => [
     ...['-drive', `file=${file},format=raw,if=none,id=disk${index},cache=unsafe,${options}`],
     ...['-device', `nvme,drive=disk${index},serial=${index}`],
@@ -49,14 +60,25 @@ export function startQemu({ qemu, kernel }: FoundGuestTools, machine: Machine): 
     ...EMULATION,
     ...['-smp', String(cpus), '-m', String(memoryMiB)],
     ...['-display', 'none', '-monitor', 'none', '-no-reboot'],
-    ...['-serial', `file:${folder}/console.log`, '-serial', 'stdio'],
+    ...['-serial', `file:${folder}/console.log`, '-serial', 'stdio', '-serial', `file:${pulse}`],
     ...disk(image, 0, 'snapshot=on'),
     ...disk(payload, 1, 'readonly=on'),
     ...['-kernel', kernel.image, '-append', KERNEL_FLAGS],
     ...flags,
   ];
-  return spawn('setpriv', ['--pdeathsig', 'KILL', qemu, ...args], {
+  const guest = spawn('setpriv', ['--pdeathsig', 'KILL', qemu, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...markedEnvironment(folder), TMPDIR: folder },
   });
+  killWhenStill(guest, pulse, stillMs);
+  return guest;
+}
+
+function killWhenStill(guest: Guest, pulse: string, stillMs: number): void {
+  const look = (): void => {
+    const lastMs = statSync(pulse, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+    if (Date.now() - lastMs > stillMs) guest.kill('SIGKILL');
+  };
+  const watch = setInterval(look, LOOK_MS).unref();
+  guest.once('exit', () => clearInterval(watch));
 }
