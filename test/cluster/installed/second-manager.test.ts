@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { patchPolicy } from '#cli/mode/plan-mode.ts';
 import { kubectl as kubectlAnswer } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
-import { at } from '#test/contract/harness.ts';
 import { registerCaBundle } from '#webhook/registration/registration.ts';
-import { builtManifests, nameOf } from './support/built-manifests.ts';
+import { builtManifests } from './support/built-manifests.ts';
+import { WAYS, whatDiffers, whyNoGitOps } from './support/gitops-comparison.ts';
 import { runKubectl } from './support/run-kubectl.ts';
-import { type Diff, threeWayDiff } from './support/three-way-diff.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const POLICY = readFileSync(`${DEPLOY}examples/node-pressure-policy-dry-run.yaml`, 'utf8');
 const SERVER_SIDE = ['apply', '--server-side'];
-/** Names that Argo CD and Flux use. */
+/** Names that Argo CD and Flux use; what they compare is asked of their own code. */
 const MANAGERS = ['argocd-controller', 'kustomize-controller'];
 const WITHIN_MS = 240_000;
 const OVERLAYS = [
@@ -22,18 +21,18 @@ const OVERLAYS = [
   ...['overlays/dashboard', 'overlays/admission-both'],
 ];
 
-const why = whyNoOwnCluster(process.env);
+interface Manifest {
+  readonly kind: string;
+  readonly spec: object;
+}
+
+const why = whyNoOwnCluster(process.env) ?? whyNoGitOps(process.env);
 
 describe.skipIf(why !== undefined)(`two field managers${why ?? ''}`, { timeout: WITHIN_MS }, () => {
   const own = ownCluster();
-  let diff: Diff;
   const kubectl = (args: readonly string[], input?: string) => runKubectl(own().cluster.kubeconfig, args, input);
   const applyAs = (manager: string, folder: string) =>
     kubectl([...SERVER_SIDE, `--field-manager=${manager}`, '-k', `${DEPLOY}${folder}`]);
-
-  beforeAll(async () => {
-    diff = await threeWayDiff(own().admin);
-  });
 
   test.each(OVERLAYS)('apply deploy/%s without a conflict, and find no difference', async (folder) => {
     const manifests = await builtManifests(own().cluster.kubeconfig, folder);
@@ -41,6 +40,16 @@ describe.skipIf(why !== undefined)(`two field managers${why ?? ''}`, { timeout: 
       await applyAs(manager, folder);
       expect(await differences(manifests)).toEqual([]);
     }
+  });
+
+  test('each comparison finds a difference where there is one', async () => {
+    await applyAs('kustomize-controller', 'base');
+    const manifests = (await builtManifests(own().cluster.kubeconfig, 'base')) as readonly Manifest[];
+    const changed = manifests
+      .filter(({ kind }) => kind === 'Deployment')
+      .map((each) => ({ ...each, spec: { ...each.spec, replicas: 7 } }));
+    const { differences: found } = await whatDiffers(own().cluster.kubeconfig, changed);
+    expect(new Set(found.map(({ by }) => by))).toEqual(new Set(WAYS));
   });
 
   test('after the webhook has written its authority, both leave it alone', async () => {
@@ -80,12 +89,10 @@ describe.skipIf(why !== undefined)(`two field managers${why ?? ''}`, { timeout: 
     expect(await apply('Enforce')).toMatchObject({ status: 0 });
   });
 
-  async function differences(manifests: readonly unknown[]): Promise<readonly string[]> {
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests });
-    const found = JSON.parse(await kubectl(['get', '-o', 'json', '-f', '-'], list)) as object;
-    const live = new Map((at(found, 'items') as readonly unknown[]).map((each) => [nameOf(each), each]));
-    return manifests.flatMap((manifest) =>
-      diff(manifest, live.get(nameOf(manifest))).map((path) => `${nameOf(manifest)}${path}`),
-    );
+  /** Each object is compared in each way. */
+  async function differences(manifests: readonly unknown[]): Promise<readonly unknown[]> {
+    const { compared, differences: found } = await whatDiffers(own().cluster.kubeconfig, manifests);
+    expect(compared).toEqual(Object.fromEntries(WAYS.map((way) => [way, manifests.length])));
+    return found;
   }
 });
