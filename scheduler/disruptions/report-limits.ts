@@ -7,6 +7,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
 import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
 import { accountStore, type DebitOptions } from './debit-removals.ts';
+import { LimitTurns } from './limit-turns.ts';
 
 /** A namespace is reported again after this time; its windows move on without any removal. */
 const PERIOD_MS = 10_000;
@@ -14,38 +15,29 @@ const TIMEOUT_MS = 5_000;
 const MOST_LIMITS = 20;
 
 /**
- * Reports in the status of each DisruptionLimit what it counts (S3-20). One namespace a pass, the one that has waited
- * longest, because its pods are read for it; those whose account has just changed come first.
+ * Reports in the status of each DisruptionLimit what it counts (S3-20). One namespace a pass, because its pods are read for
+ * it, and of it the limits that have waited longest.
  */
 export function createLimitReports(options: DebitOptions) {
-  const reportedAt = new Map<string, number>();
+  const { clock, known, log } = options;
+  const turns = new LimitTurns<DisruptionLimit>({ periodMs: PERIOD_MS, most: MOST_LIMITS });
   const written = new Map<string, string>();
   return async (changed: readonly string[], signal: AbortSignal): Promise<void> => {
-    const { clock, known, log } = options;
     const byNamespace = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
-    for (const namespace of reportedAt.keys()) if (!byNamespace.has(namespace)) reportedAt.delete(namespace);
-    for (const namespace of changed) reportedAt.delete(namespace);
-    const now = clock.monotonic();
-    const waits = (namespace: string): number => now - (reportedAt.get(namespace) ?? -Infinity);
-    const [next] = [...byNamespace.keys()]
-      .filter((each) => waits(each) >= PERIOD_MS)
-      .sort((a, b) => compareWaits(waits(b), waits(a)));
+    for (const key of written.keys()) if (known.limits.get(key) === undefined) written.delete(key);
+    const next = turns.next(byNamespace, changed, clock.monotonic());
     if (next === undefined) return;
-    reportedAt.set(next, now);
     try {
-      await reportNamespace(next, (byNamespace.get(next) ?? []).slice(0, MOST_LIMITS), { ...options, written }, signal);
+      await reportNamespace(next.namespace, next.limits, { ...options, written }, signal);
     } catch (error) {
-      log.warn({ err: error, namespace: next }, 'Limits of disruptions not reported');
+      turns.failed(next.namespace);
+      log.warn({ err: error, namespace: next.namespace }, 'Limits of disruptions not reported');
     }
   };
 }
 
-function compareWaits(left: number, right: number): number {
-  return left === right ? 0 : left - right;
-}
-
 interface Reporting extends DebitOptions {
-  /** What was written last, by namespace and name. */
+  /** What was written last, by namespace and name: the key of the limit. */
   readonly written: Map<string, string>;
 }
 

@@ -3,7 +3,7 @@ import { decodeAccount } from '#shared/api/disruption-account.ts';
 import type { Evidence } from '#shared/domain/disruption/cause.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { createObject, getObject } from '#shared/kube/client/objects.ts';
+import { createObject, getObject, listObjects } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import {
@@ -116,6 +116,25 @@ describe('the account of all removals', () => {
         debits: [{ pod: 'a', cause: 'Deletion', component: 'Others' }],
       });
     });
+  });
+
+  test('each limit of a namespace gets a status, of more than twenty too (S3-20)', async () => {
+    const namespace = await given('crowded');
+    const names = Array.from({ length: 45 }, (_, index) => `limit-${index}`);
+    const spec = { selector: {}, limits: [{ max: 1, window: '1h' }] };
+    for (const name of names) {
+      const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name } };
+      await create(DISRUPTION_LIMITS, { ...head, spec }, namespace);
+    }
+    const { report } = await leader();
+    const counts = new Set<number>();
+    // The namespaces of other tests have turns in between.
+    for (let pass = 1; pass <= 6; pass += 1) {
+      await report(pass === 1 ? [namespace] : [], ended.signal);
+      const listed = expectOk(await listObjects(sandbox.client, { resource: DISRUPTION_LIMITS, namespace }), 'list');
+      counts.add(listed.items.filter((limit) => at(limit, 'status.windows') !== undefined).length);
+    }
+    expect([...counts]).toEqual([20, 40, 45]);
   });
 
   test('an owner without limit and budget has the default of its priority in the one account of its namespace (S3-18)', async () => {
