@@ -10,6 +10,7 @@ import { createPodEntries } from './registration/pod-entries.ts';
 import { RuleReconciler } from './rules/rule-reconciler.ts';
 import { wireWebhook, type WebhookParts, createHandlerSources } from './wire.ts';
 import { createAvoidLists, createAvoidLookup } from './cluster-state/avoided-nodes.ts';
+import { createLimitCaches } from './cluster-state/limit-caches.ts';
 import { openAdmissionPort } from './admission-port.ts';
 import { createCertificateRotator } from './certificates/certificate-rotator.ts';
 import { createCertificateSource } from './certificates/certificate-source.ts';
@@ -73,8 +74,9 @@ async function openServing(parts: WebhookParts) {
   const first = await certificates.load(() => false);
   const isAvoiding = configuration.avoidNodes === 'On';
   const avoidLists = createAvoidLists(parts);
+  const limitCaches = createLimitCaches(parts);
   const avoidedBy = isAvoiding ? createAvoidLookup(avoidLists, clock) : undefined;
-  const sources = createHandlerSources(configuration, { ...parts, avoidedBy });
+  const sources = createHandlerSources(configuration, { ...parts, avoidedBy, limitCaches });
   const server = await openAdmissionPort(configuration, { ...parts, sources, tls: first.tls });
   shutdown.onRelease('admission port', () => server.close());
   const rotator = createCertificateRotator({
@@ -96,7 +98,8 @@ async function openServing(parts: WebhookParts) {
     isRegistered: configuration.registration.mode !== 'None',
   });
   const hasAvoidLists = (): boolean => isAvoiding && [...avoidLists.values()].some(({ isKept }) => isKept);
-  return { server, rotator, registration, trust, hasAvoidLists, followed: isAvoiding ? [avoidLists] : [] };
+  const followed = [limitCaches.limits, limitCaches.policies, ...(isAvoiding ? [avoidLists] : [])];
+  return { server, rotator, registration, trust, hasAvoidLists, followed };
 }
 
 /** The address to reach this process: not every platform can connect to a wildcard address. */

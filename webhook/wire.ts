@@ -29,6 +29,7 @@ import { createCallerLanes, createPendingReviews } from './server/pending-review
 import { createPodLookUp, findPodsOfClass } from './cluster-state/pod-look-up.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
+import { createLimitLookUp, type LimitCaches } from './cluster-state/limit-caches.ts';
 import { ERRORS } from './messages.ts';
 import { createCaches, type Caches } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
@@ -44,12 +45,13 @@ const SHARE_FOR_READING = 0.6;
 
 interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events' | 'metrics'> {
   readonly avoidedBy?: AvoidLookup | undefined;
+  readonly limitCaches?: LimitCaches;
 }
 
 /** Everything that the handlers read, from caches and, if necessary, from the API server. */
 export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
-  { client, caches, avoidedBy, ledgers, clock, events, metrics }: Parts,
+  { client, caches, avoidedBy, limitCaches, ledgers, clock, events, metrics }: Parts,
 ): HandlerSources {
   const cluster = createStateReader(caches, clock, avoidedBy);
   const deadlineMs = requestSeconds * 1_000;
@@ -66,7 +68,10 @@ export function createHandlerSources(
       clock,
     }),
     evictionsPerMinute: evictions.perMinute,
-    accounts: createDisruptionAccounts({ client, clock, metrics }),
+    accounts: createDisruptionAccounts({
+      ...{ client, clock, metrics },
+      ...(limitCaches !== undefined && { knownLimits: createLimitLookUp(limitCaches, clock) }),
+    }),
     client,
     ledgers,
     clock,

@@ -18,7 +18,8 @@ import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
+import { type KnownLimits, limitsNothing } from '#webhook/cluster-state/limit-caches.ts';
+import { readBudgets, readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
 import { findSurvivors } from './survivors.ts';
 
 /** A removal that is asked for. */
@@ -27,10 +28,16 @@ export interface AskedRemoval extends Pick<Wanted, 'component' | 'caller'> {
   /** `evict` may be refused, `overrun` is debited beyond the limit, `count` never fails to be debited. */
   readonly kind: 'evict' | 'overrun' | 'count';
   readonly isDryRun: boolean;
-  /** The budgets of the pod's namespace, where they have just been read. */
-  readonly budgets?: readonly DisruptionBudget[];
+  /** What was begun to be read for it. */
+  readonly begun?: BegunReads | undefined;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
+}
+
+/** Reads that do not depend on the pod. */
+export interface BegunReads {
+  readonly budgets: Promise<readonly DisruptionBudget[]>;
+  readonly account?: Promise<StoredStatus<Account>>;
 }
 
 /** What became of it; `unclear`: this could not be determined in time. */
@@ -43,6 +50,10 @@ export type Debited =
 
 /** Debits removals to the accounts of their namespaces, across all replicas. */
 export interface DisruptionAccounts {
+  /** Whether it is known that nothing limits removals in a namespace. Throws when something cannot be read that could. */
+  limitsNothing(namespace: string): boolean;
+  /** Begins to read what a debit needs, for when its pod is still to be read; `undefined` if another one has begun. */
+  begin(namespace: string, giveUpAt: number): BegunReads | undefined;
   /** Never rejects; returns by `giveUpAt`, or a little later. */
   debit(asked: AskedRemoval): Promise<Debited>;
   /** Gives back a debit whose eviction was refused after all. Never rejects: it would be given back later, too. */
@@ -68,11 +79,14 @@ export interface AccountsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** What is known to limit removals in a namespace; without, and where it is not known, this is read. */
+  readonly knownLimits?: (namespace: string) => KnownLimits | undefined;
 }
 
 /** The accounts, each changed by compare-and-swap; removals of a namespace that arrive meanwhile share the next write. */
 export function createDisruptionAccounts(options: AccountsOptions): DisruptionAccounts {
   const waiting = new Map<string, Waiting[]>();
+  const beginning = new Set<string>();
   const debits = options.metrics.counter(
     'plimsoll_disruption_limit_debits_total',
     'Evictions and deletions that asked the limits of disruptions, by what they came to',
@@ -89,7 +103,8 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       const queue = waiting.get(namespace);
       const entry = { asked, settle };
       if (queue !== undefined && queue.length >= MOST_WAITING) settle(unclear('too many removals are being counted'));
-      else if (queue !== undefined) queue.push(entry);
+      // What was read before the write under way is outdated by it.
+      else if (queue !== undefined) queue.push({ ...entry, asked: { ...asked, begun: undefined } });
       else {
         const begun = [entry];
         waiting.set(namespace, begun);
@@ -97,6 +112,14 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       }
     });
   return {
+    limitsNothing: (namespace) => isUnlimited(options.knownLimits?.(namespace)),
+    begin: (namespace, giveUpAt) => {
+      if (waiting.has(namespace) || beginning.has(namespace)) return undefined;
+      beginning.add(namespace);
+      const reads = beginReads(namespace, giveUpAt, options);
+      void Promise.allSettled(Object.values(reads)).then(() => beginning.delete(namespace));
+      return reads;
+    },
     debit: async (asked) => {
       const debited = await enter(asked);
       const isOverrun = debited.kind === 'debited' && debited.overran !== undefined;
@@ -127,17 +150,34 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   const { namespace } = first.asked.pod;
   const leftMs = leftUntil(Math.max(...batch.map(({ asked }) => asked.giveUpAt)), clock);
   if (leftMs() === 0) return unclear('the count was not settled in time');
+  const known = options.knownLimits?.(namespace);
+  if (isUnlimited(known)) return batch.map(() => ({ kind: 'debited', overran: undefined }) as const);
+  const begun = batch.map(({ asked }) => asked.begun).find((each) => each !== undefined);
   const store = storeOf(namespace, client);
   // It does not depend on the limits.
-  const read = beganWith(store.read(leftMs()), store.read);
-  const known = batch.map(({ asked }) => asked.budgets).find((budgets) => budgets !== undefined);
-  const limits = await readLimits(client, namespace, Math.max(1, leftMs()), known);
+  const read = beganWith(begun?.account ?? store.read(leftMs()), store.read);
+  const limits = await readLimits(client, namespace, Math.max(1, leftMs()), { limits: known, budgets: begun?.budgets });
   const pods = batch.map(({ asked }) => asked.pod);
   const coverage = await readCoverage(client, pods, limits, Math.max(1, leftMs()));
   const decide = (stored: StoredStatus<Account>) =>
     decideBatch(stored, batch, { ...options, coverage, limits, leftMs });
   const results = await compareAndSwap({ ...store, read, decide, leftMs, pause: (ms) => clock.sleep(ms) });
   return results ?? unclear('the count was not settled in time');
+}
+
+function isUnlimited(known: KnownLimits | undefined): boolean {
+  return known !== undefined && limitsNothing(known);
+}
+
+function beginReads(namespace: string, giveUpAt: number, { client, clock }: AccountsOptions): BegunReads {
+  const leftMs = Math.max(1, leftUntil(giveUpAt, clock)());
+  const reads = {
+    budgets: readBudgets(client, namespace, leftMs),
+    account: storeOf(namespace, client).read(leftMs),
+  };
+  // What fails before it is asked for is told when it is.
+  reads.account.catch(() => undefined);
+  return reads;
 }
 
 /** The first read is the one that was begun, later ones read again. */

@@ -51,7 +51,8 @@ export async function withinLimits(sources: LimitSources, eviction: LimitedEvict
   const budgets = await readBudgets(client, namespace, timeLeft());
   const spent = spentBudget(pod, budgets);
   if (spent !== undefined) return budgetSpent(eviction, spent.name);
-  const asked = { ...eviction.asked, pod, budgets, isDryRun: false, giveUpAt };
+  const begun = { budgets: Promise.resolve(budgets) };
+  const asked = { ...eviction.asked, pod, begun, isDryRun: false, giveUpAt };
   const debited = await sources.accounts.debit(asked);
   if (debited.kind !== 'debited') return notDebited(eviction, debited);
   const { component, caller } = eviction.asked;

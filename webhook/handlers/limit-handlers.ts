@@ -57,7 +57,11 @@ function evictionUnderLimits(
 async function decideEviction(sources: LimitHandlerSources, { request, object }: Review): Promise<AdmissionDecision> {
   const { client, clock, withinMs, accounts } = sources;
   const { namespace, name } = request;
+  if (accounts.limitsNothing(namespace))
+    return allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name });
   const giveUpAt = clock.monotonic() + withinMs;
+  // Before the pod, so that the answers come in one round trip.
+  const begun = accounts.begin(namespace, giveUpAt);
   const found = await findEvictedPod(client, request, withinMs);
   if (found === undefined) return allowFor(MESSAGES.noSuchPod, {}, { namespace, name });
   if (!found.ok) return unclearEviction(`${found.field}: ${found.message}`, { kind: 'eviction', namespace, name });
@@ -66,7 +70,8 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
   const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name, uid: pod.uid });
   // The API server refuses one that means another pod, and the others disrupt nothing.
   if (isGoing(pod) || (expectedUid ?? pod.uid) !== pod.uid) return accepted;
-  const asked = { ...askedOf(request, pod, giveUpAt), isDryRun: request.isDryRun || isDryRun, kind: 'evict' } as const;
+  const isTrial = request.isDryRun || isDryRun;
+  const asked = { ...askedOf(request, pod, giveUpAt), begun, isDryRun: isTrial, kind: 'evict' } as const;
   const debited = await accounts.debit(asked);
   return debited.kind === 'debited' ? accepted : notDebited({ pod, accepted }, debited);
 }
