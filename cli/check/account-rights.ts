@@ -14,7 +14,7 @@ const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
 const WEBHOOK = 'system:serviceaccount:plimsoll-system:plimsoll-webhook';
 const GROUP = 'plimsoll.dev';
 
-/** Without these an account cannot do its work; docs/guides/rights.md lists all that it has. */
+/** Without these an account cannot do its work; docs/reference/rights.md lists all that it has. */
 export const NEEDED_RIGHTS: readonly Right[] = [
   { account: AGENT, verb: 'list', group: '', resource: 'pods' },
   { account: AGENT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },

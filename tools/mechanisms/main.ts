@@ -12,7 +12,7 @@ import { readWrittenTitles } from './written-titles.ts';
 const TABLES: readonly (readonly [what: string, file: string, read: (markdown: string) => Table])[] = [
   ['mechanisms', 'docs/mechanisms.md', readRows],
   ['threats', 'docs/security.md', readThreats],
-  ['cases', 'docs/guides/agent-cases.md', readCases],
+  ['cases', 'docs/contributing/shortage-cases.md', readCases],
 ];
 
 const results = loadResults();

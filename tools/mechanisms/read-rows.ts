@@ -29,7 +29,7 @@ export function readThreats(markdown: string): Table {
   return readNumbered(markdown, /^\| (T-\d+) +\|.*\| ([^|]+) \|$/gm);
 }
 
-/** The rows of docs/guides/agent-cases.md: one for each case of a shortage, each with an id of its own. */
+/** The rows of docs/contributing/shortage-cases.md: one for each case of a shortage, each with an id of its own. */
 export function readCases(markdown: string): Table {
   return readNumbered(markdown, /^\| (C-\d+) +\|.*\| ([^|]+) \|$/gm);
 }

@@ -218,7 +218,7 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
         ];
   if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
   if (asked > 0 || alone.oomKills >= MOST_KILLS || !isWorse(alone, node)) return [];
-  // Case C-16 of docs/guides/agent-cases.md: nothing keeps the replacement of a victim off the node.
+  // Case C-16 of docs/contributing/shortage-cases.md: nothing keeps the replacement of a victim off the node.
   const isReplaced = !node.scenario.isTainted && node.pods.some(isReplacement);
   if (isReplaced || node.pods.some(outlivesSigkill)) return [];
   // What the agent frees moves the shortage against the kubelet's looks: it is compared with the kubelet at every phase.
