@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
 import { createObject } from '#shared/kube/client/objects.ts';
-import { NAMESPACES, NODE_PRESSURE_POLICIES, NODES, PODS } from '#shared/kube/resource.ts';
+import { NAMESPACES, NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, PODS } from '#shared/kube/resource.ts';
 import { GUIDE_FILES } from '#test/cli/guide-files.ts';
 import { folderWith, type Run, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
@@ -51,6 +51,7 @@ describe.each(PAGES_WITH_PLIMSOLL)('the plimsoll commands of %s', (page) => {
     await installPlimsoll(client);
     const spec = { nodeSelector: { matchLabels: { pool: 'batch' } } };
     await createObject(client, { resource: NODE_PRESSURE_POLICIES }, { metadata: { name: 'batch' }, spec });
+    await createObject(client, { resource: NODE_PRESSURES }, { metadata: { name: 'node-1' } });
   });
   let last: Run | undefined;
   afterEach(() => vi.unstubAllEnvs());
