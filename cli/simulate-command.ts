@@ -77,7 +77,8 @@ function reschedulingHelp(program: string): string {
   return `
 Answers as the rescheduler would plan its first pass, by the same code: which
 pods it would move, from where to where kube-scheduler would place them, what
-that gains, and why other pods stay. Nothing is changed.
+that gains, and why other pods stay, with the DisruptionLimits and default
+limits that hold them. Nothing is changed.
 
 Exit codes: 0, a pod would be moved; 1, none; 2, the command or its input cannot
 be used.

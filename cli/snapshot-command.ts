@@ -10,11 +10,11 @@ objects of Plimsoll, ResourceQuotas, and what plimsoll check reads (webhooks,
 names of CustomResourceDefinitions, profiles of kube-scheduler in ConfigMaps) as
 one List, reduced to what decisions and explanations read: no environment,
 images, commands or other annotations. The other commands read it with -f. It
-needs the right to list these kinds; without that for quotas and what plimsoll
-check reads, the file is written without them.
+needs the right to list these kinds; without that for quotas, limits of
+disruptions and what plimsoll check reads, the file is written without them.
 
 --redact replaces the names of namespaces, pods, containers, owners, budgets,
-ResourceQuotas, ConfigMaps and users and the values of labels: the same name
+DisruptionLimits, ResourceQuotas, ConfigMaps and users and the values of labels: the same name
 gets the same replacement within one file, and another one in the next file.
 Names of nodes, priority classes, policies, PriorityQuotas and webhooks and the
 keys of labels are kept. Redaction changes no decision.

@@ -3,11 +3,12 @@ import { decodeReschedulingPolicy, decodeStoppedOwners } from '#shared/api/resch
 import { finish } from '#shared/domain/model/steps.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import { NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
-import { nodesOf, runPass } from '#shared/domain/rescheduling/run-pass.ts';
+import { nodesOf, type PassRequest, runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import { runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
@@ -15,6 +16,7 @@ import { moveRules } from '#shared/kube/annotations/move-rules.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { limitsBeside } from '#cli/cluster/read-limits.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { type Manifest, typeOf } from '#cli/manifests/parse-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
@@ -43,9 +45,11 @@ export async function reschedulingOf(
   if (typeof found === 'string') return [reschedulingNotKnown(found)];
   if (found.length === 0) return undefined;
   const snapshot = createSnapshot(model);
+  const limits = await limitsBeside(read, options, io);
+  const limitsOf = limitsIn(snapshot, limits, read.now);
   return found.map((manifest) => {
     const policy = decodeManifest(manifest, decodeReschedulingPolicy);
-    const why = fromStatus(pod, manifest) ?? fromPass(pod, policy, snapshot, read.now);
+    const why = fromStatus(pod, manifest) ?? fromPass(pod, policy, snapshot, { now: read.now, limitsOf });
     return byPolicy(policy.name, policy.mode, why);
   });
 }
@@ -75,13 +79,18 @@ function fromStatus(pod: Pod, { raw }: Manifest): string | undefined {
   return stop && ownerStopped(new Date(stop.until).toISOString(), stop.text);
 }
 
-function fromPass(pod: Pod, policy: ReschedulingPolicy, snapshot: ClusterSnapshot, now: number): string {
+function fromPass(
+  pod: Pod,
+  policy: ReschedulingPolicy,
+  snapshot: ClusterSnapshot,
+  asked: Pick<PassRequest, 'now' | 'limitsOf'>,
+): string {
   const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
-  const { moves, stays } = finish(runPass(snapshot, policy, { now, memory: NO_MEMORY, rules }));
+  const { moves, stays } = finish(runPass(snapshot, policy, { ...asked, memory: NO_MEMORY, rules }));
   const move = moves.find((each) => each.pod.placed.pod.uid === pod.uid);
   if (move !== undefined) return wouldMove(move.expectedOn[0] ?? '', move.because.text);
   const stay = stays.find((each) => each.pod === `${pod.namespace}/${pod.name}`);
-  return staysWhere((stay?.because ?? whyNeverMoved(pod, policy, snapshot, now) ?? REASONS.notNeeded({})).text);
+  return staysWhere((stay?.because ?? whyNeverMoved(pod, policy, snapshot, asked.now) ?? REASONS.notNeeded({})).text);
 }
 
 /** Pods that no policy may name are not among those that a pass says it leaves. */

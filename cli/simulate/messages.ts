@@ -34,6 +34,10 @@ export function severalPolicies(known: readonly string[]): string {
   return `there are several ReschedulingPolicies; choose one with --policy: ${known.join(', ')}`;
 }
 
+export function limitsNotKnown(problem: string): string {
+  return `DisruptionLimits and default limits are not counted: ${problem}`;
+}
+
 export function moreStay(count: number): string {
   return `${count} more pods stay for these reasons; -o json shows them`;
 }

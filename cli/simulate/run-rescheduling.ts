@@ -1,6 +1,7 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
+import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
 import { DRY_RUN_POLICY, type ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
@@ -19,6 +20,7 @@ import { moveRules } from '#shared/kube/annotations/move-rules.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
+import { limitsBeside, type ReadLimits } from '#cli/cluster/read-limits.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
@@ -27,6 +29,7 @@ import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import {
   BUILT_IN_POLICY,
+  limitsNotKnown,
   loadChange,
   moreStay,
   noSuchPolicy,
@@ -54,13 +57,22 @@ interface ReschedulingView {
   readonly left: readonly LeftStatus[];
   readonly overTarget: readonly OverTargetStatus[];
   readonly keptAway: readonly KeptAwayStatus[];
+  readonly limits: readonly HoldingLimit[];
   readonly notes: readonly string[];
+}
+
+/** A DisruptionLimit or a default limit for which pods stay. */
+interface HoldingLimit {
+  readonly limit: string;
+  /** How many disruptions it has left once the moves are made. */
+  readonly left: number;
+  readonly pods: readonly string[];
 }
 
 /** Carries out `plimsoll simulate rescheduling`: exit code 0 where a pod would be moved, 1 where none. */
 export async function runRescheduling(options: ReschedulingOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, [...CLUSTER_RESOURCES, RESCHEDULING_POLICIES], io);
-  const view = viewOf(read, options.policy);
+  const view = viewOf(read, await limitsBeside(read, options, io), options.policy);
   const { output } = options;
   const answer = { document: objectDocument('ReschedulingSimulation', view), table: () => printView(view) };
   io.print(await formatAnswer(answer, output));
@@ -68,11 +80,12 @@ export async function runRescheduling(options: ReschedulingOptions, io: ProcessI
   io.exit(view.moves.length > 0 ? 0 : EXIT_NO_MOVE);
 }
 
-function viewOf(read: ClusterManifests, wanted: string | undefined): ReschedulingView {
+function viewOf(read: ClusterManifests, limits: ReadLimits, wanted: string | undefined): ReschedulingView {
   const policy = policyIn(read, wanted);
   const snapshot = createSnapshot(clusterModel(read));
   const rules = moveRules(snapshot.namespaces, policy.fitElsewhere);
-  const result = finish(runPass(snapshot, policy, { now: read.now, memory: NO_MEMORY, rules }));
+  const limitsOf = limitsIn(snapshot, limits, read.now);
+  const result = finish(runPass(snapshot, policy, { now: read.now, memory: NO_MEMORY, rules, limitsOf }));
   return {
     metadata: { name: policy.name },
     mode: policy.mode,
@@ -83,8 +96,25 @@ function viewOf(read: ClusterManifests, wanted: string | undefined): Reschedulin
     overTarget: overTargetStatus(result),
     keptAway: result.keptAway.map(keptAwayStatus),
     left: countReasons(result.stays.map(({ because }) => because)),
-    notes: [...(policy === DRY_RUN_POLICY ? [BUILT_IN_POLICY] : []), PASS_NOT_SIMULATED],
+    limits: holdingLimits(result),
+    notes: [
+      ...(policy === DRY_RUN_POLICY ? [BUILT_IN_POLICY] : []),
+      ...(limits.problem === undefined ? [] : [limitsNotKnown(limits.problem)]),
+      PASS_NOT_SIMULATED,
+    ],
   };
+}
+
+/** The limits that hold pods, most pods first. */
+function holdingLimits({ stays }: PassResult): readonly HoldingLimit[] {
+  const held = stays.filter(({ because }) => typeof because.facts['limit'] === 'string');
+  const byLimit = Map.groupBy(held, ({ because }) => String(because.facts['limit']));
+  const found = Array.from(byLimit, ([limit, of]) => ({
+    limit,
+    left: Number(of[0]?.because.facts['left']),
+    pods: of.map(({ pod }) => pod),
+  }));
+  return found.toSorted((a, b) => b.pods.length - a.pods.length);
 }
 
 function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): ReschedulingPolicy {
@@ -120,6 +150,10 @@ function printView(view: ReschedulingView): string {
     formatSection(
       ['STAY', 'PODS'],
       left.map(({ code, count }) => [code, String(count)]),
+    ),
+    formatSection(
+      ['LIMIT', 'LEFT', 'PODS THAT STAY FOR IT'],
+      view.limits.map(({ limit, left: room, pods }) => [limit, String(room), String(pods.length)]),
     ),
     formatSection(['POD', 'NODE', 'WHY IT STAYS'], stays.slice(0, MOST_SHOWN).map(stayCells)),
     hidden > 0 ? printLine(moreStay(hidden)) : '',

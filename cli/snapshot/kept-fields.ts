@@ -2,6 +2,9 @@ import { isRecord } from '#shared/kube/kube-object.ts';
 import { onlyProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import {
   CONFIG_MAPS,
+  DISRUPTION_ACCOUNTS,
+  DISRUPTION_LIMITS,
+  DISRUPTION_POLICIES,
   DISRUPTIONS,
   MUTATING_WEBHOOKS,
   NAMESPACES,
@@ -156,6 +159,9 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   [NODE_PRESSURE_POLICIES.kind, { metadata: IDENTITY, spec: true }],
   [NODE_PRESSURES.kind, { metadata: IDENTITY, spec: true, status: true }],
   [DISRUPTIONS.kind, { metadata: IDENTITY, spec: true, status: true }],
+  [DISRUPTION_LIMITS.kind, { metadata: IDENTITY, spec: true }],
+  [DISRUPTION_POLICIES.kind, { metadata: IDENTITY, spec: true }],
+  [DISRUPTION_ACCOUNTS.kind, { metadata: IDENTITY, status: true }],
   [QUEUES.kind, { metadata: IDENTITY, spec: true, status: QUEUE_STATUS }],
   [RESCHEDULING_POLICIES.kind, { metadata: IDENTITY, spec: true }],
   [PRIORITY_POLICIES.kind, { metadata: IDENTITY, spec: true }],

@@ -12,10 +12,12 @@ import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
+import { keyOfLimit } from '#shared/domain/disruption/covering-rules.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import {
   CONFIG_MAPS,
+  DISRUPTION_LIMITS,
   DISRUPTIONS,
   NAMESPACES,
   NODES,
@@ -94,6 +96,7 @@ const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
   [PODS.kind]: nameFor('pod'),
   [NAMESPACES.kind]: nameFor('ns'),
   [PDBS.kind]: nameFor('pdb'),
+  [DISRUPTION_LIMITS.kind]: nameFor('limit'),
   [DISRUPTIONS.kind]: recordName,
   [QUEUES.kind]: queueName,
   [RESOURCE_QUOTAS.kind]: nameFor('quota'),
@@ -156,6 +159,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   text: leftOut,
   cause: (value) => (isCause(value) ? value : ''),
   requestedBy: requester,
+  caller: requester,
+  overran: limitKey,
+  rules: eachItem(limitKey),
   facts: (value) => filterFacts(value),
 };
 
@@ -165,6 +171,13 @@ function isCause(value: unknown): boolean {
 }
 
 const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAMES), 'kubelet']);
+
+/** The key of a DisruptionLimit in debits has its name, that of an owner its UID; other `rules` are objects. */
+function limitKey(value: unknown, context: Context): unknown {
+  const prefix = keyOfLimit('');
+  if (typeof value !== 'string') return redactValue(value, context);
+  return value.startsWith(prefix) ? keyOfLimit(context.pseudonym('limit', value.slice(prefix.length))) : value;
+}
 
 /** A component, or in time a user. */
 function requester(value: unknown, context: Context): unknown {

@@ -2,7 +2,18 @@ import { createHmac } from 'node:crypto';
 
 /** What a name stands for; names of one sort never meet those of another. */
 export type Sort =
-  'ns' | 'queue' | 'pod' | 'container' | 'owner' | 'pdb' | 'quota' | 'configmap' | 'user' | 'value' | 'volume';
+  | 'ns'
+  | 'queue'
+  | 'pod'
+  | 'container'
+  | 'owner'
+  | 'pdb'
+  | 'limit'
+  | 'quota'
+  | 'configmap'
+  | 'user'
+  | 'value'
+  | 'volume';
 
 /** Replaces names: the same name of the same sort always by the same text. */
 export type Pseudonym = (sort: Sort, name: string) => string;

@@ -22,6 +22,7 @@ import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll, ListForbidden } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
+import { LIMIT_RESOURCES } from '#cli/cluster/read-limits.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { formatYaml } from '#cli/output/answer.ts';
@@ -62,8 +63,9 @@ function leftOut(kinds: readonly string[]): string {
 
 /** What decisions read, and the records of removed pods. */
 const DECISIVE: readonly Resource[] = [...CLUSTER_RESOURCES, DISRUPTIONS, QUEUES, RESCHEDULING_POLICIES];
-/** What else `check`, `explain quota` and `top` read; not every user may list it. */
+/** What else `check`, `explain`, `simulate rescheduling` and `top` read; not every user may list it. */
 const SUPPORTING: readonly Resource[] = [
+  ...LIMIT_RESOURCES,
   ...[PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, CUSTOM_RESOURCE_DEFINITIONS],
   ...[MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, MUTATING_POLICIES, MUTATING_POLICY_BINDINGS, CONFIG_MAPS],
 ];

@@ -1,7 +1,12 @@
 import { decodeAccount, encodeAccount } from '#shared/api/disruption-account.ts';
 import { type Account, countRemoval } from '#shared/domain/disruption/account.ts';
 import { causeOf } from '#shared/domain/disruption/cause.ts';
-import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import {
+  coveringRules,
+  limitsByNamespace,
+  type LimitsOfNamespace,
+  rulesOf,
+} from '#shared/domain/disruption/covering-rules.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
 import type { PendingDebit } from '#shared/domain/disruption/pending-debits.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
@@ -10,7 +15,7 @@ import { COMPONENT_NAMES, DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { compareAndSwap, statusStore, type StoredStatus } from '#shared/kube/client/compare-and-swap.ts';
 import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
-import { type KnownLimits, limitsByNamespace } from './known-limits.ts';
+import { type KnownLimits, limitObjects } from './known-limits.ts';
 
 export interface DebitOptions extends ClientContext {
   readonly removals: Removals;
@@ -54,7 +59,7 @@ function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, num
   if (!known.limits.isSynced() || !known.policies.isSynced()) return [];
   const due = removals.dueDebits(clock.now(), { most: MOST_DEBITED, left: failedAt });
   if (due.length === 0) return [];
-  const limitsOf = limitsByNamespace(known, snapshot);
+  const limitsOf = limitsByNamespace(limitObjects(known), snapshot);
   const isCovered = (each: PendingDebit): boolean => rulesOf(each, limitsOf(each.namespace)).length > 0;
   removals.debits.done(due.filter((each) => !isCovered(each)).map(({ uid }) => uid));
   const byNamespace = Map.groupBy(due.filter(isCovered), ({ namespace }) => namespace);

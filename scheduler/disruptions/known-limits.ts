@@ -1,8 +1,7 @@
 import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
-import type { LimitsOfNamespace } from '#shared/domain/disruption/covering-rules.ts';
+import type { LimitObjects } from '#shared/domain/disruption/covering-rules.ts';
 import type { DisruptionLimit, DisruptionPolicy } from '#shared/domain/disruption/disruption-limit.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
@@ -23,16 +22,7 @@ export function createKnownLimits(options: ClientContext): KnownLimits {
   };
 }
 
-/** What limits removals in a namespace, as it is known now for all namespaces that are asked about. */
-export function limitsByNamespace(
-  known: KnownLimits,
-  { budgets }: Pick<ClusterSnapshot, 'budgets'>,
-): (namespace: string) => LimitsOfNamespace {
-  const limits = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
-  const [policy] = known.policies.values();
-  return (namespace) => ({
-    limits: limits.get(namespace) ?? [],
-    budgets: Array.from(budgets.get(namespace)?.values() ?? [], ({ selector }) => selector),
-    policy,
-  });
+/** The limits as they are known now. */
+export function limitObjects({ limits, policies }: KnownLimits): LimitObjects {
+  return { limits: limits.values(), policies: policies.values() };
 }

@@ -1,16 +1,15 @@
 import { decodeAccount } from '#shared/api/disruption-account.ts';
 import type { Account } from '#shared/domain/disruption/account.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { createPodLimits } from '#shared/domain/rescheduling/limit-room.ts';
+import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
-import { createKnownLimits, limitsByNamespace } from '#scheduler/disruptions/known-limits.ts';
+import { createKnownLimits, limitObjects } from '#scheduler/disruptions/known-limits.ts';
 
 /**
  * DisruptionLimits, the default limits of the DisruptionPolicy and what is counted of both. Where they are not served or
@@ -30,15 +29,7 @@ export function watchPodLimits(options: ClientContext): PodLimits {
   const accounts = createReflector({ ...shared, resource: DISRUPTION_ACCOUNTS, slim: readAccount });
   return {
     run: (signal) => Promise.all([known.limits, known.policies, accounts].map((each) => each.run(signal))),
-    limitsIn: (snapshot, now) => {
-      const byNamespace = new Map([...accounts.values()].map(({ namespace, account }) => [namespace, account]));
-      return createPodLimits({
-        limits: limitsByNamespace(known, snapshot),
-        pods: (namespace) => Array.from(podsIn(snapshot, namespace), ({ pod }) => pod),
-        account: (namespace) => byNamespace.get(namespace) ?? [],
-        now,
-      });
-    },
+    limitsIn: (snapshot, now) => limitsIn(snapshot, { ...limitObjects(known), accounts: accounts.values() }, now),
   };
 }
 

@@ -12,6 +12,26 @@ export interface LimitsOfNamespace {
   readonly policy: DisruptionPolicy | undefined;
 }
 
+/** The limits of a cluster; it has one policy. */
+export interface LimitObjects {
+  readonly limits: Iterable<DisruptionLimit>;
+  readonly policies: Iterable<DisruptionPolicy>;
+}
+
+/** What limits removals in a namespace, as it is known now for all namespaces that are asked about. */
+export function limitsByNamespace(
+  known: LimitObjects,
+  { budgets }: { readonly budgets: ReadonlyMap<string, ReadonlyMap<string, { readonly selector: Selector }>> },
+): (namespace: string) => LimitsOfNamespace {
+  const limits = Map.groupBy(known.limits, ({ namespace }) => namespace);
+  const [policy] = known.policies;
+  return (namespace) => ({
+    limits: limits.get(namespace) ?? [],
+    budgets: Array.from(budgets.get(namespace)?.values() ?? [], ({ selector }) => selector),
+    policy,
+  });
+}
+
 /** What limits ask about a pod. */
 export type Coverable = Pick<Pod, 'labels' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'priority'> };
 

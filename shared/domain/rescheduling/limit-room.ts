@@ -1,10 +1,19 @@
 import { type Account, countWindow, liveDebits, podsUp } from '#shared/domain/disruption/account.ts';
-import { countPods, keyOfLimit, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import {
+  countPods,
+  keyOfLimit,
+  type LimitObjects,
+  limitsByNamespace,
+  type LimitsOfNamespace,
+  rulesOf,
+} from '#shared/domain/disruption/covering-rules.ts';
 import { type LimitRule, podsOf } from '#shared/domain/disruption/limit-rule.ts';
 import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { RateLimit } from './restraint.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
+import type { LimitsOf, RateLimit } from './restraint.ts';
 
 /** What limits are counted on, by namespace. */
 export interface LimitSources {
@@ -14,13 +23,29 @@ export interface LimitSources {
   readonly now: Instant;
 }
 
+/** The limits of a cluster, and what has been counted of them. */
+export interface CountedLimits extends LimitObjects {
+  readonly accounts: Iterable<{ readonly namespace: string; readonly account: Account }>;
+}
+
+/** The limits of the pods of a snapshot, as a pass counts them. */
+export function limitsIn(snapshot: ClusterSnapshot, counted: CountedLimits, now: Instant): LimitsOf {
+  const accounts = new Map(Array.from(counted.accounts, ({ namespace, account }) => [namespace, account]));
+  return createPodLimits({
+    limits: limitsByNamespace(counted, snapshot),
+    pods: (namespace) => Array.from(podsIn(snapshot, namespace), ({ pod }) => pod),
+    account: (namespace) => accounts.get(namespace) ?? [],
+    now,
+  });
+}
+
 /**
  * The limits that cover a pod as a pass counts them: each DisruptionLimit that selects it, else the default limit of its
  * owner. How many more pods may be moved now is told by the windows of a limit, the share of the scheduler's components,
  * and the pods that must stay up; counted once a pod that it covers is looked at, because few are. The webhook still
  * decides at each eviction.
  */
-export function createPodLimits(sources: LimitSources): (pod: Pod) => readonly RateLimit[] {
+export function createPodLimits(sources: LimitSources): LimitsOf {
   const limitsOf = memoize(sources.limits);
   const known = new Map<string, RateLimit>();
   return (pod) =>

@@ -134,5 +134,7 @@ function whyBudget(
 
 function whyLimit(limits: readonly RateLimit[], used: (key: object) => number): Because | undefined {
   const spent = limits.find((limit) => limit.left - used(limit) < 1);
-  return spent === undefined ? undefined : REASONS.limitReached({ limit: spent.name, left: spent.left - used(spent) });
+  if (spent === undefined) return undefined;
+  const found = { limit: spent.name, left: spent.left - used(spent) };
+  return REASONS.limitReached(found, found);
 }

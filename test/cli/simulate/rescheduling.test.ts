@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { takenList } from '#test/cli/node-pressures.ts';
+import { makeSnapshot, snapshotJson } from '#cli/snapshot/make-snapshot.ts';
+import { createPseudonyms } from '#cli/snapshot/pseudonyms.ts';
+import { TAKEN_AT, takenList } from '#test/cli/node-pressures.ts';
 import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { manifestsOf } from '#test/cli/vector-cluster.ts';
 
 function node(name: string, spec: object = {}): object {
   const labels = { 'kubernetes.io/hostname': name };
@@ -33,6 +36,26 @@ function policy(name: string, spec: object): object {
 }
 
 const EVEN = policy('even', { underused: { low: { cpu: 45 }, target: { cpu: 65 } }, aggressiveness: 'High' });
+
+/** Without the pod that has no controller. */
+const BESIDE = CLUSTER.filter((each) => each !== PODS[8]);
+const SHOP = { apiVersion: 'plimsoll.dev/v1alpha1', metadata: { namespace: 'shop', name: 'web' } };
+
+function limit(spec: object): object {
+  return { ...SHOP, kind: 'DisruptionLimit', spec: { selector: { matchLabels: { app: 'web' } }, ...spec } };
+}
+
+function defaults(entry: object): object {
+  return { ...SHOP, kind: 'DisruptionPolicy', metadata: { name: 'default' }, spec: { defaults: [entry] } };
+}
+
+/** One pod was removed ten minutes before the snapshot. */
+function account(rule: string): object {
+  const times = { at: '2026-01-01T11:50:00Z', lapsesAt: '2026-01-01T12:50:00Z' };
+  const debit = { uid: 'web-9', pod: 'web-9', component: 'Agent', caller: 'alice', rules: [rule], ...times };
+  const metadata = { namespace: 'shop', name: 'plimsoll' };
+  return { ...SHOP, kind: 'DisruptionAccount', metadata, status: { debits: [debit] } };
+}
 
 const simulate = (objects: readonly object[], ...args: readonly string[]) =>
   runPlimsoll(['simulate', 'rescheduling', '-f', '-', ...args], takenList(objects));
@@ -82,6 +105,59 @@ describe('plimsoll simulate rescheduling', () => {
       ['shop/web-1', 'node-2'],
     ]);
     expect(unevenness.before - unevenness.after).toBeGreaterThan(0);
+  });
+
+  test.each<[string, readonly object[], string, string]>([
+    [
+      'a DisruptionLimit with what was removed under it',
+      [limit({ limits: [{ max: 1, window: '1h' }] }), account('limit/web')],
+      'DisruptionLimit shop/web',
+      'DisruptionLimit shop/web has 0 disruptions left',
+    ],
+    [
+      'the least pods that a DisruptionLimit keeps up',
+      [limit({ minAvailable: 8 })],
+      'DisruptionLimit shop/web',
+      'DisruptionLimit shop/web has 0 disruptions left',
+    ],
+    [
+      'the default limit of a DisruptionPolicy',
+      [defaults({ limits: [{ max: 1, window: '1h' }] }), account('owner/rs-web')],
+      'the default limit of shop/ReplicaSet/web',
+      'the default limit of shop/ReplicaSet/web has 0 disruptions left',
+    ],
+  ])('%s holds pods as in a running pass, and is named', async (_, objects, name, text) => {
+    const { code, stdout } = await simulate([...BESIDE, EVEN, ...objects]);
+    expect(code).toBe(1);
+    expect(stdout).toContain(`\n${name}   0      8\n`);
+    expect(stdout.split('\n').filter((line) => line.endsWith(text))).toHaveLength(8);
+  });
+
+  test('what a limit leaves is moved, and no more', async () => {
+    const { code, stdout } = await simulate([...BESIDE, EVEN, limit({ limits: [{ max: 1, window: '1h' }] })]);
+    expect({ code, headline: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      headline: 'policy even, mode DryRun: 1 move, 8 pods considered',
+    });
+  });
+
+  test('a redacted snapshot has the same limits, without their names and who asked for removals', async () => {
+    const objects = [...BESIDE, EVEN, limit({ limits: [{ max: 1, window: '1h' }] }), account('limit/web')];
+    const taken = { manifests: manifestsOf(objects), takenAt: TAKEN_AT };
+    const text = snapshotJson(makeSnapshot(taken, createPseudonyms(Buffer.from('a key of these tests'))));
+    const { code, stdout } = await runPlimsoll(['simulate', 'rescheduling', '-f', '-'], text);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/\nDisruptionLimit ns-\w+\/limit-\w+ {3}0 {6}8\n/)]);
+    expect(text).not.toMatch(/limit\/web|alice|"name":"web/);
+  });
+
+  test('kinds that a snapshot could not list are named', async () => {
+    const list = JSON.parse(takenList([...BESIDE, EVEN])) as { readonly metadata: { readonly annotations: object } };
+    const annotations = { ...list.metadata.annotations, 'plimsoll.dev/snapshot-unread': 'DisruptionLimit,ConfigMap' };
+    const { stderr } = await runPlimsoll(
+      ['simulate', 'rescheduling', '-f', '-'],
+      JSON.stringify({ ...list, metadata: { annotations } }),
+    );
+    expect(stderr).toContain('limits are not counted: the snapshot is without DisruptionLimit\n');
   });
 
   test('without a policy, with one that is built in; an even cluster has nothing to move', async () => {
