@@ -172,11 +172,11 @@ function isCause(value: unknown): boolean {
 
 const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAMES), 'kubelet']);
 
-/** The key of a DisruptionLimit in debits has its name, that of an owner its UID; other `rules` are objects. */
+/** The key of a DisruptionLimit has its name, that of an owner its UID; other `rules` are objects. */
 function limitKey(value: unknown, context: Context): unknown {
-  const prefix = keyOfLimit('');
   if (typeof value !== 'string') return redactValue(value, context);
-  return value.startsWith(prefix) ? keyOfLimit(context.pseudonym('limit', value.slice(prefix.length))) : value;
+  const [, name = ''] = value.split('/', 2);
+  return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : value;
 }
 
 /** A component, or in time a user. */

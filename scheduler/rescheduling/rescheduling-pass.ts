@@ -87,7 +87,7 @@ export async function makePass(
 
 /** A dry run moves nothing, so it remembers nothing but what it measured. */
 function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): ReschedulingMemory {
-  return { ...before, hotReadings: after.hotReadings };
+  return { ...before, hotReadings: after.hotReadings, lowReadings: after.lowReadings };
 }
 
 /** A move that was not carried out is not one of the owner's. */

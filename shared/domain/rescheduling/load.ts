@@ -147,6 +147,18 @@ export function moveGain(
   return fall * POINTS;
 }
 
+/** How much less a move gains, in points, if the source turns out to be so much less full. */
+export function gainLost(
+  { limits, amount, weight }: Measure,
+  source: PassNode,
+  placed: PlacedPod,
+  less: number,
+): number {
+  const lost = (column: number): number =>
+    2 * less * weight(source, column) * share(amount(placed, column), source.capacity[column] ?? 0);
+  return POINTS * limits.reduce((sum, { column }) => sum + lost(column), 0);
+}
+
 /** The fall of `unevenness` if a pod moved from one node to the other. */
 export function evenedOut(cluster: PassCluster, placed: PlacedPod, nodes: readonly [PassNode, PassNode]): number {
   return moveGain(requestsOf(cluster), placed, nodes);

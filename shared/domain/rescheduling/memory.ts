@@ -75,9 +75,16 @@ export interface ReschedulingMemory {
   readonly policies: ReadonlyMap<PolicyKind, PolicyMemory>;
   /** Readings in succession in which a node's use was above its target. */
   readonly hotReadings: ReadonlyMap<string, number>;
+  /** Readings in succession in which some node's use was low. */
+  readonly lowReadings: number;
 }
 
-export const NO_MEMORY: ReschedulingMemory = { owners: new Map(), policies: new Map(), hotReadings: new Map() };
+export const NO_MEMORY: ReschedulingMemory = {
+  owners: new Map(),
+  policies: new Map(),
+  hotReadings: new Map(),
+  lowReadings: 0,
+};
 export const FRESH_POLICY: PolicyMemory = { missed: 0, rate: 1, expected: 0, reached: 0 };
 
 /** What a replacement gained on its node, in the units of its policy. */

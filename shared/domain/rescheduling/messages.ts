@@ -104,6 +104,11 @@ export const REASONS = {
       `on node ${f.node} it would gain ${points(f.gain)} points; ${points(f.least)} are needed`,
   ),
   noNodeIsLow: reason('NoNodeIsLow', () => 'no node is below what counts as low in every resource'),
+  fewLowReadings: reason(
+    'FewLowReadings',
+    (f: { readonly readings: number; readonly needed: number }) =>
+      `some node was low in ${f.readings} readings in succession; ${f.needed} are needed`,
+  ),
   fewReadings: reason(
     'FewReadings',
     (f: { readonly readings: number; readonly needed: number }) =>

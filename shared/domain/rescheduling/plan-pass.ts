@@ -1,11 +1,11 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { unevenness } from './load.ts';
-import { type ReschedulingMemory, rememberMoves, settleMoves } from './memory.ts';
+import { rememberMoves, settleMoves } from './memory.ts';
 import type { Pass, PassInput, PassResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
-import { countHotReadings, nodesOverTarget } from './policies/underused.ts';
+import { countReadings, nodesOverTarget } from './policies/underused.ts';
 import type { PolicyInput } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
 import { POLICY_KINDS, RESTRAINTS } from './policy.ts';
@@ -22,7 +22,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
     isFailing: (pod) => failureOf(pod, policy.badService, cluster.measurements) !== undefined,
   });
-  const memory = { ...settled, hotReadings: hotReadings(settled, input) };
+  const memory = { ...settled, ...countReadings(settled, cluster, policy.underused) };
   const restraint = RESTRAINTS[policy.aggressiveness];
   const arrivals: Arrival[] = [];
   const pass: Pass = {
@@ -48,11 +48,6 @@ export function* planPass(input: PassInput): Steps<PassResult> {
     unevenness: { before, after: unevenness(cluster) },
     memory: rememberMoves(memory, made),
   };
-}
-
-/** Readings of one pass; without a policy by usage there are none. */
-function hotReadings({ hotReadings: before }: ReschedulingMemory, { cluster, policy: { underused } }: PassInput) {
-  return underused?.by === 'Usage' ? countHotReadings(before, cluster, underused) : new Map<string, number>();
 }
 
 function movableIn(pass: Pass): PolicyInput['movable'] {

@@ -2,6 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import {
   excess,
+  gainLost,
   isLow,
   moveGain,
   relief,
@@ -24,6 +25,12 @@ const READINGS = 3;
 /** The same within so much of the target: use wavers, and a node that is at its target is above it now and then. */
 const READINGS_NEAR = 8;
 const NEAR = 0.02;
+/**
+ * Readings after which a node has had its turn. What gains enough in one of many later readings does so because use
+ * wavers: from then on a move must gain enough even if the node used so much less. Without this, moves never end.
+ */
+const READINGS_SETTLED = READINGS_NEAR + READINGS;
+const WAVER = 0.05;
 
 /**
  * Points beyond the least gain that a move off a node below its target must bring: such moves even out what moves for rules
@@ -36,7 +43,7 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
   const { cluster, memory } = input;
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  if (!open.some((node) => isLow(yardstick, node))) return [];
+  if (whyNoneIsLow(open, yardstick, memory) !== undefined) return [];
   const leastGain = underused.gain ?? input.restraint.gain;
   const filled = underused.by === 'Requests' ? filledByRules(memory) : NO_NODES;
   const mean = towardsMean(yardstick, open);
@@ -44,9 +51,10 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
   for (const node of open) {
     if (excess(yardstick, node) > 0) {
       if (whyEarly(node, yardstick, memory) !== undefined) continue;
-      groups.push(groupOf(input, underused, { yardstick, node, leastGain, isFilled: false }));
+      const waver = isSettled(node, yardstick, memory) ? WAVER : 0;
+      groups.push(groupOf(input, underused, { yardstick, node, leastGain, waver, isFilled: false }));
     } else if (filled.has(node.name)) {
-      const source = { yardstick: mean, node, leastGain: leastGain + FILLED_GAIN, isFilled: true };
+      const source = { yardstick: mean, node, leastGain: leastGain + FILLED_GAIN, waver: 0, isFilled: true };
       groups.push(groupOf(input, underused, source));
     }
     yield;
@@ -68,14 +76,14 @@ export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): r
   if (underused === undefined) return [];
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  const noneIsLow = open.some((node) => isLow(yardstick, node)) ? undefined : REASONS.noNodeIsLow({});
+  const noneIsLow = whyNoneIsLow(open, yardstick, memory);
   const over = open.filter((node) => excess(yardstick, node) > 0);
   return over
     .toSorted((a, b) => excess(yardstick, b) - excess(yardstick, a))
     .map((node) => ({
       node: node.name,
       because: whyOver(yardstick, node),
-      held: noneIsLow ?? whyEarly(node, yardstick, memory),
+      held: whyEarly(node, yardstick, memory) ?? noneIsLow,
     }));
 }
 
@@ -89,15 +97,42 @@ function whyEarly(node: PassNode, yardstick: Yardstick, { hotReadings }: Resched
   return readings < needed ? REASONS.fewReadings({ readings, needed }) : undefined;
 }
 
-/** The nodes above their target in this reading, with how many in succession there were. */
-export function countHotReadings(
-  before: ReadonlyMap<string, number>,
+/** Whether the node was above its target for so long that it has had its turn. */
+function isSettled({ name }: PassNode, { by }: Yardstick, { hotReadings }: ReschedulingMemory): boolean {
+  return by === 'usage' && (hotReadings.get(name) ?? 0) >= READINGS_SETTLED;
+}
+
+/** Why pods have nowhere to go. By usage a node that is low in one reading may not be in the next one. */
+function whyNoneIsLow(
+  open: readonly PassNode[],
+  yardstick: Yardstick,
+  { lowReadings }: ReschedulingMemory,
+): Because | undefined {
+  if (!open.some((node) => isLow(yardstick, node))) return REASONS.noNodeIsLow({});
+  if (yardstick.by !== 'usage' || lowReadings >= READINGS) return undefined;
+  return REASONS.fewLowReadings({ readings: lowReadings, needed: READINGS });
+}
+
+type Readings = Pick<ReschedulingMemory, 'hotReadings' | 'lowReadings'>;
+
+const NO_READINGS: Readings = { hotReadings: new Map(), lowReadings: 0 };
+
+/** How many readings in succession nodes were above their target, and some node low; by requests there are none. */
+export function countReadings(
+  before: Readings,
   cluster: PassCluster,
-  underused: UnderusedPolicy,
-): ReadonlyMap<string, number> {
+  underused: UnderusedPolicy | undefined,
+): Readings {
+  if (underused?.by !== 'Usage') return NO_READINGS;
   const yardstick = yardstickOf(cluster, underused);
-  const hot = cluster.nodes.filter((node) => isMeasured(node, underused) && excess(yardstick, node) > 0);
-  return new Map(hot.map(({ name }) => [name, Math.min(READINGS_NEAR, (before.get(name) ?? 0) + 1)]));
+  const measured = cluster.nodes.filter((node) => isMeasured(node, underused));
+  const hot = measured.filter((node) => excess(yardstick, node) > 0);
+  const count = ({ name }: PassNode) => Math.min(READINGS_SETTLED, (before.hotReadings.get(name) ?? 0) + 1);
+  const isAnyLow = measured.some((node) => node.closed === undefined && isLow(yardstick, node));
+  return {
+    hotReadings: new Map(hot.map((node) => [node.name, count(node)])),
+    lowReadings: isAnyLow ? Math.min(READINGS, before.lowReadings + 1) : 0,
+  };
 }
 
 function isMeasured({ used }: PassNode, { by }: UnderusedPolicy): boolean {
@@ -108,6 +143,8 @@ interface Source {
   readonly yardstick: Yardstick;
   readonly node: PassNode;
   readonly leastGain: number;
+  /** How much less it may use than it was measured to, as a share. */
+  readonly waver: number;
   /** By moves for rules and preferences, and not above its target. */
   readonly isFilled: boolean;
 }
@@ -129,7 +166,8 @@ function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source)
 /** What makes a node above its target more urgent than any that is only filled. */
 const ABOVE_TARGET = 1;
 
-function wishOf(underused: UnderusedPolicy, { yardstick, node, leastGain, isFilled }: Source, pod: RunningPod): Wish {
+function wishOf(underused: UnderusedPolicy, source: Source, pod: RunningPod): Wish {
+  const { yardstick, node, isFilled } = source;
   return {
     policy: 'underused',
     pod,
@@ -137,7 +175,7 @@ function wishOf(underused: UnderusedPolicy, { yardstick, node, leastGain, isFill
     worth: () => relief(yardstick, node, pod.placed),
     // What a node without a measurement would gain is not known.
     gainOn: (target) => (isMeasured(target, underused) ? moveGain(yardstick, pod.placed, [node, target]) : 0),
-    leastGain,
+    leastGain: source.leastGain + gainLost(yardstick, node, pod.placed, source.waver),
     reasonAgainst: () => undefined,
     avoidForMs: SHORT_AVOID_MS,
     isOptional: isFilled,

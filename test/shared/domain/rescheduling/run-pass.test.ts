@@ -71,7 +71,7 @@ describe('a pass over a snapshot', () => {
 
   test('counts use only where it is measured', () => {
     const policy = { ...UNDERUSED, underused: { ...UNDERUSED.underused, by: 'Usage' } as never };
-    const memory = { ...NO_MEMORY, hotReadings: new Map([['a', 3]]) };
+    const memory = { ...NO_MEMORY, hotReadings: new Map([['a', 3]]), lowReadings: 3 };
     const ofNode = (name: string) => ({ cpu: name === 'a' ? 36_000 : 0, memory: 1 });
     const measurements = { ofNode, ofPod: () => ({ cpu: 1_000, memory: 1 }) };
     expect(pass({ policy, memory }).moves).toEqual([]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { buildNode, mapOf } from '#test/build/cluster.ts';
 import { AFFINITY, codeOf, movesOf, passOn, replica, type ReplicaFields, UNDERUSED } from '#test/build/rescheduling.ts';
 
@@ -60,7 +61,7 @@ describe('how the wishes of a policy are served', () => {
       ofNode: (name: string) => ({ cpu: name === 'a' ? 9_000 : 0, memory: 1 }),
       ofPod: () => ({ cpu: 1_000, memory: 1 }),
     };
-    const memory = { owners: new Map(), policies: new Map(), hotReadings: new Map([['a', 3]]) };
+    const memory = { ...NO_MEMORY, hotReadings: new Map([['a', 3]]), lowReadings: 3 };
     const one = pods('a', 9, { owner: 'one' });
     const result = passOn({ nodes: [A, B], pods: one, policy, measurements, memory });
     expect(movesOf(result)).toEqual(['a0 a>b']);

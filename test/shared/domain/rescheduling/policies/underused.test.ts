@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY, type PastMove, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
-import { countHotReadings } from '#shared/domain/rescheduling/policies/underused.ts';
+import { countReadings } from '#shared/domain/rescheduling/policies/underused.ts';
 import { overTargetStatus } from '#shared/domain/rescheduling/status.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { buildNode } from '#test/build/cluster.ts';
@@ -75,7 +75,8 @@ describe('a node that is above its target', () => {
 describe('by usage', () => {
   const by = { by: 'Usage', low: { cpu: 45 } } as const;
   const policy = { ...UNDERUSED, underused: underusedBy({ cpu: 65, memory: 65 }, by) };
-  const memory = { ...NO_MEMORY, hotReadings: new Map([['a', 3]]) };
+  const read = (hot: number, low = 3) => ({ ...NO_MEMORY, hotReadings: new Map([['a', hot]]), lowReadings: low });
+  const memory = read(3);
   const nodeUse = (names: string) => (name: string) =>
     names.includes(name) ? { cpu: name === 'a' ? 9_000 : 0, memory: 1 } : undefined;
 
@@ -108,19 +109,55 @@ describe('by usage', () => {
   ])('%i readings above the target of 65%%, now %i of 10000, make %i moves', (readings, cpu, count) => {
     const ofNode = (name: string) => ({ cpu: name === 'a' ? cpu : 0, memory: 1 });
     const measurements = { ofNode, ofPod: () => ({ cpu: 1_000, memory: 1 }) };
-    const before = { ...NO_MEMORY, hotReadings: new Map([['a', readings - 1]]) };
+    const before = read(readings - 1);
     const { moves } = passOn({ nodes: [A, B], pods: podsOn('a', 6), policy, memory: before, measurements, most: 1 });
     expect(moves).toHaveLength(count);
   });
 
-  test('readings above the target count up to eight and begin anew after one below', () => {
-    const count = (before: number | undefined, cpu: number | undefined) => {
-      const ofNode = () => (cpu === undefined ? undefined : { cpu, memory: 1 });
-      const cluster = clusterWith({ nodes: [A], measurements: { ofNode, ofPod: () => undefined } });
-      return countHotReadings(new Map(before === undefined ? [] : [['a', before]]), cluster, policy.underused).get('a');
+  // On a node at 70% the pod of 10% gains 2 points per 10% that the other node is below 60%.
+  test.each([
+    ['a little', 'before', 9, 5_700, 1],
+    ['a little', 'after', 10, 5_700, 0],
+    ['a lot', 'after', 10, 5_100, 1],
+  ])(
+    'what gains %s moves off a node or not, %s its eleventh reading above the target',
+    (_, __, readings, other, count) => {
+      // It uses little, and its requests leave no room.
+      const C = buildNode({ name: 'c', allocatable: SIZE });
+      const ofNode = (name: string) => ({ cpu: { a: 7_000, b: other, c: 0 }[name] ?? 0, memory: 1 });
+      const ofPod = (uid: string) => (uid.startsWith('uid-a') ? { cpu: 1_000, memory: 1 } : undefined);
+      const measurements = { ofNode, ofPod };
+      const full = podsOn('c', 10, { cpu: '1', memory: '2Gi' });
+      const given = { nodes: [A, B, C], pods: [...podsOn('a', 6), ...full], policy, measurements, most: 1 };
+      expect(passOn({ ...given, memory: read(readings) }).moves).toHaveLength(count);
+    },
+  );
+
+  test('pods go nowhere before some node was low in three readings, and the pass says so', () => {
+    const ofNode = (name: string) => ({ cpu: name === 'a' ? 9_000 : 0, memory: 1 });
+    const measurements = { ofNode, ofPod: () => ({ cpu: 1_000, memory: 1 }) };
+    const given = { nodes: [A, B], pods: podsOn('a', 6), policy, measurements, most: 1 };
+    expect(passOn({ ...given, memory: read(8, 2) }).moves).toHaveLength(1);
+    const early = passOn({ ...given, memory: read(8, 1) });
+    expect(early.moves).toEqual([]);
+    expect(early.overTarget[0]?.held?.text).toBe('some node was low in 2 readings in succession; 3 are needed');
+  });
+
+  test('readings begin anew after one that says otherwise, and count as far as they matter', () => {
+    const count = (before: ReturnType<typeof read>, use: Readonly<Record<string, number | undefined>>) => {
+      const ofNode = (name: string) => {
+        const cpu = use[name];
+        return cpu === undefined ? undefined : { cpu, memory: 1 };
+      };
+      const cluster = clusterWith({ nodes: [A, B], measurements: { ofNode, ofPod: () => undefined } });
+      const { hotReadings, lowReadings } = countReadings(before, cluster, policy.underused);
+      return [hotReadings.get('a'), lowReadings];
     };
-    expect([count(undefined, 7_000), count(3, 7_000), count(8, 7_000)]).toEqual([1, 4, 8]);
-    expect([count(2, 6_000), count(2, undefined)]).toEqual([undefined, undefined]);
+    expect(count(read(0, 0), { a: 7_000, b: 0 })).toEqual([1, 1]);
+    expect(count(read(3, 2), { a: 7_000, b: 0 })).toEqual([4, 3]);
+    expect(count(read(11), { a: 7_000, b: 0 })).toEqual([11, 3]);
+    expect(count(read(2), { a: 6_000, b: 5_000 })).toEqual([undefined, 0]);
+    expect(count(read(2), {})).toEqual([undefined, 0]);
   });
 });
 
