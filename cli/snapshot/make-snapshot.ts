@@ -174,9 +174,8 @@ const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAM
 
 /** The key of a DisruptionLimit has its name, that of an owner its UID; other `rules` are objects. */
 function limitKey(value: unknown, context: Context): unknown {
-  if (typeof value !== 'string') return redactValue(value, context);
-  const [, name = ''] = value.split('/', 2);
-  return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : value;
+  const [, name = ''] = typeof value === 'string' ? value.split('/', 2) : [];
+  return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : redactValue(value, context);
 }
 
 /** A component, or in time a user. */

@@ -12,7 +12,7 @@ import {
   type Yardstick,
   yardstickOf,
 } from '#shared/domain/rescheduling/load.ts';
-import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
+import type { PastMove, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { OverTarget } from '#shared/domain/rescheduling/pass.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
@@ -43,9 +43,10 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
   const { cluster, memory } = input;
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  if (whyNoneIsLow(open, yardstick, memory) !== undefined) return [];
+  if (whyNotNow(open, yardstick, input) !== undefined) return [];
   const leastGain = underused.gain ?? input.restraint.gain;
-  const filled = underused.by === 'Requests' ? filledByRules(memory) : NO_NODES;
+  const isForFilled = underused.by === 'Requests' && open.some((node) => isLow(yardstick, node));
+  const filled = isForFilled ? filledByRules(memory) : NO_NODES;
   const mean = towardsMean(yardstick, open);
   const groups: WishGroup[] = [];
   for (const node of open) {
@@ -76,14 +77,14 @@ export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): r
   if (underused === undefined) return [];
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  const noneIsLow = whyNoneIsLow(open, yardstick, memory);
+  const notNow = whyNotNow(open, yardstick, { cluster, memory });
   const over = open.filter((node) => excess(yardstick, node) > 0);
   return over
     .toSorted((a, b) => excess(yardstick, b) - excess(yardstick, a))
     .map((node) => ({
       node: node.name,
       because: whyOver(yardstick, node),
-      held: whyEarly(node, yardstick, memory) ?? noneIsLow,
+      held: whyEarly(node, yardstick, memory) ?? notNow,
     }));
 }
 
@@ -102,15 +103,26 @@ function isSettled({ name }: PassNode, { by }: Yardstick, { hotReadings }: Resch
   return by === 'usage' && (hotReadings.get(name) ?? 0) >= READINGS_SETTLED;
 }
 
-/** Why pods have nowhere to go. By usage a node that is low in one reading may not be in the next one. */
-function whyNoneIsLow(
+/** For so long after a move for an even load others follow, although its replacement has filled the last node that was low. */
+const BEGUN_MS = 3_600_000;
+
+/**
+ * Why no node gives pods away now. A low node is what moves begin for: they go on until no node is above its target. By
+ * usage they do not, and a node that is low in one reading may not be in the next one.
+ */
+function whyNotNow(
   open: readonly PassNode[],
   yardstick: Yardstick,
-  { lowReadings }: ReschedulingMemory,
+  { cluster: { now }, memory: { owners, lowReadings } }: Pick<PolicyInput, 'cluster' | 'memory'>,
 ): Because | undefined {
-  if (!open.some((node) => isLow(yardstick, node))) return REASONS.noNodeIsLow({});
-  if (yardstick.by !== 'usage' || lowReadings >= READINGS) return undefined;
-  return REASONS.fewLowReadings({ readings: lowReadings, needed: READINGS });
+  const isAnyLow = open.some((node) => isLow(yardstick, node));
+  if (yardstick.by === 'requests') {
+    const isRecent = ({ policy, at }: PastMove): boolean => policy === 'underused' && at > now - BEGUN_MS;
+    const hasBegun = !isAnyLow && [...owners.values()].some(({ moves }) => moves.some(isRecent));
+    return isAnyLow || hasBegun ? undefined : REASONS.noNodeIsLow({});
+  }
+  if (!isAnyLow) return REASONS.noNodeIsLow({});
+  return lowReadings < READINGS ? REASONS.fewLowReadings({ readings: lowReadings, needed: READINGS }) : undefined;
 }
 
 type Readings = Pick<ReschedulingMemory, 'hotReadings' | 'lowReadings'>;

@@ -30,6 +30,33 @@ describe('a node that is above its target', () => {
     expect(movesOf(passOn({ ...given, policy: policyOf(underusedBy({ cpu: 65 }, { low: { cpu: 30 } })) }))).toEqual([]);
   });
 
+  describe('while no node is low', () => {
+    const low = { cpu: 45, memory: 45 };
+    const given = { nodes: [A, B], pods: [...podsOn('a', 8), ...podsOn('b', 5)] };
+    const moved = (minutesAgo: number, policy: PastMove['policy'] = 'underused'): ReschedulingMemory => {
+      const at = NOON - minutesAgo * 60_000;
+      const past = { uid: 'x', policy, from: 'b', expectedOn: 'a', at, expected: 1, sourceLoad: [], replicas: 0 };
+      return {
+        ...NO_MEMORY,
+        owners: new Map([['moved', { moves: [{ ...past, replacement: undefined }], stop: undefined }]]),
+      };
+    };
+    const movesAfter = (memory: ReschedulingMemory) =>
+      movesOf(passOn({ ...given, memory, policy: policyOf(underusedBy({ cpu: 65, memory: 65 }, { low })) }));
+
+    test('goes on to give pods away for an hour after a move that evened out the load', () => {
+      expect(movesAfter(moved(59))).toEqual(['a0 a>b']);
+    });
+
+    test.each<[string, ReschedulingMemory]>([
+      ['before the first move', NO_MEMORY],
+      ['an hour after the last one', moved(60)],
+      ['after moves for rules', moved(59, 'affinity')],
+    ])('gives nothing away %s', (_, memory) => {
+      expect(movesAfter(memory)).toEqual([]);
+    });
+  });
+
   test('gives nothing away where the policy names only what no node has', () => {
     const policy = policyOf(underusedBy({ 'example.com/none': 10 }));
     expect(movesOf(passOn({ nodes: [A, B], pods: podsOn('a', 9), policy }))).toEqual([]);
