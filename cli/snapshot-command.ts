@@ -14,8 +14,9 @@ needs the right to list these kinds; without that for quotas, limits of
 disruptions and what plimsoll check reads, the file is written without them.
 
 --redact replaces the names of namespaces, pods, containers, owners, budgets,
-DisruptionLimits, ResourceQuotas, ConfigMaps and users and the values of labels: the same name
-gets the same replacement within one file, and another one in the next file.
+DisruptionLimits, ResourceQuotas, ConfigMaps and users and the values of labels:
+the same name gets the same replacement within one file, and another one in the
+next file.
 Names of nodes, priority classes, policies, PriorityQuotas and webhooks and the
 keys of labels are kept. Redaction changes no decision.
 
