@@ -55,7 +55,7 @@ export const REASONS = {
       `${f.count} evicted pods have not terminated within their grace period; ${kubeletText(f)}`,
   ),
   noEligiblePod: reason(
-    'NobodyMayGo',
+    'NoEligiblePod',
     (f: { readonly reasons: string; readonly held?: { readonly pod: string; readonly why: string } | undefined }) =>
       `no pod may be evicted now: ${f.reasons}${f.held === undefined ? '' : `; ${f.held.pod} exceeds its request and stays: ${f.held.why}`}`,
   ),

@@ -67,10 +67,10 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** Names what holds evictions back; `NobodyMayGo` before others, because the kubelet is the only backstop then. */
+/** Names what holds evictions back; `NoEligiblePod` before others, because the kubelet is the only backstop then. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
-  const [gate] = [...closedGates.filter(({ code }) => code === 'NobodyMayGo'), ...closedGates];
+  const [gate] = [...closedGates.filter(({ code }) => code === 'NoEligiblePod'), ...closedGates];
   if (trigger === undefined || gate === undefined || conditionOf(trigger.signal) !== KUBELET_CONDITIONS[family])
     return { reason: 'Pressure', message: CONDITIONS.pressure() };
   const message = CONDITIONS.heldBack(trigger.because.text, closedGates.map(({ text }) => text).join('; '));

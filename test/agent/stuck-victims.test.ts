@@ -25,7 +25,7 @@ describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, 
     };
     await eventually(() => expect(new Set(node.asked())).toEqual(new Set(NAMES)), WITHIN);
     await eventually(
-      () => expect(node.condition('Memory')).toMatchObject({ status: 'True', reason: 'NobodyMayGo' }),
+      () => expect(node.condition('Memory')).toMatchObject({ status: 'True', reason: 'NoEligiblePod' }),
       WITHIN,
     );
     expect(node.asked()).not.toContain('within');

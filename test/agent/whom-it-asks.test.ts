@@ -38,8 +38,8 @@ function podOf(name: string, requestMiB: number, more: Partial<WirePod> = {}): S
 }
 
 /** The first passes know no namespaces yet, and say so. */
-async function untilNobodyMayGo(message: RegExp): Promise<void> {
-  const expected = { status: 'True', reason: 'NobodyMayGo', message: expect.stringMatching(message) as string };
+async function untilNoEligiblePod(message: RegExp): Promise<void> {
+  const expected = { status: 'True', reason: 'NoEligiblePod', message: expect.stringMatching(message) as string };
   await eventually(() => expect(node.condition('Memory')).toMatchObject(expected), WITHIN);
 }
 
@@ -65,7 +65,7 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
       const soft = { evictionSoft: evictionHard, evictionSoftGracePeriod: { 'memory.available': '1s' } };
       await start(pods, { ...ENFORCE, ...soft, protect: { withinRequest: true } });
       await eventually(() => expect(node.asked()).toHaveLength(3), WITHIN);
-      await untilNobodyMayGo(/1 ProtectedWithinRequest/);
+      await untilNoEligiblePod(/1 ProtectedWithinRequest/);
       expect(node.asked()).toEqual(inOrder);
     });
   });
@@ -126,7 +126,7 @@ describe('whom the agent process asks', { timeout: 120_000 }, () => {
 
     /** With only pods within their requests beside it, nobody goes. */
     async function expectNobody(held: RegExp): Promise<void> {
-      await untilNobodyMayGo(held);
+      await untilNoEligiblePod(held);
       expect(node.asked().filter((name) => name !== 'hog')).toEqual([]);
     }
 

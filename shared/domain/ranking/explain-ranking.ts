@@ -44,8 +44,14 @@ function explain(candidate: Candidate, next: Candidate | undefined, order: Ranki
   const decidedBy = next === undefined ? undefined : decidingKey(candidate, next, order);
   const standing = `${describeUsage(candidate)}, priority ${candidate.facts.priority}`;
   const text =
-    next === undefined || decidedBy === undefined ? standing : `${standing}; before ${nameOf(next)}: ${decidedBy.says}`;
+    next === undefined || decidedBy === undefined
+      ? standing
+      : `${standing}; before ${nameOf(next)}: ${saysOf(decidedBy, candidate)}`;
   return { code: 'Ranked', text, facts: factsOf(candidate, decidedBy) };
+}
+
+function saysOf({ says, saysWithinRequest = says }: RankingKey, { exceedsRequest }: Candidate): string {
+  return exceedsRequest ? says : saysWithinRequest;
 }
 
 function describeUsage(candidate: Candidate): string {

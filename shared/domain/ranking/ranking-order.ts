@@ -8,6 +8,8 @@ export interface RankingKey {
   readonly name: string;
   /** Why it goes before the other, for people. */
   readonly says: string;
+  /** The same, where it keeps to its request. */
+  readonly saysWithinRequest?: string;
   readonly placeOf: (candidate: Candidate) => number;
   /** Least and most place, where all places are whole numbers. */
   readonly range?: readonly [least: number, most: number];
@@ -52,6 +54,7 @@ const priority: RankingKey = {
 const usageAboveRequests: RankingKey = {
   name: 'usageAboveRequests',
   says: 'it exceeds its request by more',
+  saysWithinRequest: 'it is closer to its request',
   placeOf: ({ roundedOverage }) => -roundedOverage,
   refine: (left, right) => compareDecimals(right.overage, left.overage),
 };

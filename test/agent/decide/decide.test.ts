@@ -123,7 +123,7 @@ describe('decide', () => {
       const { trigger, closedGates } = decision.assessment;
       return [trigger?.stage, ...closedGates.map(({ code }) => code)];
     });
-    const held = ['severe', 'NobodyMayGo'];
+    const held = ['severe', 'NoEligiblePod'];
     expect(shown).toEqual([held, held, held, held, [undefined], [undefined]]);
   });
 
@@ -198,7 +198,7 @@ describe('decide', () => {
     const { assessment } = decide(FIRST_STATE, snapshot({ now: 0, availableMiB: 10, pods }), policy());
     expect(assessment.closedGates).toEqual([
       {
-        code: 'NobodyMayGo',
+        code: 'NoEligiblePod',
         text: REASONS.noEligiblePod({
           reasons: '2 ProtectedNamespace, 1 ProtectedOptOut',
           held: { pod: 'kube-system/small', why: 'the pod is in the protected namespace kube-system' },

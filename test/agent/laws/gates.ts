@@ -28,11 +28,11 @@ const CLAIMS: Readonly<Record<string, IsTrue>> = {
   EnoughEnding: (node) => node.pods.some((pod) => pod.usedMiB > 0 && isLeaving(pod)),
   AwaitingRelief: (node) => node.pods.some((pod) => pod.askedAtMs !== undefined),
   Ineffective: (node) => node.pods.filter((pod) => pod.askedAtMs !== undefined).length >= 2,
-  NobodyMayGo: (node, { facts }) =>
+  NoEligiblePod: (node, { facts }) =>
     Object.keys(facts).every((code) => hasWitness(node, code)) && ('TooSmall' in facts || freePod(node) === undefined),
 };
 
-/** Why pods may not go, as `NobodyMayGo` counts them, each with a pod that shows it. */
+/** Why pods may not go, as `NoEligiblePod` counts them, each with a pod that shows it. */
 const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolean>> = {
   ProtectedOptOut: ({ spec }, { scenario }) => spec.wish === 'never' && spec.priority <= scenario.policy.optOutCeiling,
   ProtectedPriority: ({ spec }) => spec.priority >= 2_000_000_000,
@@ -68,13 +68,13 @@ export function gateFault(result: PassResult, node: LawNode): string | undefined
   return untrue === undefined ? conditionFault(result, closedGates) : `untrue: ${gateCode(untrue)}`;
 }
 
-/** The gates of a pass, with the reasons that `NobodyMayGo` counts. */
+/** The gates of a pass, with the reasons that `NoEligiblePod` counts. */
 export function gateCodes({ decision }: PassResult): string {
   return decision.assessment.closedGates.map(gateCode).join(', ');
 }
 
 function gateCode({ code, facts }: Because): string {
-  return code === 'NobodyMayGo' ? `${code} (${Object.keys(facts).sort().join(', ')})` : code;
+  return code === 'NoEligiblePod' ? `${code} (${Object.keys(facts).sort().join(', ')})` : code;
 }
 
 /** The condition of the status names the first gate, not only that there is pressure. */

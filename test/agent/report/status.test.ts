@@ -180,7 +180,7 @@ describe('nodePressureStatus', () => {
     expect(statusOf({ now: 0, availableMiB: 50, pods }).conditions[0]).toMatchObject({
       type: 'Memory',
       status: 'True',
-      reason: 'NobodyMayGo',
+      reason: 'NoEligiblePod',
       message: CONDITIONS.heldBack(
         REASONS.thresholdMet({
           signal: 'memory.available',

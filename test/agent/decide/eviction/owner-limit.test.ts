@@ -83,7 +83,7 @@ describe('an owner whose pods are evicted again and again', () => {
   test('loses three pods in an hour, then no smaller pod is evicted in their place', () => {
     expect(whoGoes({ past: lost(2) })).toEqual(['leaking-1']);
     expect(whoGoes({ past: lost(3) })).toEqual([]);
-    expect(closedGates({ past: lost(3) })).toEqual(['NobodyMayGo', 'OwnerLimit']);
+    expect(closedGates({ past: lost(3) })).toEqual(['NoEligiblePod', 'OwnerLimit']);
   });
 
   const hog: NodePod = { name: 'hog', owner: 'hog', priority: 5, requests: { memory: '100Mi' }, usageMiB: 600 };

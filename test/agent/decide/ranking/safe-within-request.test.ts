@@ -115,7 +115,7 @@ describe('a pod within its request', () => {
 
   test('is not offered as the next one, and the reason names the pod that is held', () => {
     const { steps } = run({ pods: [{ ...hog, ...NEVER }, within], rules: always });
-    expect(steps.at(-1)?.closedGates).toEqual(['NobodyMayGo']);
+    expect(steps.at(-1)?.closedGates).toEqual(['NoEligiblePod']);
   });
 });
 

@@ -61,6 +61,17 @@ describe('explainRanking', () => {
     ]);
   });
 
+  test.each([
+    ['exceed their requests', [3072, 2048], 'it exceeds its request by more'],
+    ['keep to their requests', [900, 800], 'it is closer to its request'],
+  ])('says how pods differ that %s', (_, used, says) => {
+    const order = kubeletOrder('memory');
+    const of = ['a', 'b'].map((name, n) =>
+      candidate(pod(name, { requests: { memory: '1Ki' } }), usage({ memoryBytes: used[n] ?? 0 })),
+    );
+    expect(explainRanking(rankPods(of, order), order, 1)[0]?.because.text).toContain(`before default/b: ${says}`);
+  });
+
   test('stops after as many as are asked for, and still names the next', () => {
     const ranked = [candidate(pod('a'), undefined, 'pid.available'), candidate(pod('b'), usage(), 'pid.available')];
     const [only, ...more] = explainRanking(ranked, kubeletOrder('pids'), 1);
