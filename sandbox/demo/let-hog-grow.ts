@@ -50,7 +50,7 @@ export async function waitForRelief(ports: ScenarioPorts, hog: PlannedPod): Prom
   ports.narrator.say(`Memory available: ${mebibytes(ports.availableBytes())}; the shortage is over`);
 }
 
-/** Tells once a second what is available, and who would go first whenever that changes. */
+/** Tells once a second what is available, and which pod would be evicted next whenever that changes. */
 function createMemoryTeller(ports: ScenarioPorts): (now: number, available: number) => Promise<void> {
   let reportAt = -Infinity;
   let toldNext: string | undefined;
@@ -61,7 +61,7 @@ function createMemoryTeller(ports: ScenarioPorts): (now: number, available: numb
     const next = await nextInLine(ports);
     if (next === undefined || next.pod === toldNext) return;
     toldNext = next.pod;
-    ports.narrator.say(`First to go would be ${next.pod}: ${next.because?.text ?? 'no reason given'}`);
+    ports.narrator.say(`Next to be evicted: ${next.pod}: ${next.because?.text ?? 'no reason given'}`);
   };
 }
 
@@ -70,7 +70,7 @@ interface NextInLine {
   readonly because?: { readonly text: string };
 }
 
-/** The agent's published view of who would go first. */
+/** The agent's published view of which pod would be evicted next. */
 async function nextInLine({ client, nodeName }: ScenarioPorts): Promise<NextInLine | undefined> {
   const pressure = await getObject(client, { resource: NODE_PRESSURES, name: nodeName });
   if (pressure.kind !== 'ok') return undefined;

@@ -18,7 +18,7 @@ export interface IntroductionFacts {
   readonly logs: string;
 }
 
-const ON_NODE = `  how full the node is, and who would go first
+const ON_NODE = `  how full the node is, and which pods would be evicted next
     kubectl get nodepressures -o wide
 `;
 
