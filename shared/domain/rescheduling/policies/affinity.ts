@@ -27,13 +27,22 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
   let looked = 0;
   for (const node of input.cluster.nodes) {
     for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
+      if (!cares(placed.pod.spec.scheduling)) continue;
       const rule = firstBroken(checks, placed, node);
       if (rule !== undefined) broken.push(...brokenWish(input, [placed, node], rule));
       else if (affinity.preferred) unmet.push(...unmetWish(input, [placed, node], best));
       if ((looked += 1) % PODS_PER_STEP === 0) yield;
     }
+    yield;
   }
   return [...groupsOf(broken, 2), ...groupsOf(unmet, 1)];
+}
+
+/** Whether any rule or preference of a pod is about the node that it runs on. */
+function cares(rules: SchedulingRules): boolean {
+  const { nodeAffinity, nodeSelector, podAntiAffinity, topologySpread, preferredNodeTerms } = rules;
+  const isBound = nodeAffinity !== undefined || nodeSelector.size > 0 || podAntiAffinity.length > 0;
+  return isBound || topologySpread.length > 0 || preferredNodeTerms.length > 0;
 }
 
 function groupsOf(wishes: readonly Wish[], urgency: number): readonly WishGroup[] {

@@ -29,6 +29,7 @@ export function failureOf(
   if (policy === undefined) return undefined;
   const { oomKills, restarts, stalls } = policy;
   const figures = figuresOf?.(pod.uid);
+  if (figures === undefined && !hasEverEnded(pod)) return undefined;
   const reached = (kind: 'restarts' | 'oomKills', count: number, limit = Infinity): Failure | undefined => {
     const isReached = count - before({ uid: pod.uid, kind }) >= limit;
     return isReached ? { uid: pod.uid, kind, count, resource: 'memory', fails: FAILS[kind](count, limit) } : undefined;
@@ -49,6 +50,15 @@ function stallOf(uid: string, figures: PodFigures | undefined, limit = Infinity)
   const count = waits(resource);
   if (count < limit) return undefined;
   return { uid, kind: 'stalls', count, resource, fails: FAILS.stalls(count, limit, resource) };
+}
+
+/** Whether a container has ended since the pod was placed: of most pods none has, and there are many. */
+function hasEverEnded({ status: { containers, initContainers } }: Pod): boolean {
+  return containers.some(hasEnded) || initContainers.some(hasEnded);
+}
+
+function hasEnded({ restartCount, endReason }: ContainerStatus): boolean {
+  return restartCount > 0 || endReason !== undefined;
 }
 
 function containersOf({ status }: Pod): readonly ContainerStatus[] {
