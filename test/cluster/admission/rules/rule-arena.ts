@@ -80,7 +80,8 @@ export function ruleArena(api: Harness): RuleArena {
     marker += 1;
     await removePolicies(api);
     const marks = marksOf({ [PROBE]: prefix }, -marker);
-    for (const { name, spec } of [...policies.map(everywhere), ...marks]) {
+    const gives = givingMark({ [PROBE]: prefix }, marker);
+    for (const { name, spec } of [...policies.map(everywhere), ...marks, gives]) {
       const object = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'PriorityPolicy', metadata: { name }, spec };
       const { status, body } = await api.post(POLICIES, object);
       expect([status, at(body, 'message')]).toEqual([201, undefined]);
@@ -93,6 +94,12 @@ export function ruleArena(api: Harness): RuleArena {
       await eventually(async () => {
         const answer = await api.post(path, pod('probe'), { query: { dryRun: 'All' } });
         expect(verdictOf(answer, judge, marks)).toEqual({ refusal: said('a-deny'), warning: said('a-warn') });
+        // What rules give is compiled into an object of its own.
+        const marked = await api.post(path, pod('probe', {}, { labels: markLabels(marker) }), {
+          query: { dryRun: 'All' },
+        });
+        const { warning } = verdictOf(marked, judge, [gives]);
+        expect(warning).toMatch(/^policy `a-gives` gives pods here priority class/);
       }, 30_000);
     }
   }
@@ -123,6 +130,17 @@ function marksOf(labels: Readonly<Record<string, string>>, maxPriority: number):
     name: `a-${onViolation.toLowerCase()}`,
     spec: { namespaceSelector: { matchLabels: labels }, maxPriority, onViolation },
   }));
+}
+
+/** A policy that gives a class to pods with the label of one round. */
+function givingMark(labels: Readonly<Record<string, string>>, round: number): WrittenPolicy {
+  const rule = { name: 'mark', podSelector: { matchLabels: markLabels(round) }, priorityClassName: 'rule-low' };
+  const namespaceSelector = { matchLabels: labels };
+  return { name: 'a-gives', spec: { namespaceSelector, classRules: [rule], onViolation: 'Warn' } };
+}
+
+function markLabels(round: number): Readonly<Record<string, string>> {
+  return { round: String(round) };
 }
 
 async function makeNamespace(api: Harness, name: string, labels: object): Promise<void> {

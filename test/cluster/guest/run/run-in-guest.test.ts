@@ -52,7 +52,7 @@ describe.skipIf(reason !== undefined)(`a guest${reason ?? ''}`, () => {
   );
 
   test('a guest that stands still is booted again while there is time', TEST, async () => {
-    const command = ['sh', '-c', 'pkill -STOP -f /init; sleep 600'];
+    const command = ['sh', '-c', 'kill -STOP -1; sleep 600'];
     const program = { command, timeoutMs: 150_000, stillMs: 10_000 };
     const write = (text: string): never => {
       throw new Error(text);

@@ -13,6 +13,8 @@ import { type Guest, isLostToEmulation, MOST_BOOTS, startQemu } from './start-qe
 const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
 const LAST_WORDS = 500;
+/** With less time left another boot would come to nothing. */
+const LEAST_MS = 10_000;
 
 export interface GuestProgram {
   /** Run in the root of the repository's sources, with Node and busybox on the PATH. */
@@ -50,7 +52,8 @@ export async function runInGuest(
   const endMs = performance.now() + program.timeoutMs;
   for (let boots = 1; ; boots += 1) {
     const run = await runOnce(tools, program, endMs - performance.now());
-    if (!isWorthAnother(run) || boots === MOST_BOOTS || performance.now() >= endMs) return ended(run);
+    const isLast = boots === MOST_BOOTS || endMs - performance.now() < LEAST_MS;
+    if (isLast || !isWorthAnother(run)) return ended(run);
     log.write(`a guest is started again: ${run.console.slice(-LAST_WORDS)}\n`);
   }
 }
