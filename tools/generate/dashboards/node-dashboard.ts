@@ -6,7 +6,8 @@ const NODE = 'cluster=~"$cluster",node=~"$node"';
 export const NODE_DASHBOARD: Dashboard = {
   uid: 'plimsoll-node',
   title: 'Plimsoll / Node',
-  description: 'One node: signals and thresholds, pressure, the pods to be evicted next, and whether the sources agree.',
+  description:
+    'One node: signals and thresholds, pressure, the pods to be evicted next, and whether the sources agree.',
   variables: [{ name: 'node', label: 'Node', metric: 'plimsoll_eviction_signal_available' }],
   panels: [
     {
