@@ -18,7 +18,7 @@ import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { startFloorServer } from './eviction/floor-server.ts';
-import { writeStatus } from './eviction/write-status.ts';
+import { createStatusWriter, type StatusWriter } from './eviction/status-writer.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 8);
 const EVICTIONS = Number(process.env['BENCH_EVICTIONS'] ?? 30);
@@ -78,12 +78,12 @@ async function evict(client: KubeClient, namespace: string, name: string): Promi
 }
 
 /** The times of one block, after an account that begins anew. */
-async function runBlock(client: KubeClient, variant: string): Promise<readonly number[]> {
+async function runBlock(client: KubeClient, variant: string, writeStatus: StatusWriter): Promise<readonly number[]> {
   const times: number[] = [];
   if (variant === 'statusUpdate') {
     for (let index = 0; index < FIRST + EVICTIONS; index += 1) {
       const begin = performance.now();
-      await writeStatus(client);
+      await writeStatus();
       times.push(performance.now() - begin);
     }
   } else {
@@ -104,15 +104,16 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   const connection = await kubeconfigConnection(kubeconfig);
   const client = createClient(connection, { userAgent: 'plimsoll-bench' });
   const webhook = await startInstalledWebhook({ folder, client, connection, failurePolicy: 'Ignore' });
-  const floor = await startFloorServer(client);
+  const writeStatus = createStatusWriter(client);
+  const floor = await startFloorServer(client, writeStatus);
   await makeFakeNodes(client, 'node', 1);
   for (const namespace of Object.keys(NAMESPACES)) await makeNamespace(client, namespace);
   const random = randomSource(SEED);
   const variants = [...Object.keys(NAMESPACES), 'statusUpdate'];
   const blocks = new Map<string, (readonly number[])[]>(variants.map((name) => [name, []]));
   for (let round = 0; round <= ROUNDS; round += 1)
-    for (const name of shuffled(variants, () => random.next())) {
-      const times = await runBlock(client, name);
+    for (const name of random.shuffled(variants)) {
+      const times = await runBlock(client, name, writeStatus);
       // The first round warms up.
       if (round > 0) blocks.get(name)?.push(times);
     }
@@ -121,11 +122,6 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   client.close();
   await webhook.stop();
   return report(blocks);
-}
-
-function shuffled(names: readonly string[], random: () => number): readonly string[] {
-  const places = names.map((name) => ({ name, place: random() }));
-  return places.toSorted((a, b) => a.place - b.place).map(({ name }) => name);
 }
 
 /** The median of the medians of the blocks, and what that is more than of `plain`, in status updates too. */

@@ -22,3 +22,10 @@ export function readPage(page: string): string {
 export function allCommands(): readonly ShownCommand[] {
   return PAGES.flatMap((page) => shownCommands(page, readPage(page)));
 }
+
+const FENCED = /^ *```[\s\S]*?^ *```$/gm;
+
+/** The text of a page without its fenced code. */
+export function proseOf(markdown: string): string {
+  return markdown.replaceAll(FENCED, '');
+}

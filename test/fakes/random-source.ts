@@ -6,6 +6,7 @@ export interface RandomSource {
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
+  shuffled<T>(items: readonly T[]): readonly T[];
 }
 
 /** A small generator (mulberry32). */
@@ -25,6 +26,10 @@ export function randomSource(seed: number): RandomSource {
       const item = items[Math.floor(next() * items.length)];
       if (item === undefined) throw new Error('cannot pick from nothing');
       return item;
+    },
+    shuffled: (items) => {
+      const places = items.map((item) => ({ item, place: next() }));
+      return places.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
     },
   };
 }

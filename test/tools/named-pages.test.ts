@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { proseOf } from '#test/docs/pages.ts';
 
 const PARTS = 'agent|bench|cli|dashboard|deploy|sandbox|scheduler|shared|test|tools|webhook';
 /** A file or folder of this repository, as code. */
@@ -12,6 +13,8 @@ const FOLDERS = ['agent', 'bench', 'deploy', 'shared', 'test', 'tools', 'webhook
 const NAMED = /(?<!test\/|cluster\/)\bdocs\/[\w./-]*\w/g;
 /** To a file of this repository. */
 const LINK = /\]\((?![a-z]+:|#)([^)#\s]+)/g;
+/** To a heading, of the page itself where no other is named. */
+const LINK_TO_HEADING = /\]\((?![a-z]+:)([^)#\s]*)#([^)\s]+)\)/g;
 
 function filesBelow(folder: string): readonly string[] {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
@@ -34,11 +37,14 @@ describe('pages of docs/ that other files name', () => {
   });
 });
 
-const markdown = ['.', 'docs'].flatMap((folder) =>
-  readdirSync(folder, { recursive: folder === 'docs', encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name)),
-);
+const markdown = [
+  'deploy/charts/plimsoll/README.md',
+  ...['.', 'docs'].flatMap((folder) =>
+    readdirSync(folder, { recursive: folder === 'docs', encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => join(folder, name)),
+  ),
+];
 
 /** What pages name by a pattern and what is not there, with the page. */
 function missingIn(pattern: RegExp, fileOf: (page: string, named: string) => string): readonly unknown[] {
@@ -63,6 +69,26 @@ test('every oddity that a comment cites is on its page', () => {
 test('pages link to none that is missing', () => {
   expect(markdown.length).toBeGreaterThan(20);
   expect(missingIn(LINK, (page, link) => join(dirname(page), link))).toEqual([]);
+});
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  return text.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+}
+
+function hasHeading(page: string, anchor: string): boolean {
+  const headings = proseOf(readFileSync(page, 'utf8')).matchAll(/^#+ (.+)$/gm);
+  return Array.from(headings, ([, heading = '']) => anchorOf(heading)).includes(anchor);
+}
+
+test.each(markdown)('%s links to no heading that is missing', (page) => {
+  const links = proseOf(readFileSync(page, 'utf8')).matchAll(LINK_TO_HEADING);
+  const missing = Array.from(links).filter(([, path = '', anchor = '']) => {
+    const file = path === '' ? page : join(dirname(page), path);
+    return file.endsWith('.md') && !hasHeading(file, anchor);
+  });
+  expect(missing.map(([link]) => link)).toEqual([]);
 });
 
 test('pages name no file or folder that is missing', () => {

@@ -117,6 +117,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       if (waiting.has(namespace) || beginning.has(namespace)) return undefined;
       beginning.add(namespace);
       const reads = beginReads(namespace, giveUpAt, options);
+      // What fails before it is asked for is told when it is.
       void Promise.allSettled(Object.values(reads)).then(() => beginning.delete(namespace));
       return reads;
     },
@@ -171,13 +172,7 @@ function isUnlimited(known: KnownLimits | undefined): boolean {
 
 function beginReads(namespace: string, giveUpAt: number, { client, clock }: AccountsOptions): BegunReads {
   const leftMs = Math.max(1, leftUntil(giveUpAt, clock)());
-  const reads = {
-    budgets: readBudgets(client, namespace, leftMs),
-    account: storeOf(namespace, client).read(leftMs),
-  };
-  // What fails before it is asked for is told when it is.
-  reads.account.catch(() => undefined);
-  return reads;
+  return { budgets: readBudgets(client, namespace, leftMs), account: storeOf(namespace, client).read(leftMs) };
 }
 
 /** The first read is the one that was begun, later ones read again. */

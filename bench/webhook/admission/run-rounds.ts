@@ -24,16 +24,11 @@ export async function runRounds(
   const own = Array.from({ length: clients }, newClient);
   const blocks = new Map<string, Block[]>(variants.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    for (const variant of shuffled(variants, () => random.next())) {
+    for (const variant of random.shuffled(variants)) {
       const block = await runBlock(own, variant, size);
       if (round > 0) blocks.get(variant.name)?.push(block);
     }
   }
   for (const client of own) client.close();
   return blocks;
-}
-
-function shuffled(variants: readonly Variant[], random: () => number): readonly Variant[] {
-  const places = variants.map((variant) => ({ variant, place: random() }));
-  return places.toSorted((a, b) => a.place - b.place).map(({ variant }) => variant);
 }

@@ -4,20 +4,20 @@ import { createAuthority, issueServerCertificate } from '#shared/http/certificat
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
-import { writeStatus } from './write-status.ts';
+import type { StatusWriter } from './status-writer.ts';
 
 const LARGEST_REVIEW_BYTES = 1024 * 1024;
 const TIMEOUT_SECONDS = 5;
 
 /** The least that a gate can cost: `floor` answers at once, `floor-and-write` writes the status of one object before. */
-export async function startFloorServer(client: KubeClient): Promise<Server> {
+export async function startFloorServer(client: KubeClient, writeStatus: StatusWriter): Promise<Server> {
   const authority = createAuthority({ commonName: 'bench', days: 1, now: Date.now() });
   const request = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now: Date.now() };
   const { certPem: cert, keyPem: key } = issueServerCertificate(authority, request);
   const server = createServer({ cert, key, noDelay: true }, (review, answer) => {
     void (async () => {
       const asked: unknown = JSON.parse((await readBytes(review, LARGEST_REVIEW_BYTES)).toString());
-      if (review.url?.startsWith('/write') === true) await writeStatus(client);
+      if (review.url?.startsWith('/write') === true) await writeStatus();
       const response = { uid: fieldOf(fieldOf(asked, 'request'), 'uid'), allowed: true };
       answer.setHeader('Content-Type', 'application/json');
       answer.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response }));

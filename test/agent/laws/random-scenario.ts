@@ -24,7 +24,7 @@ export function randomScenario(seed: number): Scenario {
     capacityMiB,
     outsideMiB: Math.max(50, Math.round(capacityMiB - used - headroomMiB)),
     outsideGrowsMiB,
-    pods: shuffled(random, pods),
+    pods: random.shuffled(pods),
     policy,
     kubelet,
     api: randomFaults(random),
@@ -46,13 +46,6 @@ function between(random: RandomSource, least: number, most: number): number {
 /** Slow ones are as frequent as fast ones. */
 function rate(random: RandomSource, least: number, most: number): number {
   return Math.round(least * (most / least) ** random.next());
-}
-
-function shuffled<T>(random: RandomSource, items: readonly T[]): readonly T[] {
-  return items
-    .map((item) => ({ item, at: random.next() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ item }) => item);
 }
 
 interface Place {

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { linesOf } from '#test/contract/lines-of.ts';
-import { type Environment, goPrograms, type Programs } from '#test/cluster/support/control-plane/go-programs.ts';
+import { type Environment, ownGoProgram, type Programs } from '#test/cluster/support/control-plane/go-programs.ts';
 
 const MODULE = fileURLToPath(new URL('../go/policies/', import.meta.url));
 
@@ -41,17 +39,7 @@ export interface EvaluatorAnswer {
 
 /** The program of test/cluster/go/policies, which compiles and evaluates with the code of the API server. */
 export function findPolicyEvaluator(env: Environment): Programs<'policies'> {
-  const hash = createHash('sha256');
-  for (const file of ['main.go', 'evaluate.go', 'mutate.go', 'go.mod']) hash.update(readFileSync(`${MODULE}${file}`));
-  return goPrograms(
-    {
-      name: `policies-${hash.digest('hex').slice(0, 16)}`,
-      module: MODULE,
-      programs: ['policies'],
-      builds: (folder) => [['-ldflags', '-s -w', '-o', `${folder}/`, '.']],
-    },
-    env,
-  );
+  return ownGoProgram('policies', MODULE, env);
 }
 
 /** Evaluates the policies with these parameters on each request, in order. Rejects where they do not compile. */

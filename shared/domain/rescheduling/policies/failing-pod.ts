@@ -54,10 +54,10 @@ function stallOf(uid: string, figures: PodFigures | undefined, limit = Infinity)
 
 /** Whether a container has ended since the pod was placed: of most pods none has, and there are many. */
 function hasEverEnded({ status: { containers, initContainers } }: Pod): boolean {
-  return containers.some(hasEnded) || initContainers.some(hasEnded);
+  return containers.some(endedBefore) || initContainers.some(endedBefore);
 }
 
-function hasEnded({ restartCount, endReason }: ContainerStatus): boolean {
+function endedBefore({ restartCount, endReason }: ContainerStatus): boolean {
   return restartCount > 0 || endReason !== undefined;
 }
 

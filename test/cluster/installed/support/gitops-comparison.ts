@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { type Environment, goPrograms, type Programs } from '#test/cluster/support/control-plane/go-programs.ts';
+import {
+  type Environment,
+  ownGoProgram,
+  type Programs,
+  whyNotRun,
+} from '#test/cluster/support/control-plane/go-programs.ts';
 
 const MODULE = fileURLToPath(new URL('../../go/gitops/', import.meta.url));
 
@@ -25,10 +28,7 @@ export interface GitOpsReport {
 
 /** Why nothing is compared, for the name of a group of tests; a failure where `CI` is set. */
 export function whyNoGitOps(env: Environment): string | undefined {
-  const found = findGitOps(env);
-  if (found.kind === 'found') return undefined;
-  if (env['CI'] !== undefined) throw new Error(`cannot compare: ${found.because}`);
-  return ` (not run: ${found.because})`;
+  return whyNotRun(findGitOps(env), 'compare', env);
 }
 
 /** Compares manifests with what the API server holds. Rejects with what the program said. */
@@ -45,15 +45,5 @@ export async function whatDiffers(kubeconfig: string, manifests: readonly unknow
 
 /** The program of test/cluster/go/gitops, which compares with the code of Argo CD and of Flux. */
 function findGitOps(env: Environment): Programs<'gitops'> {
-  const hash = createHash('sha256');
-  for (const file of ['main.go', 'go.mod']) hash.update(readFileSync(`${MODULE}${file}`));
-  return goPrograms(
-    {
-      name: `gitops-${hash.digest('hex').slice(0, 16)}`,
-      module: MODULE,
-      programs: ['gitops'],
-      builds: (folder) => [['-ldflags', '-s -w', '-o', `${folder}/`, '.']],
-    },
-    env,
-  );
+  return ownGoProgram('gitops', MODULE, env);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { findHelm } from '#test/cluster/support/control-plane/find-helm.ts';
-import type { Environment } from '#test/cluster/support/control-plane/go-programs.ts';
+import { type Environment, whyNotRun } from '#test/cluster/support/control-plane/go-programs.ts';
 
 /** What helm said, and its exit code. */
 export interface HelmAnswer {
@@ -13,10 +13,7 @@ export interface HelmAnswer {
 
 /** Why tests with helm are left out, for the name of their group; a failure where `CI` is set. */
 export function whyNoHelm(env: Environment): string | undefined {
-  const found = findHelm(env);
-  if (found.kind === 'found') return undefined;
-  if (env['CI'] !== undefined) throw new Error(`cannot run helm: ${found.because}`);
-  return ` (not run: ${found.because})`;
+  return whyNotRun(findHelm(env), 'run helm', env);
 }
 
 /** Runs helm; what else a test does goes on meanwhile. Rejects when there is none. */

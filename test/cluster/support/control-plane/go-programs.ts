@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { leavePlace, takePlace } from '#test/cluster/support/run/sole-holder.ts';
@@ -27,6 +28,28 @@ export function goPrograms<Name extends string>(recipe: GoRecipe<Name>, env: Env
   const folder = join(env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'plimsoll', recipe.name);
   const cached = programsIn(folder, recipe.programs);
   return cached.kind === 'found' ? cached : aloneAt(`${folder}.building`, () => builtIn(folder, recipe, env));
+}
+
+/** The program of a module of this repository that is a program alone, built anew when a file of it has changed. */
+export function ownGoProgram<Name extends string>(name: Name, module: string, env: Environment): Programs<Name> {
+  const hash = createHash('sha256');
+  for (const file of readdirSync(module).toSorted()) hash.update(readFileSync(join(module, file)));
+  return goPrograms(
+    {
+      name: `${name}-${hash.digest('hex').slice(0, 16)}`,
+      module,
+      programs: [name],
+      builds: (folder) => [['-ldflags', '-s -w', '-o', `${folder}/`, '.']],
+    },
+    env,
+  );
+}
+
+/** Why a program is not run, for the name of a group of tests; a failure where `CI` is set. */
+export function whyNotRun(programs: Programs<string>, what: string, env: Environment): string | undefined {
+  if (programs.kind === 'found') return undefined;
+  if (env['CI'] !== undefined) throw new Error(`cannot ${what}: ${programs.because}`);
+  return ` (not run: ${programs.because})`;
 }
 
 /** Waits while another process is there: two suites that run beside each other need the same programs. */

@@ -8,16 +8,19 @@ const PATH = `${COLLECTION}/plimsoll`;
 /** As many as the account of a measured namespace has in the middle of a block. */
 const DEBITS = 15;
 
-let stored: object | undefined;
-let writes = 0;
+export type StatusWriter = () => Promise<void>;
 
 /** Writes the status of an account of the usual size, whose version is known, as one process alone would. */
-export async function writeStatus(client: KubeClient): Promise<void> {
-  stored ??= await created(client);
-  const body = { ...stored, status: encodeAccount(account((writes += 1))) };
-  const written = await client.request({ method: 'PUT', path: `${PATH}/status`, body });
-  if (written.kind !== 'ok') throw new Error(written.message);
-  stored = written.object as object;
+export function createStatusWriter(client: KubeClient): StatusWriter {
+  let stored: object | undefined;
+  let writes = 0;
+  return async () => {
+    stored ??= await created(client);
+    const body = { ...stored, status: encodeAccount(account((writes += 1))) };
+    const written = await client.request({ method: 'PUT', path: `${PATH}/status`, body });
+    if (written.kind !== 'ok') throw new Error(written.message);
+    stored = written.object as object;
+  };
 }
 
 async function created(client: KubeClient): Promise<object> {
