@@ -13,7 +13,7 @@ const NPM = `#!/usr/bin/env node
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 const report = process.env.PLIMSOLL_TEST_REPORT;
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
-if (report === undefined) process.exit(0);
+if (report === undefined) process.exit(process.argv.includes('cluster:build') && existsSync('cannot-build') ? 1 : 0);
 console.log("said by " + process.argv.at(-1));
 const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
 const plan = process.argv.includes('cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
@@ -53,8 +53,8 @@ function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
   return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
 }
 
-// Four commands, and one sound file in each of seven suites.
-const SOUND = 11;
+// Five commands, and one sound file in each of seven suites.
+const SOUND = 12;
 
 describe('.ci/run', () => {
   test('counts every suite and command', () => {
@@ -65,6 +65,13 @@ describe('.ci/run', () => {
     expect(ciRun({}).stdout).toContain(
       `=== npm run test:cluster -- --project ${project}, beside what stands above\nsaid by ${project}\n`,
     );
+  });
+
+  test('fails where a program of the clusters cannot be built', () => {
+    writeFileSync(join(checkout, 'cannot-build'), '');
+    const run = ciRun({});
+    expect(run).toMatchObject({ status: 1, summary: `${SOUND - 1} passed, 1 failed` });
+    expect(run.stdout).toContain('\nFAILED: npm run cluster:build\n');
   });
 
   test('lists the slowest files', () => {

@@ -44,6 +44,6 @@ export async function whatDiffers(kubeconfig: string, manifests: readonly unknow
 }
 
 /** The program of test/cluster/go/gitops, which compares with the code of Argo CD and of Flux. */
-function findGitOps(env: Environment): Programs<'gitops'> {
+export function findGitOps(env: Environment): Programs<'gitops'> {
   return ownGoProgram('gitops', MODULE, env);
 }

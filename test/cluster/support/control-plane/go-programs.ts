@@ -19,7 +19,7 @@ export interface GoRecipe<Name extends string> {
   /** Folder of go.mod. */
   readonly module: string;
   readonly programs: readonly Name[];
-  /** Arguments of each `go build` besides `-trimpath`; the output is a file or a folder. */
+  /** Arguments of each `go build`; the output is a file or a folder. */
   readonly builds: (folder: string) => readonly (readonly string[])[];
 }
 
@@ -100,7 +100,7 @@ function buildInto<Name extends string>(
 ): string | undefined {
   for (const args of builds(folder)) {
     const goBuild = (): number | null =>
-      spawnSync('go', ['build', '-trimpath', ...args], {
+      spawnSync('go', ['build', ...args], {
         cwd: module,
         env: { ...env, CGO_ENABLED: '0' },
         // Standard output belongs to the caller.
