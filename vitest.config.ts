@@ -15,7 +15,10 @@ const brief = {
   hookTimeout: 60_000,
 };
 
-const UNIT = ['test/shared/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/agent/*/**/*.test.ts'];
+const UNIT = [
+  ...['test/shared/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/agent/*/**/*.test.ts'],
+  'test/webhook/quota/*.test.ts',
+];
 const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
@@ -24,7 +27,8 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: testReporters(process.env),
     coverage: {
-      provider: 'v8',
+      provider: 'custom',
+      customProviderModule: './tools/unit-coverage.ts',
       reporter: ['text-summary'],
       include: ['shared/domain/**/*.ts'],
       thresholds: { branches: 95 },
