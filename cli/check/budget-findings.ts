@@ -1,4 +1,4 @@
-import { forbidsEverything } from '#shared/domain/disruption/forbidding-budget.ts';
+import { forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
 import { PDBS } from '#shared/kube/resource.ts';
 import { decodeManifest } from '#cli/cluster/cluster-model.ts';

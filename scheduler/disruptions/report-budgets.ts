@@ -1,4 +1,4 @@
-import { type WrittenBudget, forbidsEverything } from '#shared/domain/disruption/forbidding-budget.ts';
+import { type WrittenBudget, forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { COMPONENT_NAMES, DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';

@@ -1,8 +1,7 @@
 import { queueDirectory } from '#shared/api/queue.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
+import type { ProposedVictims, KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';

@@ -1,4 +1,4 @@
-import { listClasses } from '#shared/domain/priority/list-classes.ts';
+import { listClasses } from '#shared/domain/admission/messages/wording.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type {
   GivenByRule,

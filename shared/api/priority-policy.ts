@@ -1,6 +1,5 @@
 import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
-import type { ClassRule } from '#shared/domain/priority/class-rules.ts';
-import type { PriorityPolicy, Subject } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy, Subject, ClassRule } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
   type Decoded,

@@ -2,7 +2,7 @@ import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
+import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import { createTaker, type Loss, type Taker } from '#shared/domain/queue/laws.ts';
 import { createQueueLaws } from '#shared/domain/queue/preemption-laws.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';

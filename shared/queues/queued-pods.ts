@@ -4,14 +4,13 @@ import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/po
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { type Steps, KeptOrder } from '#shared/domain/model/steps.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { isManaged, otherGates } from '#shared/kube/annotations/queue-marks.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { KeptOrder } from './kept-order.ts';
 import { LostPods } from './lost-pods.ts';
 import type { WatchedPod } from './queue-charges.ts';
 import { keptOnce, PodAmounts, type TemplateOf } from './pod-amounts.ts';

@@ -83,7 +83,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerPriorityClass,
       answerFields: ['want'],
-      decision: 'shared/domain/priority/validate-priority-class.ts#validateNewClass',
+      decision: 'shared/domain/priority/priority-class.ts#validateNewClass',
       runBy: [],
       notRun: ['validateChangedClass', 'validateNewClass'],
     },

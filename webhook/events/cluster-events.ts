@@ -1,5 +1,4 @@
-import { defaultClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
+import { defaultClass, type PriorityClasses, severalDefaults } from '#shared/domain/priority/priority-class.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { apiVersionOf, PRIORITY_CLASSES, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';

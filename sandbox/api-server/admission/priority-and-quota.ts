@@ -1,6 +1,9 @@
-import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import {
+  type PriorityClasses,
+  validateChangedClass,
+  validateNewClass,
+} from '#shared/domain/priority/priority-class.ts';
 import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
-import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { forbidden, badRequest, type Subject } from '#sandbox/api-server/errors/errors.ts';

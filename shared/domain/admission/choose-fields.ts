@@ -6,8 +6,7 @@ import {
   type PriorityClass,
   type PriorityClasses,
 } from '#shared/domain/priority/priority-class.ts';
-import { classByRule } from '#shared/domain/priority/class-rules.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { type PriorityPolicy, classByRule } from '#shared/domain/priority/priority-policy.ts';
 import { isBound } from '#shared/domain/pod/pod.ts';
 import { ownerKeyOf, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { PriorityFields } from './decision.ts';

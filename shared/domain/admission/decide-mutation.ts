@@ -1,7 +1,7 @@
 import { PHRASES } from './messages/wording.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import { severalDefaults } from '#shared/domain/priority/several-defaults.ts';
+import { severalDefaults } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from './cluster-state.ts';
 import {
   chooseClass,

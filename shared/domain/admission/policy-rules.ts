@@ -1,6 +1,5 @@
-import { type PriorityPolicy, type Subject, isPersonal } from '#shared/domain/priority/priority-policy.ts';
+import { type PriorityPolicy, type Subject, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { classByRule } from '#shared/domain/priority/class-rules.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';

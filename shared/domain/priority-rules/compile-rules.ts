@@ -1,7 +1,6 @@
 import { byName, compareTexts } from '#shared/domain/model/texts.ts';
 import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { rulesOf } from '#shared/domain/priority/class-rules.ts';
-import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { isPersonal, type PriorityPolicy, rulesOf } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import {

@@ -7,8 +7,7 @@
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { rulesOf } from '#shared/domain/priority/class-rules.ts';
-import { isPersonal, type PriorityPolicy, type Subject } from '#shared/domain/priority/priority-policy.ts';
+import { isPersonal, type PriorityPolicy, type Subject, rulesOf } from '#shared/domain/priority/priority-policy.ts';
 
 /** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
 export interface LabelTest {

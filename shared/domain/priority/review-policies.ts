@@ -1,8 +1,7 @@
 import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
-import type { ClassRule } from './class-rules.ts';
-import type { PriorityPolicy } from './priority-policy.ts';
+import type { PriorityPolicy, ClassRule } from './priority-policy.ts';
 
 /** What an administrator should know about a policy, in sentences. */
 export interface PolicyReview {

@@ -1,7 +1,6 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
-import { sortInSteps } from '#shared/domain/model/sort-in-steps.ts';
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { finish, type Steps, sortInSteps } from '#shared/domain/model/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { KeepTogether } from '#shared/domain/preemption/proposal/kept-together.ts';
+import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import { times, type Whole } from '#shared/domain/quantity/whole.ts';
 import {
   findObjection,

@@ -5,8 +5,7 @@ import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts'
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { type DiskLayout, type Signal, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import { kubeletRequests, measuredUsage } from './measured-usage.ts';
-import type { PodUsage } from './pod-usage.ts';
+import { type PodUsage, kubeletRequests, measuredUsage } from './pod-usage.ts';
 
 /** What of a pod decides its rank and changes only with the pod: worked out once per change. */
 export interface RankingFacts {

@@ -1,4 +1,9 @@
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod, Volume } from '#shared/domain/pod/pod.ts';
+import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
+import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
+import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
+import { addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 
 /** What one pod uses, as in the kubelet's statistics: whole units, `undefined` where a figure is missing. */
 export interface PodUsage {
@@ -45,4 +50,129 @@ export type UsageByUid = ReadonlyMap<string, PodUsage>;
 /** Indexes statistics (`cachedStatsFunc` in `pkg/kubelet/eviction/helpers.go`). */
 export function usageByUid(usages: readonly PodUsage[]): UsageByUid {
   return new Map(usages.map((usage) => [usage.uid, usage]));
+}
+
+/** Places where a pod writes to disk; each may lie on another filesystem. */
+type Place = 'layers' | 'logs' | 'volumes';
+type Filesystem = 'nodefs' | 'imagefs' | 'containerfs';
+type DiskSignal = `${Filesystem}.${'available' | 'inodesFree'}`;
+
+interface DiskMeasure {
+  readonly filesystem: Filesystem;
+  readonly unit: keyof FilesystemUsage;
+}
+
+const DISK_MEASURES: Readonly<Record<DiskSignal, DiskMeasure>> = {
+  'nodefs.available': { filesystem: 'nodefs', unit: 'usedBytes' },
+  'nodefs.inodesFree': { filesystem: 'nodefs', unit: 'inodesUsed' },
+  'imagefs.available': { filesystem: 'imagefs', unit: 'usedBytes' },
+  'imagefs.inodesFree': { filesystem: 'imagefs', unit: 'inodesUsed' },
+  'containerfs.available': { filesystem: 'containerfs', unit: 'usedBytes' },
+  'containerfs.inodesFree': { filesystem: 'containerfs', unit: 'inodesUsed' },
+};
+
+type Figure = (usage: PodUsage) => number | undefined;
+
+const memory: Figure = (usage) => usage.memory?.workingSetBytes;
+const cpu: Figure = (usage) => usage.cpuNanoCores;
+
+const FIGURES: Readonly<Record<Exclude<Signal, DiskSignal>, Figure>> = {
+  'memory.available': memory,
+  'allocatableMemory.available': memory,
+  'memory.pressure': memory,
+  'pid.available': (usage) => usage.processCount,
+  'cpu.available': cpu,
+  'cpu.pressure': cpu,
+  'io.pressure': (usage) => usage.ioBytesPerSecond,
+};
+
+/** A volume of these kinds lies on the node's own disk; an emptyDir only if it is not in memory. */
+const LOCAL_VOLUMES: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
+
+const EVERYWHERE: readonly Place[] = ['layers', 'logs', 'volumes'];
+
+/** Which places a filesystem holds in each layout (`buildSignalToRankFunc` in `pkg/kubelet/eviction/helpers.go`). */
+const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly Place[]>>>> = {
+  single: { nodefs: EVERYWHERE, imagefs: EVERYWHERE, containerfs: EVERYWHERE },
+  imagesAndLayersApart: { nodefs: ['logs', 'volumes'], imagefs: ['layers'], containerfs: ['layers'] },
+  imagesApart: { nodefs: EVERYWHERE, imagefs: [], containerfs: EVERYWHERE },
+};
+
+/**
+ * What a pod uses of the resource that a signal watches, in the signal's unit: bytes, inodes, processes, nanocores or bytes per second.
+ * A figure that is missing counts as nothing. A pressure signal ranks by what is consumed, never by a pod's own stalls:
+ * the pod that took the memory shows none.
+ */
+export function measuredUsage(signal: Signal, layout: DiskLayout, pod: Pod, usage: PodUsage): number {
+  if (!isDiskSignal(signal)) return FIGURES[signal](usage) ?? 0;
+  const { filesystem, unit } = DISK_MEASURES[signal];
+  return diskUsage(PLACES[layout][filesystem], unit, pod, usage);
+}
+
+function isDiskSignal(signal: Signal): signal is DiskSignal {
+  return signal in DISK_MEASURES;
+}
+
+/** Follows `podDiskUsage`. */
+function diskUsage(places: readonly Place[], unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
+  let sum = 0;
+  for (const place of places) sum += usageOfPlace(place, unit, pod, usage);
+  return sum;
+}
+
+function usageOfPlace(place: Place, unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
+  switch (place) {
+    case 'layers':
+      return sumOver(usage.containers, ({ rootfs }) => rootfs[unit]);
+    case 'logs':
+      return sumOver(usage.containers, ({ logs }) => logs[unit]);
+    case 'volumes':
+      return localVolumeUsage(unit, pod, usage);
+  }
+}
+
+function sumOver(containers: readonly ContainerUsage[], figure: (of: ContainerUsage) => number | undefined): number {
+  let sum = 0;
+  for (const container of containers) sum += figure(container) ?? 0;
+  return sum;
+}
+
+/** Follows `podLocalVolumeUsage`: of two statistics with one name the first counts. */
+function localVolumeUsage(unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
+  let sum = 0;
+  for (const volume of pod.spec.volumes) {
+    if (!isLocal(volume)) continue;
+    sum += usage.volumes.find(({ name }) => name === volume.name)?.[unit] ?? 0;
+  }
+  return sum;
+}
+
+/** Whether what is written to a volume counts as use of the node's disk. Follows `localVolumeNames`. */
+export function isLocal(volume: Volume): boolean {
+  if (volume.source === 'emptyDir') return volume.emptyDirMedium === '';
+  return LOCAL_VOLUMES.includes(volume.source);
+}
+
+/**
+ * A pod's requests as the kubelet sees them: what is allocated counts, not what a pending resize asks for; pod-level resources hide those of the containers altogether, and overhead
+ * is added only where something is requested (`GetResourceRequestQuantity` in `pkg/api/v1/resource/helpers.go`).
+ */
+export function kubeletRequests(pod: Pod): Amounts {
+  const allocated = asAllocated(pod);
+  const visible = hasPodLevelResources(allocated) ? withoutContainers(allocated) : allocated;
+  const requests = podRequests(visible, { excludeOverhead: true });
+  return pod.spec.overhead.size === 0 ? requests : withOverhead(requests, pod.spec.overhead);
+}
+
+function withoutContainers(pod: Pod): Pod {
+  return { ...pod, spec: { ...pod.spec, containers: [], initContainers: [] } };
+}
+
+function withOverhead(requests: Amounts, overhead: Amounts): Amounts {
+  return new Map(
+    Array.from(requests, ([name, request]) => {
+      const added = overhead.get(name);
+      return [name, added === undefined || quantitySign(request) === 0 ? request : addQuantities(request, added)];
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import { POLICY_LABELS } from './admission-policies.ts';
 import { condition } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 
-/** As `forbidsEverything` of `shared/domain/disruption/forbidding-budget.ts`. */
+/** As `forbidsEverything` of `shared/domain/disruption/disruption-limit.ts`. */
 const FORBIDS =
   "string(object.spec.?maxUnavailable.orValue('')).matches('^0+%?$') || " +
   "string(object.spec.?minAvailable.orValue('')).matches('^0*[1-9][0-9][0-9]+%$')";

@@ -4,7 +4,7 @@
  */
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { OWNERS_BETWEEN } from '#shared/kube/decode/decode-pod-request.ts';
-import { MAX_OWNERS } from '#shared/domain/priority/class-rules.ts';
+import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
 import { celVariable, type CelVariable, ROW } from './cel-expressions.ts';
 
 /** The class of a pod, empty without one. */

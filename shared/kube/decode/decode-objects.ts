@@ -4,7 +4,7 @@ import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { WrittenBudget } from '#shared/domain/disruption/forbidding-budget.ts';
+import type { WrittenBudget } from '#shared/domain/disruption/disruption-limit.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import {
   type Decoded,

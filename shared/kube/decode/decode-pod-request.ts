@@ -1,7 +1,7 @@
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
 import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { MAX_OWNERS } from '#shared/domain/priority/class-rules.ts';
+import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import { wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';

@@ -2,7 +2,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { QosClass } from '#shared/domain/pod/qos.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { kubeletRequests } from '#shared/domain/ranking/measured-usage.ts';
+import { kubeletRequests } from '#shared/domain/ranking/pod-usage.ts';
 import { isCriticalPod } from '#shared/domain/eviction/protection.ts';
 
 /** What must come free: cpu in milli, everything else in units; `pods` counts one per pod. */

@@ -1,6 +1,5 @@
 import type { Message } from '#shared/domain/admission/message.ts';
 import { PREEMPT_LOWER_PRIORITY } from '#shared/domain/priority/priority-class.ts';
-import { listClasses } from '#shared/domain/priority/list-classes.ts';
 import {
   classNamed,
   classWithValue,
@@ -13,6 +12,7 @@ import {
   podOf,
   podsOf,
   listSome,
+  listClasses,
 } from './wording.ts';
 
 /** Sentences about which priority class a pod gets, and whether it may name it. */

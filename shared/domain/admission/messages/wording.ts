@@ -95,3 +95,23 @@ export function listSome(texts: readonly string[], isPartial = false): string {
   if (more > 0) return `${texts.slice(0, MOST).join(', ')} and ${isPartial ? 'at least ' : ''}${more} more`;
   return `${texts.join(', ')}${isPartial ? ' and perhaps more' : ''}`;
 }
+
+/** So that a sentence with the list stays below the 5 KiB that the API server shows of one. */
+const MAX_CLASS_LIST = 1_500;
+
+/** Names of classes in words: `none`, or as many as a message has room for and how many more there are. */
+export function listClasses(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const shown: string[] = [];
+  let length = 0;
+  for (const name of names) {
+    length += name.length + CLASS_SEPARATION;
+    if (length > MAX_CLASS_LIST) break;
+    shown.push(`\`${name}\``);
+  }
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Quotes, comma and space. */
+const CLASS_SEPARATION = 4;

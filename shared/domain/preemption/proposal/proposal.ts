@@ -8,7 +8,6 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
 import { isLastResort } from '#shared/domain/eviction/protection.ts';
-import type { KeepTogether } from './kept-together.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 
 /** The pods that kube-scheduler would preempt on one node. */
@@ -193,4 +192,25 @@ export function lastResortVictims(
   const pods = occupancy.pods.map(({ pod }) => pod);
   if (!isOfDaemonSet(preemptor) || !isLastResort(pods, { optedOut, isDaemonSetPod: isOfDaemonSet })) return undefined;
   return (pod) => optedOut(pod) || protection(pod, preemptor) === undefined;
+}
+
+/** The pods of a node. */
+export interface PodsOfNode<Pod> {
+  /** Those that kube-scheduler would preempt. */
+  readonly proposed: readonly Pod[];
+  /** All that may be preempted by other rules, the first to go first. */
+  readonly others: () => readonly Pod[];
+}
+
+/** Which pods of a node are kept. All others may go together. */
+export interface KeptPods<Pod> {
+  /** False where the proposed pods may go together: then none of them is kept. */
+  readonly keepsProposed: boolean;
+  /** `undefined` for a pod that may go. */
+  readonly whyKept: (pod: Pod) => Because | undefined;
+}
+
+/** Judges the pods of one node together. */
+export interface KeepTogether<Pod> {
+  (pods: PodsOfNode<Pod>): KeptPods<Pod>;
 }

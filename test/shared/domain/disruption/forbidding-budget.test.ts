@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forbidsEverything, type WrittenBudget } from '#shared/domain/disruption/forbidding-budget.ts';
+import { forbidsEverything, type WrittenBudget } from '#shared/domain/disruption/disruption-limit.ts';
 
 const NONE: WrittenBudget = { maxUnavailable: undefined, minAvailable: undefined, expectedPods: 0, desiredHealthy: 0 };
 

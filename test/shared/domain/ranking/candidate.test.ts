@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { kubeletRequests } from '#shared/domain/ranking/measured-usage.ts';
+import { kubeletRequests } from '#shared/domain/ranking/pod-usage.ts';
 import { candidate, pod, usage } from './builders.ts';
 
 describe('kubeletRequests', () => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
-import { measuredUsage } from '#shared/domain/ranking/measured-usage.ts';
-import type { FilesystemUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { type FilesystemUsage, usageByUid, measuredUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { pod, usage } from './builders.ts';
 
 function used(bytes: number): FilesystemUsage {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
-import { KeptOrder } from '#shared/queues/kept-order.ts';
+import { finish, KeptOrder } from '#shared/domain/model/steps.ts';
 
 interface Item {
   readonly rank: number;
