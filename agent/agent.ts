@@ -1,4 +1,4 @@
-import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health-port.ts';
+import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { createReporter, type Reporter } from './report/reporter.ts';

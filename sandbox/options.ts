@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearestName } from '#shared/runtime/setting-values.ts';
+import { nearestName } from '#shared/runtime/settings.ts';
 import { PROCESS_SOURCES, type ProcessSourceName } from './node/processes/process-source.ts';
 
 /** What `npm start` may leave out, to show what it is for. */

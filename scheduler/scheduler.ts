@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { cachesCheck, openHealthPort } from '#shared/http/health-port.ts';
+import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
 import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
@@ -27,7 +27,7 @@ import { runRescheduler } from './rescheduling/run-rescheduler.ts';
 import { watchPreemptions } from './preemptions/watch-preemptions.ts';
 import { runQueueLeader } from './queues/queue-leader.ts';
 import { followQueues } from './queues/stored-queue.ts';
-import { PodAmounts } from '#shared/queues/pod-amounts.ts';
+import { PodAmounts } from '#shared/queues/queue-charges.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 
 /** Where a started scheduler process listens. */

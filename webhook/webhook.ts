@@ -1,4 +1,4 @@
-import { cachesCheck, openHealthPort } from '#shared/http/health-port.ts';
+import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
 import type { Surroundings } from '#shared/runtime/run-program.ts';
 import { unsyncedCaches } from './cluster-state/cached-state.ts';
 import { eachCache, type Caches } from './cluster-state/caches.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { LOG } from '#agent/messages.ts';
-import { encodeObject } from '#shared/api/encode-fields.ts';
+import { encodeObject } from '#shared/api/fields.ts';
 import { encodeStatus } from '#shared/api/encode-node-pressure.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';

@@ -5,7 +5,7 @@
  * a store that answers at once. JSON on stdout; CPU time, so that a busy machine does not matter.
  */
 import { loadavg } from 'node:os';
-import { encodeAmounts } from '#shared/api/encode-fields.ts';
+import { encodeAmounts } from '#shared/api/fields.ts';
 import { ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { LedgerState, Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';

@@ -1,6 +1,6 @@
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import { PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';

@@ -4,8 +4,7 @@ import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
-import { PodAmounts } from '#shared/queues/pod-amounts.ts';
-import { QueueCharges } from '#shared/queues/queue-charges.ts';
+import { QueueCharges, PodAmounts } from '#shared/queues/queue-charges.ts';
 import { type Placement, type SchedulerSetup, simulatePlacement } from '#shared/simulation/placement.ts';
 import type { ClusterModel } from './cluster-model.ts';
 

@@ -1,6 +1,6 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import {

@@ -1,4 +1,4 @@
-import { otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import { otherGates } from '#shared/kube/annotations/annotations.ts';
 import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';

@@ -2,7 +2,7 @@ import { InputError } from '#cli/process-io.ts';
 import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
 import { API_VERSION } from '#shared/kube/api-names.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { nearestName } from '#shared/runtime/setting-values.ts';
+import { nearestName } from '#shared/runtime/settings.ts';
 import KNOWN_FIELDS from './known-fields.json' with { type: 'json' };
 
 /** Fields by name, `*` for any name; the items of a list stand for it. What has no fields of its own is `true`. */

@@ -11,7 +11,7 @@ import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { decideChildren } from '#shared/domain/queue/child-queues.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { apiVersionOf, QUEUES } from '#shared/kube/resource.ts';

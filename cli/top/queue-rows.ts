@@ -1,5 +1,5 @@
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
-import { encodeAmounts } from '#shared/api/encode-fields.ts';
+import { encodeAmounts } from '#shared/api/fields.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import { otherGates } from '#shared/kube/annotations/annotations.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,

@@ -1,4 +1,4 @@
-import { type Fields, textOf } from '#shared/api/tolerant-fields.ts';
+import { type Fields, textOf } from '#shared/api/fields.ts';
 
 /** One condition of an object. */
 export interface ConditionView {

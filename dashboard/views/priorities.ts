@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,5 +1,5 @@
 import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
-import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

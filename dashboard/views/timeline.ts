@@ -1,7 +1,7 @@
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
-import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view.ts';

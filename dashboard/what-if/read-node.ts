@@ -15,7 +15,7 @@ import { withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
-import type { SimulatedCluster } from '#shared/simulation/simulated-cluster.ts';
+import type { SimulatedCluster } from '#shared/simulation/placement.ts';
 
 /** A node as a simulation sees it: the only one of its cluster, with its pods. */
 export interface SimulatedNode extends SimulatedCluster {

@@ -1,7 +1,6 @@
 import type { Removals } from '#shared/domain/disruption/removals.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { timeText } from '#shared/api/encode-fields.ts';
-import { instantOf, textOf } from '#shared/api/tolerant-fields.ts';
+import { instantOf, textOf, timeText } from '#shared/api/fields.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';

@@ -1,4 +1,4 @@
-import { timeText } from '#shared/api/encode-fields.ts';
+import { timeText } from '#shared/api/fields.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';
 import { hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

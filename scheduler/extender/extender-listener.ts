@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { endIfUnread } from '#shared/http/linger.ts';
+import { endIfUnread } from '#shared/http/connections.ts';
 import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';

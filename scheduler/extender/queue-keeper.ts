@@ -5,11 +5,10 @@ import type { ProposedVictims, KeepTogether } from '#shared/domain/preemption/pr
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { ClusterSnapshot, Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
-import type { PodAmounts } from '#shared/queues/pod-amounts.ts';
-import { QueueCharges } from '#shared/queues/queue-charges.ts';
+import { QueueCharges, type PodAmounts } from '#shared/queues/queue-charges.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { isStale } from '#scheduler/cluster-view.ts';
 import type { PodObservers } from '#scheduler/pod-sink.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { present, timeText, unlessEmpty } from '#shared/api/encode-fields.ts';
+import { present, timeText, unlessEmpty } from '#shared/api/fields.ts';
 import { decodeEvictedPods, encodeEvictedPod } from '#shared/api/evicted-pods.ts';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';

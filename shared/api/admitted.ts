@@ -1,6 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { timeText } from './encode-fields.ts';
-import { fieldsOf, instantOf, keyOf } from './tolerant-fields.ts';
+import { fieldsOf, instantOf, keyOf, timeText } from './fields.ts';
 
 /** What the leader of the queues knew of a pod when it let it in; later edits of class, label or queue change nothing. */
 export interface Admitted {

@@ -9,7 +9,7 @@ import {
 import type { Because } from '#shared/domain/model/because.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './tolerant-fields.ts';
+import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './fields.ts';
 import type {
   AvoidEntry,
   EvictionEntry,

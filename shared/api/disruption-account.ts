@@ -14,7 +14,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { present, timeText } from './encode-fields.ts';
+import { present, timeText } from './fields.ts';
 
 /** Raise it with every change that an earlier version would misread: that one then lets nothing go. */
 const ACCOUNT_VERSION = 1;

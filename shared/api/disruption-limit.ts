@@ -17,7 +17,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './encode-fields.ts';
+import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './fields.ts';
 
 /** Reads the spec of a `plimsoll.dev/v1alpha1` DisruptionLimit; what cannot be read is refused, because it could limit. */
 export function decodeDisruptionLimit(raw: unknown): Decoded<DisruptionLimit> {

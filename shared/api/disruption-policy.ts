@@ -14,7 +14,7 @@ import {
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
 import { encodeRates, readRates } from './disruption-limit.ts';
-import { encodeObject, present, unlessEmpty } from './encode-fields.ts';
+import { encodeObject, present, unlessEmpty } from './fields.ts';
 
 const LOWEST_PRIORITY = -(2 ** 31);
 const HIGHEST_PRIORITY = 2 ** 31 - 1;

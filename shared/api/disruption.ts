@@ -11,7 +11,6 @@ import {
 } from '#shared/domain/disruption/disruption.ts';
 import { MOST_OTHERS } from '#shared/domain/disruption/storms.ts';
 import { decodeBecause } from './decode-node-pressure.ts';
-import { encodeObject, present, timeText, unlessEmpty } from './encode-fields.ts';
 import {
   choiceOf,
   type Fields,
@@ -22,7 +21,11 @@ import {
   keyOf,
   listOf,
   textOf,
-} from './tolerant-fields.ts';
+  encodeObject,
+  present,
+  timeText,
+  unlessEmpty,
+} from './fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
 const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260, classRule: 317 } as const;

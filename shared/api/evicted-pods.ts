@@ -1,6 +1,5 @@
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
-import { timeText } from './encode-fields.ts';
-import { fieldsOf, instantOf, isWhole, keyOf, listOf, textOf } from './tolerant-fields.ts';
+import { fieldsOf, instantOf, isWhole, keyOf, listOf, textOf, timeText } from './fields.ts';
 
 /*
  * `status.evicted` of a ReschedulingPolicy or a Queue: only the process that evicts may write it, so that the record of

@@ -15,7 +15,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeObject, encodeSelector, present, unlessEmpty } from './encode-fields.ts';
+import { encodeObject, encodeSelector, present, unlessEmpty } from './fields.ts';
 
 const EVERYTHING: PreparedSelector = { written: undefined, isEmpty: true, requirements: [], matches: () => true };
 

@@ -12,7 +12,7 @@ import {
   readTexts,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeAmounts, encodeObject, encodeSelector, present } from './encode-fields.ts';
+import { encodeAmounts, encodeObject, encodeSelector, present } from './fields.ts';
 import { readNamespaceSelector } from './priority-policy.ts';
 
 const LOWEST_PRIORITY = -(2 ** 31);

@@ -26,7 +26,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeAmounts, encodeObject, encodeSelector, present } from './encode-fields.ts';
+import { encodeAmounts, encodeObject, encodeSelector, present } from './fields.ts';
 
 export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;

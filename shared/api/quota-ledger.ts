@@ -12,7 +12,7 @@ import {
   readText,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeAmounts, timeText } from './encode-fields.ts';
+import { encodeAmounts, timeText } from './fields.ts';
 
 /** Reads the ledger in the status of a raw PriorityQuota; empty without a status. */
 export function decodeLedger(raw: unknown): Decoded<LedgerState> {

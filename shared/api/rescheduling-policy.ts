@@ -28,8 +28,18 @@ import {
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
 import { encodeEvictedPod } from './evicted-pods.ts';
-import { fieldsOf, instantOf, isWhole, listOf, textOf } from './tolerant-fields.ts';
-import { encodeObject, encodeSelector, present, timeText, unlessEmpty } from './encode-fields.ts';
+import {
+  fieldsOf,
+  instantOf,
+  isWhole,
+  listOf,
+  textOf,
+  encodeObject,
+  encodeSelector,
+  present,
+  timeText,
+  unlessEmpty,
+} from './fields.ts';
 
 /** What holds where a policy says nothing else. */
 export const DEFAULT_PERIOD_SECONDS = 300;

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import type { Log } from '#shared/runtime/log.ts';
-import { endIfUnread } from './linger.ts';
+import { endIfUnread } from './connections.ts';
 import { failureStatus, type StatusBody } from './status.ts';
 
 /** A failure whose message is meant for the caller; any other error is answered without its message. */

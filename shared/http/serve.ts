@@ -2,8 +2,7 @@ import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { isIPv6, type AddressInfo, type Socket } from 'node:net';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
-import { limitConnections } from './limit-connections.ts';
-import { isLeftUnread, linger } from './linger.ts';
+import { limitConnections, isLeftUnread, linger } from './connections.ts';
 
 export interface TlsOptions {
   readonly certPem: string;

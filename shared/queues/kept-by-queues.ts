@@ -13,9 +13,8 @@ import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
-import type { PodAmounts } from './pod-amounts.ts';
-import type { Charge, QueueCharges } from './queue-charges.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import type { Charge, QueueCharges, PodAmounts } from './queue-charges.ts';
 import { type FindQueue, queueFinder } from './queue-finder.ts';
 
 /** The queues, and what their pods take. */

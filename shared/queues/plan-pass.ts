@@ -16,7 +16,7 @@ import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { addAmounts, AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';

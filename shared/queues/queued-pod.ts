@@ -4,7 +4,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
-import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/queue-marks.ts';
+import { applicationOf, isMarkedOriginator } from '#shared/kube/annotations/annotations.ts';
 
 /** A pod of a managed namespace, or one that has the gate. */
 export interface QueuedPod {

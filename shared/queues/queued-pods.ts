@@ -8,12 +8,11 @@ import { type Steps, KeptOrder } from '#shared/domain/model/steps.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
-import { isManaged, otherGates } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { LostPods } from './lost-pods.ts';
-import type { WatchedPod } from './queue-charges.ts';
-import { keptOnce, PodAmounts, type TemplateOf } from './pod-amounts.ts';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import { type WatchedPod, keptOnce, PodAmounts, type TemplateOf } from './queue-charges.ts';
 import { isWaiting, KeptPod, type QueuedPod } from './queued-pod.ts';
 
 /**
@@ -189,4 +188,57 @@ function isPlaced(pod: KeptPod): pod is KeptPod & { readonly admitted: Admitted 
 function creationOf(text: string | undefined): Instant {
   const at = Date.parse(text ?? '');
   return Number.isNaN(at) ? 0 : at;
+}
+
+/** How long the replacement of a disrupted pod goes first. */
+const FIRST_FOR_MS = 60_000;
+/** creationTimestamp has whole seconds. */
+const PRECISION_MS = 1_000;
+const MAX_OWNERS = 10_000;
+
+interface Loss {
+  readonly pod: string;
+  readonly at: Instant;
+}
+
+/**
+ * The pods that owners have lost a short time ago for another reason than reclaim: by a drain, a preemption, an eviction, a
+ * lost node. So many of their new pods go in before others of the same priority (S3-45). Deleted pods are not among them.
+ */
+class LostPods {
+  readonly #byOwner = new Map<string, readonly Loss[]>();
+  readonly #reclaimed = new Map<string, true>();
+
+  /** The owner has lost a pod. */
+  lose(owner: string, pod: string, at: Instant): void {
+    const before = this.#byOwner.get(owner) ?? [];
+    if (this.#reclaimed.has(pod) || before.some((each) => each.pod === pod)) return;
+    const recent = before.filter((each) => at - each.at <= FIRST_FOR_MS);
+    putBounded(this.#byOwner, MAX_OWNERS, [owner, [...recent, { pod, at }]]);
+  }
+
+  /** The pod made room for another queue: its replacement waits in its turn, or the two would go round in circles. */
+  reclaimed(uid: string): void {
+    putBounded(this.#reclaimed, MAX_OWNERS, [uid, true]);
+    for (const [owner, losses] of this.#byOwner) {
+      const others = losses.filter(({ pod }) => pod !== uid);
+      if (others.length < losses.length) this.#byOwner.set(owner, others);
+    }
+  }
+
+  /** Hands out, for one pass, who goes first: of the new pods of an owner as many as it has lost. */
+  turns(now: Instant): (pod: Pick<QueuedPod, 'owner' | 'createdAt'>) => boolean {
+    const used = new Map<string, number>();
+    const isRecent = (losses: readonly Loss[]): boolean => losses.some(({ at }) => now - at <= FIRST_FOR_MS);
+    if (!Array.from(this.#byOwner.values()).some(isRecent)) return () => false;
+    return ({ owner, createdAt }) => {
+      if (owner === undefined) return false;
+      const isReplaced = ({ at }: Loss): boolean => now - at <= FIRST_FOR_MS && createdAt >= at - PRECISION_MS;
+      const losses = this.#byOwner.get(owner)?.filter(isReplaced).length ?? 0;
+      const taken = used.get(owner) ?? 0;
+      if (taken >= losses) return false;
+      used.set(owner, taken + 1);
+      return true;
+    };
+  }
 }

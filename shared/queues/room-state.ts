@@ -12,7 +12,7 @@ import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queu
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { isManaged } from '#shared/kube/annotations/queue-marks.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { allocatableOf, type QueuePlan } from './plan-pass.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';

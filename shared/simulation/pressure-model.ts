@@ -1,8 +1,7 @@
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
-import { policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';
-import { type Selection, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import { type Selection, selectPolicy, policyInForce } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
@@ -10,7 +9,7 @@ import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { type SimulatedSignal, type NamedUsage, usageOnNode } from './pod-usage.ts';
-import type { SimulatedCluster } from './simulated-cluster.ts';
+import type { SimulatedCluster } from './placement.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
 
 /** What is asked: a node, a signal, and how much of it is left. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { keepReading } from '#shared/http/linger.ts';
+import { keepReading } from '#shared/http/connections.ts';
 import { createFairShares, type Share, createSharedTimeout, createFairQueue } from './fair-queue.ts';
 import { freeChunk, DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
 import { holdersOf, reviewStart, type ReviewStart } from './review-start.ts';

@@ -4,7 +4,7 @@ import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
 import { parseBody, parsedBytes, reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
 import { FAILURES, type Failure, ERRORS } from '#webhook/messages.ts';
-import { endIfUnread } from '#shared/http/linger.ts';
+import { endIfUnread } from '#shared/http/connections.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import { decodeReview, type Review } from './decode-review.ts';
 import { encodeReview } from './encode-review.ts';

@@ -2,12 +2,13 @@ import type { Because } from '#shared/domain/model/because.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODES } from '#shared/kube/resource.ts';
 import {
+  type NamedPolicy,
+  readNamedPolicy,
   type ConfiguredMode,
   keepLastValid,
   type LastValid,
   policyInForce,
-} from '#shared/api/node-pressure-policy/policy-in-force.ts';
-import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+} from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { LOG, REASONS } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';

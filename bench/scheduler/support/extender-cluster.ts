@@ -2,7 +2,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
-import { PodAmounts } from '#shared/queues/pod-amounts.ts';
+import { PodAmounts } from '#shared/queues/queue-charges.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
 import { createQueueKeeper } from '#scheduler/extender/queue-keeper.ts';

@@ -12,7 +12,7 @@ import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, fieldsOf, type KubeObject, copyObject } from '#sandbox/api-server/wire/object.ts';
 import type { Attributes } from '#sandbox/api-server/admission.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { encodeAmounts } from '#shared/api/encode-fields.ts';
+import { encodeAmounts } from '#shared/api/fields.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';

@@ -19,7 +19,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/model/texts.ts';
-import { encodeObject, encodeSelector, present } from '#shared/api/encode-fields.ts';
+import { encodeObject, encodeSelector, present } from '#shared/api/fields.ts';
 import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-order.ts';
 import type { AgentPolicy, Mode } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';

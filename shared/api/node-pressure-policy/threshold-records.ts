@@ -1,6 +1,5 @@
 import { MOST_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
-import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf } from '#shared/api/tolerant-fields.ts';
-import { timeText } from '#shared/api/encode-fields.ts';
+import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, timeText } from '#shared/api/fields.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 
 const LONGEST_RULE = 256;

@@ -10,7 +10,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeNamespace } from '#shared/kube/decode/decode-objects.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { createStore } from '#shared/kube/reflector/reflector-store.ts';
-import { PodAmounts } from '#shared/queues/pod-amounts.ts';
+import { PodAmounts } from '#shared/queues/queue-charges.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
 import { createQueueKeeper } from '#scheduler/extender/queue-keeper.ts';

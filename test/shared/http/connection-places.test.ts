@@ -7,7 +7,7 @@ import {
   endAnswer,
   release,
   takeIn,
-} from '#shared/http/limit-connections.ts';
+} from '#shared/http/connections.ts';
 
 const MOST = 2;
 

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { healthListener } from '#shared/http/health-port.ts';
-import { answerHealth, type HealthSources } from '#shared/http/health.ts';
+import { answerHealth, type HealthSources, healthListener } from '#shared/http/health.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

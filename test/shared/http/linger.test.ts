@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { linger } from '#shared/http/linger.ts';
+import { linger } from '#shared/http/connections.ts';
 
 test('of many connections that are not read any more those that had most time are closed', () => {
   const sockets = Array.from({ length: 40 }, () => new Socket());

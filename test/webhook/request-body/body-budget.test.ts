@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { endIfUnread } from '#shared/http/linger.ts';
+import { endIfUnread } from '#shared/http/connections.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createBodyReader, type BodyBudget, type ReviewBody } from '#webhook/request-body/body-budget.ts';
 import { eventually } from '#test/build/waiting.ts';

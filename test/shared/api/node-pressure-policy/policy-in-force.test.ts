@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { keepLastValid, policyInForce } from '#shared/api/node-pressure-policy/policy-in-force.ts';
-import { type NamedPolicy, readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
+import {
+  type NamedPolicy,
+  readNamedPolicy,
+  keepLastValid,
+  policyInForce,
+} from '#shared/api/node-pressure-policy/select-policy.ts';
 
 function named(name: string, spec: object): NamedPolicy {
   return readNamedPolicy({ metadata: { name }, spec });

@@ -9,8 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { createClient } from '#shared/kube/client/client.ts';
 import { directConnection, environmentConnection, inClusterConnection } from '#shared/kube/client/connection.ts';
-import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
-import { proxyOf } from '#shared/kube/client/proxy.ts';
+import { kubeconfigConnection, proxyOf } from '#shared/kube/client/kubeconfig-connection.ts';
 
 let directory = '';
 beforeEach(() => {
