@@ -8,8 +8,7 @@ import type { Reporter } from './report/reporter.ts';
 import { type AgentParts, type Wiring, nodeUid } from './wire.ts';
 import { createPassRunner, type PassRunner } from './pass.ts';
 import { readinessGates } from './decide/readiness-gates.ts';
-import { createPublisher } from './report/publisher.ts';
-import { createStatusWriter } from './report/status-writer.ts';
+import { createStatusWriter, createPublisher } from './report/status-writer.ts';
 import type { PassResult } from './decide/decide.ts';
 import type { SourcesShown } from './report/source-metrics.ts';
 

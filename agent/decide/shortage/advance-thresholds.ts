@@ -1,11 +1,12 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { isBelow, amountOf, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import { isBelow, amountOf, isHard, type Threshold, amountToRelieve } from '#shared/domain/pressure/threshold.ts';
 import { type Observation, type Observations, wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
+import { quantityNumber, compareQuantities } from '#shared/domain/quantity/quantity.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 
 /** State of the thresholds from one pass to the next. */
 export interface ThresholdState {
@@ -198,4 +199,31 @@ export function steadyFillRate(samples = NO_SAMPLES): number {
 
 function rateBetween(earlier: Sample, later: Sample): number {
   return (earlier.available - later.available) / (later.at - earlier.at);
+}
+
+/**
+ * Whether a node without a history is short beyond doubt: by a default threshold of the signal, or with less than a tenth
+ * of its process IDs left. No pod is evicted for other signals (docs/decisions/0012).
+ */
+export function isShortByDefault({ signal }: Threshold, observations: Observations): boolean {
+  const usual = USUAL_THRESHOLDS.filter((each) => each.signal === signal);
+  return usual.length === 0 || usual.some((each) => isBelow(each, observations));
+}
+
+/** Neither this project nor the kubelet has a default for process IDs; managed clusters use 10 %. */
+const PROCESS_IDS = parseThresholds({ evictionHard: { 'pid.available': '10%' } });
+const USUAL_THRESHOLDS = [...DEFAULT_POLICY.thresholds, ...(PROCESS_IDS.ok ? PROCESS_IDS.thresholds : [])];
+
+/** Whether of two thresholds of one kind the first evicts wherever the second does. */
+export function asksForAsMuch(first: Threshold, second: Threshold, observations: Observations): boolean {
+  const observed = observations.get(second.signal);
+  if (observed === undefined || !isSuccessor(second, first)) return false;
+  const isAsMuch = compareQuantities(amountToRelieve(first, observed), amountToRelieve(second, observed)) >= 0;
+  const isAsHigh = compareQuantities(amountOf(first.value, observed), amountOf(second.value, observed)) >= 0;
+  return isAsMuch && isAsHigh && first.gracePeriodSeconds <= second.gracePeriodSeconds;
+}
+
+/** Whether a threshold can replace another: both are of one signal and both hard or both soft. */
+export function isSuccessor(threshold: Threshold, before: Threshold): boolean {
+  return threshold.signal === before.signal && isHard(threshold) === isHard(before);
 }

@@ -14,7 +14,7 @@ import {
 } from '#shared/api/node-pressure-policy/policy.ts';
 import type { HeldBy } from '#shared/api/node-pressure.ts';
 import type { MetStalls } from './advance-stalls.ts';
-import { asksForAsMuch, isShortByDefault, isSuccessor } from './compare-thresholds.ts';
+import { asksForAsMuch, isShortByDefault, isSuccessor } from './advance-thresholds.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** How a threshold or a stall rule came into force on this node. */
