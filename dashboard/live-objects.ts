@@ -30,10 +30,9 @@ import {
   policyEntry,
   governingPolicy,
 } from './views/node-policies.ts';
-import { policyView } from './views/policies.ts';
 import { preemptionsOf, type RecordView, recordView } from './views/preemptions.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
-import { classView, priorityQuotaView, resourceQuotaView } from './views/priorities.ts';
+import { classView, priorityQuotaView, resourceQuotaView, policyView } from './views/priorities.ts';
 import { type EventEntry, eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, timelineOf } from './views/timeline.ts';
 import type { NodeView, TimelineEntry } from './views/view.ts';
 import { readNode } from './what-if/read-node.ts';

@@ -3,8 +3,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { reviewAccess, type Reviewed, type Reviewer, reviewToken, type User } from '#shared/kube/access/reviews.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { createKnownAccess, type MayList } from './known-access.ts';
-import { limitedViewer, SEES_ALL, type Viewer } from './viewer.ts';
+import { limitedViewer, SEES_ALL, type Viewer, createKnownAccess, type MayList } from './viewer.ts';
 
 /** Lets a request in with what its caller may see, or says what is missing. Never rejects. */
 export type Admit = (request: IncomingMessage) => Promise<Admission>;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+import type { User } from '#shared/kube/access/reviews.ts';
 import type { MaySee } from '#dashboard/views/redact.ts';
-import type { MayList } from './known-access.ts';
 
 /** A user of the dashboard, with what they may see. */
 export interface Viewer {
@@ -34,4 +37,57 @@ export function limitedViewer(mayList: MayList): Viewer {
       for (let at = 0; at < asked.length; at += AT_ONCE) await Promise.all(asked.slice(at, at + AT_ONCE).map(ask));
     },
   };
+}
+
+/** Whether a user may see the pods of a namespace; `undefined` where the question was not answered. */
+export type MayList = (namespace: string) => Promise<boolean | undefined>;
+
+export interface KnownAccessOptions {
+  readonly clock: Clock;
+  /** Asks the API server; never rejects. */
+  readonly ask: (user: User, namespace: string) => Promise<boolean | undefined>;
+  /** Answers kept at most; the oldest are forgotten first. */
+  readonly most?: number;
+}
+
+interface Answer {
+  readonly answer: Promise<boolean | undefined>;
+  readonly askedAt: number;
+}
+
+const KEPT_MS = 60_000;
+/** Some 300 bytes each. */
+const MOST_ANSWERS = 20_000;
+
+/**
+ * Remembers for a minute what users may see, across their requests; a question under way is not asked twice. Users that
+ * differ in a group or an extra field are different users, because the answer may depend on it.
+ */
+export function createKnownAccess({ clock, ask, most = MOST_ANSWERS }: KnownAccessOptions): (user: User) => MayList {
+  const answers = new Map<string, Answer>();
+
+  function remember(key: string, answer: Answer['answer']): Answer['answer'] {
+    const asked: Answer = { answer, askedAt: clock.monotonic() };
+    putBounded(answers, most, [key, asked]);
+    void answer.then((value) => {
+      if (value === undefined && answers.get(key) === asked) answers.delete(key);
+    });
+    return answer;
+  }
+
+  return (user) => {
+    const of = digestOf(user);
+    return (namespace) => {
+      const key = `${of} ${namespace}`;
+      const known = answers.get(key);
+      if (known !== undefined && clock.monotonic() - known.askedAt < KEPT_MS) return known.answer;
+      return remember(key, ask(user, namespace));
+    };
+  };
+}
+
+/** A user may have thousands of bytes of groups, and thousands of answers. */
+function digestOf({ username, uid, groups, extra }: User): string {
+  const text = JSON.stringify([username, uid ?? null, groups, extra]);
+  return createHash('sha256').update(text).digest('base64');
 }

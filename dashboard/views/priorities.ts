@@ -2,8 +2,11 @@ import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#sh
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
+import type { Subject } from '#shared/domain/priority/priority-policy.ts';
+import { selectorText } from '#shared/kube/list/read-some.ts';
 import { shareOf } from './node-view.ts';
-import type { ClassView, QuotaResourceView, QuotaView, ReservationView } from './view.ts';
+import type { ClassView, QuotaResourceView, QuotaView, ReservationView, PolicyView } from './view.ts';
 
 const LONGEST_NAME = 253;
 const LONGEST_DESCRIPTION = 2_048;
@@ -100,4 +103,28 @@ function resourcesOf(hard: Fields, used: Fields): readonly QuotaResourceView[] {
 /** The API server stores what was sent: a number or a text. */
 function amountText(value: unknown): string {
   return typeof value === 'number' ? String(value) : (textOf(value, LONGEST_NAME) ?? '');
+}
+
+/** A PriorityPolicy; `undefined` for one that cannot be read. Never throws. */
+export function policyView(object: KubeObject): PolicyView | undefined {
+  const decoded = decodePriorityPolicy(object);
+  if (!decoded.ok) return undefined;
+  const { name, namespaces, subjects, defaultClassName, allowedClassNames, ...rest } = decoded.value;
+  return {
+    name,
+    namespaces: namespaces.written === undefined ? '' : selectorText(namespaces.written),
+    subjects: subjects.map(subjectText),
+    defaultClass: defaultClassName ?? '',
+    allowedClasses: allowedClassNames,
+    maxPriority: rest.maxPriority,
+    preemption: rest.preemption,
+    needQuota: rest.requireQuotaFor,
+    onViolation: rest.onViolation,
+  };
+}
+
+function subjectText(subject: Subject): string {
+  return subject.kind === 'ServiceAccount'
+    ? `ServiceAccount ${subject.namespace}/${subject.name}`
+    : `${subject.kind} ${subject.name}`;
 }

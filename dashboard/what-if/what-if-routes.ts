@@ -5,10 +5,9 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { Viewer } from '#dashboard/access/viewer.ts';
 import type { DashboardSources } from '#dashboard/sources.ts';
-import { answerToPod, answerToPressure } from './answer.ts';
+import { answerToPod, answerToPressure, redactPodAnswer, redactPressure } from './answer.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { podAsked, pressureAsked } from './question.ts';
-import { redactPodAnswer, redactPressure } from './redact-answer.ts';
 import type { SimulatedNode } from './read-node.ts';
 
 export interface WhatIfOptions {

@@ -1,8 +1,7 @@
 import type { DashboardSources } from '#dashboard/sources.ts';
 import { NO_HISTORY, withReading } from '#dashboard/views/history.ts';
 import { nodeView } from '#dashboard/views/node-view.ts';
-import { classView, priorityQuotaView } from '#dashboard/views/priorities.ts';
-import { policyView } from '#dashboard/views/policies.ts';
+import { classView, priorityQuotaView, policyView } from '#dashboard/views/priorities.ts';
 import { preemptionsOf, recordView } from '#dashboard/views/preemptions.ts';
 import { queueEntry, queueTree } from '#dashboard/views/queues.ts';
 import { generatedPolicies } from './generated-policies.ts';

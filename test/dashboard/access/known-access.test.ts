@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { User } from '#shared/kube/access/reviews.ts';
-import { createKnownAccess } from '#dashboard/access/known-access.ts';
+import { createKnownAccess } from '#dashboard/access/viewer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 
 const JANE: User = { username: 'jane', groups: ['dev'], extra: {} };
