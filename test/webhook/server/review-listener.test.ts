@@ -9,7 +9,7 @@ import { createBodyReader } from '#webhook/request-body/body-budget.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { createRefusals } from '#webhook/server/refuse-unread.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
-import { reviewListener, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
+import { reviewListener, type ReviewListenerOptions } from '#webhook/admission-port.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
