@@ -30,10 +30,8 @@ import {
   sourceFindings,
   versionFindings,
 } from './component-findings.ts';
-import { budgetFindings } from './budget-findings.ts';
 import type { Finding } from './finding.ts';
-import { queueFindings } from './queue-findings.ts';
-import { quotaFindings } from './quota-findings.ts';
+import { quotaFindings, budgetFindings, queueFindings } from './policy-findings.ts';
 import { definitionFindings, registrationFindings, webhookConflicts } from './installation-findings.ts';
 import {
   classFarAbove,

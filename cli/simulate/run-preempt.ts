@@ -9,7 +9,7 @@ import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { alreadyPlaced } from './messages.ts';
-import { printPreempt } from './print-preempt.ts';
+import { printPreempt } from './print-answers.ts';
 
 export interface PreemptOptions extends ClusterOptions {
   readonly pod?: string;

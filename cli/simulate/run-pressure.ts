@@ -17,7 +17,7 @@ import { formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { ADD_FIGURES, expectedAmount, noSuchNode } from './messages.ts';
 import { parseUsage } from './parse-usage.ts';
-import { printPressure } from './print-pressure.ts';
+import { printPressure } from './print-answers.ts';
 
 export interface PressureOptions extends ClusterOptions {
   readonly node: string;

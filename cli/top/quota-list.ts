@@ -5,7 +5,7 @@ import { approximateNumber } from '#shared/domain/quantity/quantity.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
-import { countedClasses } from '#cli/check/quota-findings.ts';
+import { countedClasses } from '#cli/check/policy-findings.ts';
 import { decodeCountedQuota, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { quotaFacts, type QuotaFacts } from '#cli/explain/pod-facts.ts';

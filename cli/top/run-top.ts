@@ -16,7 +16,8 @@ import { isTable } from '#cli/output/output-option.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { NO_CANDIDATE, NO_NODE, NO_NODE_PRESSURE, NO_QUEUE, NO_QUOTA, noNode, stale } from './messages.ts';
 import { nodeList, podList, silentNodes } from './node-lists.ts';
-import { priorityList, queueList } from './priority-lists.ts';
+import { priorityList } from './priority-list.ts';
+import { queueList } from './queue-list.ts';
 import { quotaList } from './quota-list.ts';
 
 /** Also which resource the amounts are of. */

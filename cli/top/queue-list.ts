@@ -1,11 +1,57 @@
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import { encodeAmounts } from '#shared/api/fields.ts';
+import { ageText } from '#shared/domain/model/texts.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
+import { API_GROUP } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import type { Manifest } from '#cli/manifests/parse-manifests.ts';
+import { QUEUES } from '#shared/kube/resource.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
+import type { Listing } from '#cli/output/listing.ts';
+
+/** The queues as a tree; sorted by something else they are no tree, and not indented. */
+export function queueList(
+  { manifests, now }: ClusterManifests,
+  { resource, isTree }: { readonly resource: string; readonly isTree: boolean },
+): Listing<QueueRow> {
+  const amount = (header: string, field: 'guaranteed' | 'deserved' | 'allocated' | 'used' | 'pending') => ({
+    header,
+    cell: (row: QueueRow) => row[field][resource] ?? NOT_WRITTEN,
+  });
+  return {
+    kind: 'QueueSummary',
+    rows: queueRows(ofKind(manifests, QUEUES)),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) => `queue.${API_GROUP}/${metadata.name}`,
+    columns: [
+      { header: 'NAME', cell: ({ depth, metadata }) => `${isTree ? indent(depth) : ''}${metadata.name}` },
+      { header: 'WEIGHT', cell: ({ weight }) => String(weight) },
+      amount('GUARANTEED', 'guaranteed'),
+      amount('DESERVED', 'deserved'),
+      amount('ALLOCATED', 'allocated'),
+      amount('USED', 'used'),
+      amount('PENDING', 'pending'),
+      { header: 'WAITING', cell: ({ waitingPods }) => String(waitingPods ?? NOT_WRITTEN) },
+      { header: 'OLDEST', cell: ({ oldestWaiting }) => oldestText(oldestWaiting, now), isAge: true },
+    ],
+  };
+}
+
+/** What stands for a figure that the leader has not written. */
+const NOT_WRITTEN = '-';
+const MAX_INDENT = 20;
+
+function indent(depth: number): string {
+  return '  '.repeat(Math.min(depth, MAX_INDENT));
+}
+
+function oldestText(oldest: string | undefined, now: Instant): string {
+  return oldest === undefined ? NOT_WRITTEN : ageText(Date.parse(oldest), now);
+}
 
 /** A queue as its status shows it, with its depth in the tree. */
-export interface QueueRow {
+interface QueueRow {
   readonly metadata: { readonly name: string };
   readonly depth: number;
   readonly weight: number;
@@ -22,7 +68,7 @@ export interface QueueRow {
 type Texts = Readonly<Record<string, string>>;
 
 /** All queues, each below its parent, siblings by name. Queues in no tree come last, at depth 0. */
-export function queueRows(manifests: readonly Manifest[]): readonly QueueRow[] {
+function queueRows(manifests: readonly Manifest[]): readonly QueueRow[] {
   const queues = manifests.flatMap(({ raw }) => {
     const decoded = decodeQueue(raw);
     return decoded.ok ? [{ object: decoded.value, status: raw['status'] }] : [];

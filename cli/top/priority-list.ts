@@ -1,14 +1,38 @@
 import { compareTexts } from '#shared/domain/model/texts.ts';
-import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { readableAmount, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
+import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { ZERO } from '#shared/domain/quantity/quantity.ts';
+import { clusterModel } from '#cli/cluster/cluster-model.ts';
+import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
+import type { Listing } from '#cli/output/listing.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 
+/** All priorities, the highest first. */
+export function priorityList(read: ClusterManifests): Listing<PriorityRow> {
+  const { classes, pods } = clusterModel(read);
+  return {
+    kind: 'PrioritySummary',
+    rows: priorityRows(classes.values(), pods),
+    itemOf: (row) => row,
+    nameOf: ({ metadata }) => `priorityclass.scheduling.k8s.io/${metadata.name}`,
+    columns: [
+      { header: 'NAME', cell: ({ metadata }) => metadata.name },
+      { header: 'PRIORITY', cell: ({ priority }) => String(priority) },
+      { header: 'PREEMPTS', cell: ({ preempts }) => String(preempts) },
+      { header: 'DEFAULT', cell: ({ globalDefault }) => String(globalDefault) },
+      { header: 'PODS', cell: ({ pods: count }) => String(count) },
+      { header: 'NAMESPACES', cell: ({ namespaces }) => String(namespaces) },
+      { header: 'CPU', cell: ({ requests }) => readableAmount(requests.cpu) },
+      { header: 'MEMORY', cell: ({ requests }) => readableAmount(requests.memory) },
+    ],
+  };
+}
+
 /** One priority of `plimsoll top priorities`: a class, or pods whose class is gone. */
-export interface PriorityRow {
+interface PriorityRow {
   /** Of the class; `<none>` for pods without one. */
   readonly metadata: Metadata;
   readonly priority: number;
@@ -26,7 +50,7 @@ interface Level extends Pick<PriorityRow, 'priority' | 'preempts' | 'globalDefau
 }
 
 /** All priorities in their order, the highest first: which pods can preempt which, and what each level requests (S3-6). */
-export function priorityRows(classes: Iterable<PriorityClass>, pods: readonly Pod[]): readonly PriorityRow[] {
+function priorityRows(classes: Iterable<PriorityClass>, pods: readonly Pod[]): readonly PriorityRow[] {
   const live = pods.filter((pod) => !hasEnded(pod));
   const known = new Map(Array.from(classes, (each) => [keyOf(each.name, each.value), levelOf(each)]));
   const byLevel = Map.groupBy(live, ({ spec }) => keyOf(spec.priorityClassName, spec.priority));

@@ -1,14 +1,40 @@
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from '#shared/simulation/pressure-view.ts';
-import { formatSection, joinParts, printLine } from '#cli/output/table.ts';
+import type { CandidateView, PreemptView, VictimView } from '#shared/simulation/preempt-view.ts';
+import { formatSection, joinParts, printLine, reasonTable } from '#cli/output/table.ts';
 import { morePods } from './messages.ts';
+
+/** The answer to `simulate preempt`, as tables. */
+export function printPreempt(view: PreemptView): string {
+  return joinParts([
+    `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
+    formatSection(['VICTIM', 'PRIORITY', 'CLASS', 'NODE'], view.victims.map(victimCells)),
+    formatSection(['CANDIDATE', 'VICTIMS', 'OVER BUDGET'], otherCandidates(view).map(candidateCells)),
+    reasonTable(view.otherNodes),
+    view.explanations.map(({ text }) => printLine(`- ${text}`)).join(''),
+  ]);
+}
+
+function otherCandidates({ candidates, nodes }: PreemptView): readonly CandidateView[] {
+  return candidates.filter(({ node }) => !nodes.includes(node)).slice(0, MOST_CANDIDATES);
+}
+
+const MOST_CANDIDATES = 10;
+
+function victimCells({ pod, priority, priorityClassName, node }: VictimView): readonly string[] {
+  return [pod, String(priority), priorityClassName || '<none>', node];
+}
+
+function candidateCells({ node, victims, budgetViolations }: CandidateView): readonly string[] {
+  return [node, victims.join(','), String(budgetViolations)];
+}
 
 /** As many as the report of an agent names. */
 const MOST_SHOWN = 10;
 const UNKNOWN = '<unknown>';
 const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
 
-/** The view as tables for people. */
+/** The answer to `simulate pressure`, as tables. */
 export function printPressure(view: PressureView): string {
   return joinParts([
     `${printLine(view.message)}${printLine(`  ${view.because.text}`)}`,
