@@ -24,8 +24,7 @@ import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse
 import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
-import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
-import { decodeLedger } from '#shared/api/quota-ledger.ts';
+import { decodePriorityQuota, decodeLedger } from '#shared/api/priority-quota.ts';
 import type { ClusterManifests } from './read-manifests.ts';
 
 /** The kinds that commands about a cluster read. */

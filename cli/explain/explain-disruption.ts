@@ -34,7 +34,7 @@ import {
   requested,
   standing,
   storm,
-} from './disruption-messages.ts';
+} from './messages.ts';
 import type { RecordsOfNamespace } from './owner-losses.ts';
 
 interface Options extends ClusterOptions {

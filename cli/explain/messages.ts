@@ -1,3 +1,5 @@
+import type { Cause, DisruptionSpec, Preemptor } from '#shared/domain/disruption/disruption.ts';
+
 /** Every sentence of `plimsoll explain`, to be read from top to bottom. */
 
 export const NO_POLICY = 'default settings; no NodePressurePolicy selects the node';
@@ -70,4 +72,161 @@ export function noQuota(name: string, known: readonly string[]): string {
 
 export function expectedObject(words: readonly (string | undefined)[]): string {
   return `expected pod NAME, quota NAME, disruption NAME or TYPE/NAME, got ${words.filter((word) => word !== undefined).join(' ')}`;
+}
+
+/*
+ * Every sentence of `plimsoll explain` about a removed pod, to be read from top to bottom. Each cause has a word of its own,
+ * which no sentence about another cause uses (S0-1): a test reads all of them.
+ */
+
+const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
+  Preemption: (node) => `was preempted on ${node}`,
+  Eviction: (node) => `was evicted from ${node}`,
+  KubeletEviction: (node) => `was evicted from ${node} by the kubelet`,
+  Rescheduling: (node) => `was moved off ${node} by the rescheduler`,
+  Reclaim: (node) => `was reclaimed from ${node} for another queue`,
+  Drain: (node) => `was removed from ${node} while the node was drained`,
+  Taint: (node) => `was removed from ${node} because of a taint`,
+  Deletion: (node) => `was deleted from ${node}`,
+  OOMKill: (node) => `was killed on ${node} because it ran out of memory`,
+  NodeLost: (node) => `was lost with ${node}`,
+  Unknown: (node) => `was removed from ${node} for an unknown cause`,
+};
+
+/** The first sentence of a record. */
+export function headline({ pod, node, cause, at, age }: Headline): string {
+  const onNode = node === '' ? 'its node' : `node ${node}`;
+  return `pod ${pod} ${WHAT_HAPPENED[cause](onNode)}, at ${at} (${age} ago)`;
+}
+
+interface Headline {
+  readonly pod: string;
+  readonly node: string;
+  readonly cause: Cause;
+  readonly at: string;
+  readonly age: string;
+}
+
+export function standing({ owner, priority, priorityClassName, classRule }: DisruptionSpec): string {
+  const ofOwner = owner === undefined ? 'it had no owner' : `it belonged to ${owner.kind} ${owner.name}`;
+  const byRule = classRule === undefined ? '' : `, given by rule ${classRule}`;
+  return `${ofOwner}, and had ${priorityText(priority, priorityClassName)}${byRule}`;
+}
+
+export function storm(count: number, isOwned: boolean): string {
+  const which = isOwned ? 'of that owner' : 'without an owner';
+  return `the record stands for ${count} pods ${which}, which were removed within seconds`;
+}
+
+export function isOneOfThem(pod: string): string {
+  return `pod ${pod} is one of them; its own node and time are not recorded`;
+}
+
+export function requested(by: string | undefined): string {
+  return by === undefined ? 'requested by: not recorded, because it is not certain' : `requested by: ${by}`;
+}
+
+export function reasonLine({ code, text, facts }: DisruptionSpec['because']): string {
+  const known = Object.entries(facts).map(([name, value]) => `${name}=${value}`);
+  return `reason: ${text} (${[code, ...known].join(', ')})`;
+}
+
+/** The limits that it counts for; those of an owner without one of its own come from the DisruptionPolicy. */
+export function debited({ rules, overran }: NonNullable<DisruptionSpec['debited']>): string {
+  const counts = `it counts for ${rules.map(limitText).join(' and ')}`;
+  return overran === undefined ? counts : `${counts}, and went beyond ${limitText(overran)}`;
+}
+
+function limitText(rule: string): string {
+  return rule.startsWith('limit/')
+    ? `DisruptionLimit ${rule.slice('limit/'.length)}`
+    : 'the default limit of its owner';
+}
+
+/** The nominated node is where room is set aside, which decides nothing (S1-14); the pod may land elsewhere (S0-28). */
+export function madeRoom(preemptor: Preemptor, placedOn: string | undefined): string {
+  const { nominatedNode } = preemptor;
+  const setAside = `room on node ${nominatedNode} was set aside for ${preemptorText(preemptor)}`;
+  if (placedOn === undefined)
+    return `${setAside}; where that pod was placed is not recorded: kube-scheduler may choose another node`;
+  const place = placedOn === nominatedNode ? 'there' : `on node ${placedOn}`;
+  return `${setAside}; that pod was placed ${place}`;
+}
+
+/** Names of pods in other namespaces are not disclosed. */
+function preemptorText({ pod, uid, priority, priorityClassName }: Preemptor): string {
+  const named = pod === undefined ? 'a pod of another namespace' : `pod ${pod}`;
+  return `${named} with ${priorityText(priority, priorityClassName)}, UID ${uid}`;
+}
+
+function priorityText(priority: number, priorityClassName: string | undefined): string {
+  return priorityClassName === undefined ? `priority ${priority}` : `priority ${priority} (class ${priorityClassName})`;
+}
+
+export const OTHER_NAMESPACE = '<another namespace>';
+export const NOT_KNOWN = '<unknown>';
+
+export const NOT_FOLLOWED_YET = 'what became of it is not recorded yet';
+export const NOT_FOLLOWED = 'what became of it was not recorded';
+
+export function gone(at: string, after: string, isStorm: boolean): string {
+  return `${isStorm ? 'the last of them' : 'it'} was gone after ${after}, at ${at}`;
+}
+
+export const NOT_SEEN_GONE = 'it was not seen to be gone';
+
+export function replaced({ pod, node, isSameNode }: Replaced): string {
+  return `it was replaced by pod ${pod} on ${isSameNode ? 'the same node' : 'another node'}, ${node}`;
+}
+
+interface Replaced {
+  readonly pod: string;
+  readonly node: string;
+  readonly isSameNode: boolean;
+}
+
+export const NOT_REPLACED = 'no pod of its owner was placed afterwards, as far as the record goes';
+export const HAS_NO_REPLACEMENT = 'no pod replaces it: it had no owner';
+
+export function avoidEntry({ node, until, isHard }: AvoidEntry): string {
+  const effect = isHard ? 'no pod of its owner is placed' : 'pods of its owner are placed last';
+  return `on node ${node} ${effect} until ${until}`;
+}
+
+interface AvoidEntry {
+  readonly node: string;
+  readonly until: string;
+  readonly isHard: boolean;
+}
+
+export function podIsGone(pod: string, records: number): string {
+  return `pod ${pod} does not exist; ${records === 1 ? '1 Disruption says' : `${records} Disruptions say, the newest first,`} what removed it`;
+}
+
+export const NO_RECORD = '; no Disruption of a pod of that name found';
+export const KIND_NOT_SERVED = '; removed pods are not recorded: the API server does not know Disruptions';
+
+export function noDisruption(namespace: string, name: string): string {
+  return `Disruption ${namespace}/${name} not found; list them with plimsoll disruptions -n ${namespace}`;
+}
+
+/** Of a pod that exists, after the label `Removed pods of its owner`. */
+export function ownerLost({ count, days, latest, namespace }: OwnerLosses): string {
+  const pods = count === 1 ? '1 pod' : `${count} pods`;
+  return `${pods} in the last ${days} days: ${latest.join(', ')}; see plimsoll disruptions -n ${namespace}`;
+}
+
+interface OwnerLosses {
+  readonly count: number;
+  readonly days: number;
+  readonly latest: readonly string[];
+  readonly namespace: string;
+}
+
+export function oneLoss(pod: string, cause: Cause, age: string): string {
+  return `${pod} (${cause}, ${age} ago)`;
+}
+
+export function lossesNotKnown(cause: string): string {
+  return `not known: ${cause}`;
 }

@@ -6,7 +6,7 @@ import type { DisruptionSource, ReadDisruptions } from '#cli/cluster/read-disrup
 import { disruptionsIn, readDisruptions } from '#cli/cluster/read-disruptions.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
-import { lossesNotKnown, oneLoss, ownerLost } from './disruption-messages.ts';
+import { lossesNotKnown, oneLoss, ownerLost } from './messages.ts';
 
 /** The Disruptions of a pod's namespace, or why they could not be read. */
 export type RecordsOfNamespace = Pick<ReadDisruptions, 'disruptions' | 'isServed'> & {

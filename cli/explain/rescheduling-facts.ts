@@ -1,4 +1,4 @@
-import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
+import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import { decodeReschedulingPolicy, decodeStoppedOwners } from '#shared/api/rescheduling-policy.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';

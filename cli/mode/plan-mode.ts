@@ -8,7 +8,7 @@ import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatTable } from '#cli/output/table.ts';
-import { type NodeRow, nodeRows } from '#cli/top/top-rows.ts';
+import { type NodeRow, nodeRows } from '#cli/top/node-lists.ts';
 import { type Obstacle, policyUnreadable, policyWider } from './messages.ts';
 
 /** Nodes of which some get another mode, and the policies that decide it. */

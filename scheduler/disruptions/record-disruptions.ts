@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import { disruptionOf, type Removal } from '#shared/domain/disruption/removal.ts';
 import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
-import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/retention.ts';
+import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
 import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';

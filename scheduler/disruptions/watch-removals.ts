@@ -1,5 +1,5 @@
 import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
-import { decodeEvictedPods } from '#shared/api/evicted-pods.ts';
+import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
 import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';

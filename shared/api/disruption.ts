@@ -8,6 +8,8 @@ import {
   type OtherPod,
   type Preemptor,
   type RankedPod,
+  type EvictedPod,
+  MAX_EVICTED,
 } from '#shared/domain/disruption/disruption.ts';
 import { MOST_OTHERS } from '#shared/domain/disruption/storms.ts';
 import { decodeBecause } from './decode-node-pressure.ts';
@@ -155,4 +157,32 @@ export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 's
     placedOn,
     avoid: avoid && { hard: avoid.isHard, until: timeText(avoid.until) },
   });
+}
+
+/*
+ * `status.evicted` of a ReschedulingPolicy or a Queue: only the process that evicts may write it, so that the record of
+ * removed pods can take its causes from there.
+ */
+
+const LONGEST_OF_EVICTED = 512;
+
+/** The pods that the status says were evicted. Never throws: an entry that cannot be read is left out. */
+export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
+  const { status } = fieldsOf(raw);
+  return listOf(fieldsOf(status)['evicted'], MAX_EVICTED, (entry) => {
+    const [pod, uid] = [keyOf(entry['pod'], LONGEST_OF_EVICTED), keyOf(entry['uid'], LONGEST_OF_EVICTED)];
+    const [node, decision] = [keyOf(entry['node'], LONGEST_OF_EVICTED), keyOf(entry['decision'], LONGEST_OF_EVICTED)];
+    const [at, code, text] = [
+      instantOf(entry['at']),
+      textOf(entry['code'], LONGEST_OF_EVICTED),
+      textOf(entry['because'], LONGEST_OF_EVICTED),
+    ];
+    const found = { pod, uid, node, decision, at, because: { code: code ?? '', text: text ?? '', facts: {} } };
+    return isWhole(found) ? [found] : [];
+  }).flat();
+}
+
+/** One of them, as it is written. */
+export function encodeEvictedPod({ at, because, ...pod }: EvictedPod): object {
+  return { ...pod, at: timeText(at), code: because.code, because: because.text };
 }

@@ -1,4 +1,4 @@
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { PriorityQuota, PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import {
   type Decoded,
@@ -11,8 +11,12 @@ import {
   readPart,
   readTexts,
   type WireObject,
+  readInstant,
+  readList,
+  readText,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeAmounts, encodeObject, encodeSelector, present } from './fields.ts';
+import type { LedgerState, Reservation, Slice } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { encodeAmounts, encodeObject, encodeSelector, present, timeText } from './fields.ts';
 import { readNamespaceSelector } from './priority-policy.ts';
 
 const LOWEST_PRIORITY = -(2 ** 31);
@@ -66,4 +70,78 @@ function encodeScope(scope: PriorityScope): object {
       max: max === HIGHEST_PRIORITY ? undefined : max,
     }),
   };
+}
+
+/** Reads the ledger in the status of a raw PriorityQuota; empty without a status. */
+export function decodeLedger(raw: unknown): Decoded<LedgerState> {
+  return decodeObject(raw, (object) => readPart(object, 'status', readLedger));
+}
+
+/** Reads the ledger in a status. */
+export function readLedger(status: WireObject): LedgerState {
+  const reservations = readList(status, 'reservations', readReservation);
+  return {
+    used: readAmounts(status, 'used') ?? NO_AMOUNTS,
+    byNamespace: new Map(readList(status, 'byNamespace', readShare)),
+    reservations: new Map(reservations.map((each) => [each.uid, each])),
+    slices: readSlices(status),
+  };
+}
+
+/** Reads the slices in a status, by holder. */
+export function readSlices(status: WireObject): ReadonlyMap<string, Slice> {
+  return new Map(readList(status, 'slices', readSlice).map((slice) => [slice.holder, slice]));
+}
+
+function readSlice(entry: WireObject): Slice {
+  return {
+    holder: readText(entry, 'holder') ?? '',
+    amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
+    renewals: readInteger(entry, 'renewals') ?? 0,
+    recallRequested: readBoolean(entry, 'wanted'),
+  };
+}
+
+function readShare(entry: WireObject): readonly [string, Amounts] {
+  return [readText(entry, 'namespace') ?? '', readAmounts(entry, 'used') ?? NO_AMOUNTS];
+}
+
+function readReservation(entry: WireObject): Reservation {
+  const claim = readText(entry, 'claim');
+  const generation = readInteger(entry, 'generation');
+  return {
+    uid: readText(entry, 'uid') ?? '',
+    namespace: readText(entry, 'namespace') ?? '',
+    pod: readText(entry, 'pod') ?? '',
+    amounts: readAmounts(entry, 'amounts') ?? NO_AMOUNTS,
+    admittedAt: readInstant(entry, 'admittedAt') ?? 0,
+    ...(generation !== undefined && { generation }),
+    ...(claim !== undefined && { claim }),
+  };
+}
+
+/** The fields of a status that hold the ledger. */
+export function encodeLedger({ used, byNamespace, reservations, slices }: LedgerState) {
+  return {
+    used: encodeAmounts(used),
+    byNamespace: Array.from(byNamespace, ([namespace, amounts]) => ({ namespace, used: encodeAmounts(amounts) })),
+    reservations: Array.from(reservations.values(), encodeReservation),
+    slices: Array.from(slices.values(), encodeSlice),
+  };
+}
+
+function encodeSlice({ holder, amounts, renewals, recallRequested }: Slice) {
+  return { holder, amounts: encodeAmounts(amounts), renewals, ...(recallRequested && { wanted: true }) };
+}
+
+/** A reservation never changes and is written many times, so its encoding is kept. */
+const encodedReservations = new WeakMap<Reservation, object>();
+
+function encodeReservation(reservation: Reservation): object {
+  const known = encodedReservations.get(reservation);
+  if (known !== undefined) return known;
+  const { amounts, admittedAt, ...rest } = reservation;
+  const encoded = { ...rest, amounts: encodeAmounts(amounts), admittedAt: timeText(admittedAt) };
+  encodedReservations.set(reservation, encoded);
+  return encoded;
 }

@@ -27,7 +27,7 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
-import { encodeEvictedPod } from './evicted-pods.ts';
+import { encodeEvictedPod } from './disruption.ts';
 import {
   fieldsOf,
   instantOf,

@@ -13,8 +13,7 @@ import {
 } from '#shared/kube/decode/decode-objects.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
-import { readSlices } from '#shared/api/quota-ledger.ts';
+import { decodePriorityQuota, readSlices } from '#shared/api/priority-quota.ts';
 import {
   type Decoded,
   decodeObject,

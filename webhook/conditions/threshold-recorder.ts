@@ -4,9 +4,8 @@ import {
   type ThresholdReport,
 } from '#shared/domain/pressure/threshold-record.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { decodePolicy } from '#shared/api/node-pressure-policy/decode-policy.ts';
+import { decodePolicy, encodeThresholdRecords } from '#shared/api/node-pressure-policy/decode-policy.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import { encodeThresholdRecords } from '#shared/api/node-pressure-policy/threshold-records.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import { type Condition, conditionsPatch, fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';

@@ -8,8 +8,7 @@ import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
-import { encodeLedger, readLedger } from '#shared/api/quota-ledger.ts';
+import { decodePriorityQuota, encodeLedger, readLedger } from '#shared/api/priority-quota.ts';
 import {
   type Decoded,
   decodeObject,

@@ -19,11 +19,23 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/model/texts.ts';
-import { encodeObject, encodeSelector, present } from '#shared/api/fields.ts';
+import {
+  encodeObject,
+  encodeSelector,
+  present,
+  choiceOf,
+  type Fields,
+  fieldsOf,
+  instantOf,
+  integerOf,
+  keyOf,
+  listOf,
+  timeText,
+} from '#shared/api/fields.ts';
 import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-order.ts';
+import { MOST_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import type { AgentPolicy, Mode } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
-import { decodeThresholdRecords } from './threshold-records.ts';
 import type {
   NodePressurePolicySpec,
   BySignal,
@@ -199,4 +211,33 @@ function readRankingKeys(ranking: WireObject, key: string): readonly PolicyKeyNa
   if (unknown !== undefined)
     return refuseField(key, `expected ${Object.keys(POLICY_KEYS).join(', ')}, got "${unknown}"`);
   return names as readonly PolicyKeyName[];
+}
+
+const LONGEST_RULE = 256;
+const LONGEST_NAME = 253;
+const MOST_NODES = 16;
+const STATES = ['New', 'Held', 'Confirmed'] as const;
+
+/** Reads `status.thresholds` of a NodePressurePolicy. Never throws: an entry that cannot be read is left out. */
+function decodeThresholdRecords(raw: KubeObject): readonly ThresholdRecord[] {
+  return listOf(fieldsOf(raw['status'])['thresholds'], MOST_RECORDS, decodeRecord);
+}
+
+function decodeRecord(entry: Fields): ThresholdRecord | undefined {
+  const rule = keyOf(entry['rule'], LONGEST_RULE);
+  const state = choiceOf(entry['state'], STATES);
+  const generation = integerOf(entry['generation']);
+  const since = instantOf(entry['since']);
+  if (rule === undefined || state === undefined || generation === undefined || since === undefined) return undefined;
+  const nodes: readonly unknown[] = Array.isArray(entry['nodes']) ? entry['nodes'].slice(0, MOST_NODES) : [];
+  return { rule, state, generation, since, nodes: nodes.map((node) => keyOf(node, LONGEST_NAME)).filter(isText) };
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined;
+}
+
+/** The records as the API server takes them. */
+export function encodeThresholdRecords(records: readonly ThresholdRecord[]): readonly object[] {
+  return records.map((record) => ({ ...record, since: timeText(record.since) }));
 }

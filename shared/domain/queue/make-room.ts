@@ -1,7 +1,11 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
+import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { openTrial, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -168,4 +172,23 @@ function spent(budgets: RoomState['budgets'], victims: readonly RunningPod[]): R
   const left = new Map(budgets);
   for (const name of victims.flatMap((victim) => victim.budgets)) left.set(name, (left.get(name) ?? Infinity) - 1);
   return left;
+}
+
+/**
+ * Whether a pod fits on a node without the victims, by all filters of kube-scheduler that the extender has, too: taints,
+ * affinity, ports, spread and amounts (S2-24). Stale as soon as the snapshot changes. A victim that the snapshot does not
+ * have on that node makes the answer no.
+ */
+export function fitCheck(snapshot: ClusterSnapshot, pod: Pod): NonNullable<ReclaimQuestion['fits']> {
+  const state = prefilter(snapshot, pod);
+  return (name, victims) => {
+    const entry = snapshot.nodes.get(name);
+    if (entry === undefined || state.nodeFilters.some((filter) => filter(entry) !== undefined)) return false;
+    const { uids } = sheetOf(entry);
+    const indexes = victims.map(({ uid }) => uids.indexOf(uid));
+    if (indexes.includes(-1)) return false;
+    const trial = openTrial(state, entry);
+    takeOff(trial, indexes);
+    return refusalIn(trial) === undefined;
+  };
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodePriorityQuota, encodePriorityQuota } from '#shared/api/priority-quota.ts';
-import { decodeLedger, encodeLedger } from '#shared/api/quota-ledger.ts';
+import { decodePriorityQuota, encodePriorityQuota, decodeLedger, encodeLedger } from '#shared/api/priority-quota.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { amounts, selector, time, word } from './generated-fields.ts';
 

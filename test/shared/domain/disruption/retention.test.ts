@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expiredRecords } from '#shared/domain/disruption/retention.ts';
+import { expiredRecords } from '#shared/domain/disruption/disruption.ts';
 
 const KEEP = { keepMs: 100, perNamespace: 2, total: 3 };
 

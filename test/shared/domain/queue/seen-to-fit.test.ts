@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideReclaim } from '#shared/domain/queue/reclaim.ts';
-import { fitCheck } from '#shared/domain/queue/seen-to-fit.ts';
+import { fitCheck } from '#shared/domain/queue/make-room.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 import { cpu, node, question, queue, running, waiting } from './builders.ts';
