@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
+import { createPodScanner } from '#agent/observe/node/kernel-pods.ts';
 import { median } from '#bench/shared/support/quantile.ts';
 import { NODE_FLAGS } from '#test/agent/agent-process.ts';
 import { createPodGroups, type PodGroups } from '#test/agent/pod-groups.ts';

@@ -85,7 +85,7 @@ function removeFirst(place: Map<string, Socket>): Socket | undefined {
 const LINGER_MS = 5_000;
 /** More would keep others from being connected at all. */
 const MOST_LINGERING = 32;
-/** The first came first. */
+/** In insertion order: the oldest is closed first. */
 const lingering = new Set<Socket>();
 
 /**

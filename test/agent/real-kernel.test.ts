@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
+import { createPodScanner } from '#agent/observe/node/kernel-pods.ts';
 import { type AgentProcess, groupPod, startAgent } from './agent-process.ts';
 import { hog, realPods, whyNoRealPods } from './real-pods.ts';
 import { eventually } from '#test/build/waiting.ts';

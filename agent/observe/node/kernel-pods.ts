@@ -1,12 +1,19 @@
 import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
-import { type CgroupLayout, podCgroupPath } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { memoryCgroupSource } from '#agent/observe/cgroup/memory-cgroup.ts';
+import { type CgroupLayout, podCgroupPath, type PodCgroupName } from '#agent/observe/cgroup/cgroup-layout.ts';
+import { memoryCgroupSource, type CgroupMemory } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { nextSample, type PodSample } from '#agent/observe/cgroup/pod-rates.ts';
-import { createPodScanner } from '#agent/observe/cgroup/pod-scanner.ts';
-import { valueOf } from '#agent/observe/source/reading.ts';
+import { valueOf, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import {
+  closeDetails,
+  openDetails,
+  readDetails,
+  type CgroupDetails,
+  type DetailSources,
+  type CgroupPids,
+} from '#agent/observe/cgroup/cgroup-details.ts';
 
 const NO_DISK: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
 /** What runtimes add to a container's id in the name of its cgroup; nothing with the cgroupfs driver. */
@@ -104,4 +111,59 @@ function containerMemory(layout: CgroupLayout, directory: string, id: string): n
     if (memory !== undefined) return memory.workingSetBytes;
   }
   return undefined;
+}
+
+/** Reads the cgroups of the followed pods; it never walks the tree. */
+export interface PodScanner {
+  /** Opens the files of new pods and closes those of removed pods. */
+  readonly follow: (pods: readonly PodCgroupName[]) => void;
+  /** Two files per pod, so that it can run every 100 ms near a threshold. */
+  readonly readMemory: (uid: string) => Reading<CgroupMemory> | undefined;
+  /** One file per pod. */
+  readonly readProcesses: (uid: string) => Reading<CgroupPids> | undefined;
+  readonly readDetails: (uid: string) => CgroupDetails | undefined;
+  readonly close: () => void;
+}
+
+interface PodSources {
+  readonly path: string;
+  readonly memory: Source<CgroupMemory>;
+  readonly details: DetailSources;
+}
+
+function openSources(layout: CgroupLayout, path: string): PodSources {
+  return { path, memory: memoryCgroupSource(layout, path), details: openDetails(layout, path) };
+}
+
+/** Keyed by the UID given to `follow`. */
+export function createPodScanner(layout: CgroupLayout): PodScanner {
+  const open = new Map<string, PodSources>();
+
+  function drop(uid: string, sources: PodSources): void {
+    sources.memory.close();
+    closeDetails(sources.details);
+    open.delete(uid);
+  }
+
+  function follow(pods: readonly PodCgroupName[]): void {
+    const paths = new Map(pods.map((pod) => [pod.uid, podCgroupPath(layout, pod)]));
+    for (const [uid, sources] of open) if (paths.get(uid) !== sources.path) drop(uid, sources);
+    for (const [uid, path] of paths) if (!open.has(uid)) open.set(uid, openSources(layout, path));
+  }
+
+  function detailsOf(uid: string): CgroupDetails | undefined {
+    const sources = open.get(uid);
+    return sources === undefined ? undefined : readDetails(sources.details);
+  }
+
+  function close(): void {
+    for (const [uid, sources] of open) drop(uid, sources);
+  }
+  return {
+    follow,
+    readMemory: (uid) => open.get(uid)?.memory.read(),
+    readProcesses: (uid) => open.get(uid)?.details.pids.read(),
+    readDetails: detailsOf,
+    close,
+  };
 }

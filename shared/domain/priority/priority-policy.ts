@@ -49,11 +49,7 @@ export interface RecordedRule extends Pick<ClassRule, 'ownerKinds' | 'className'
 }
 
 /** Where a policy says which class pods get. */
-interface Giving {
-  readonly name: string;
-  readonly defaultClassName: string | undefined;
-  readonly classRules: readonly ClassRule[];
-}
+type Giving = Pick<PriorityPolicy, 'name' | 'defaultClassName' | 'classRules'>;
 
 const ALL_PODS: RecordedRule['pods'] = { requirements: [], matches: () => true };
 
