@@ -3,6 +3,7 @@ import { type AffinityTerm, selectsPod, sharedTerms } from '#shared/domain/pod/a
 import type { Pod, WeightedPodTerm } from '#shared/domain/pod/pod.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { hasTrait, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import type { PassCluster, PassNode } from './pass-cluster.ts';
 
 /** A pod whose own terms attract or repel others, and its node. */
@@ -15,9 +16,8 @@ interface SocialPod {
 export function* findSocialPods({ nodes }: PassCluster): Steps<readonly SocialPod[]> {
   const found: SocialPod[] = [];
   for (const node of nodes) {
-    for (const { pod } of node.entry.occupancy.pods) {
-      const { podAffinity, preferredPodTerms } = pod.spec.scheduling;
-      if (podAffinity.length + preferredPodTerms.length > 0) found.push({ pod, node });
+    for (const placed of node.entry.occupancy.pods) {
+      if (hasTrait(placed, TRAITS.attracts)) found.push({ pod: placed.pod, node });
     }
     yield;
   }

@@ -1,4 +1,4 @@
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
 import type { PolicyKind } from './policy.ts';
@@ -94,7 +94,7 @@ export type ReachedGain = (move: PastMove, replacement: PlacedPod, node: PassNod
 export interface Judgement {
   readonly reachedBy: (policy: PolicyKind) => ReachedGain;
   /** Whether a pod fails where it runs: then the move that it came from has brought nothing. */
-  readonly isFailing: (pod: Pod) => boolean;
+  readonly isFailing: (placed: PlacedPod) => boolean;
 }
 
 /** The memory at the beginning of a pass: replacements are looked up, stops begin and end, old moves are forgotten. */
@@ -148,7 +148,7 @@ function judgedAnew(move: PastMove, { isFailing, group }: Settling): PastMove {
   const { replacement, policy } = move;
   if (policy !== 'badService' || replacement === undefined) return move;
   const placed = group?.pods.find(({ pod }) => pod.uid === replacement.uid);
-  if (placed === undefined || !isFailing(placed.pod)) return move;
+  if (placed === undefined || !isFailing(placed)) return move;
   return { ...move, replacement: { ...replacement, reached: 0 } };
 }
 

@@ -4,7 +4,7 @@ import { type OwnerKey, ownerId, ownerKeyOf } from '#shared/domain/pod/pod-owner
 import type { Container, Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot, PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { whyClosed } from './closed-nodes.ts';
 
 /*
@@ -128,8 +128,8 @@ function meanCapacityOf(nodes: readonly PassNode[]): Float64Array {
 function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNode, 'used' | 'closed'>): PassNode {
   const { allocatable, allowedPods, occupancy } = entry;
   const width = Math.max(allocatable.length, occupancy.requested.length, MEMORY + 1);
-  const held = { row: rowOf(occupancy.requested, width), scored: new Float64Array(2) };
-  const later = { row: rowOf(occupancy.requested, width), scored: new Float64Array(2) };
+  const held = sumsOf(occupancy.requested, width);
+  const later = sumsOf(occupancy.requested, width);
   for (const { row } of occupancy.nominated) addRow(held.row, row, 1);
   return {
     index,
@@ -142,6 +142,12 @@ function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNo
     freeSlots: Number(allowedPods) - occupancy.pods.length - occupancy.nominated.length,
     closed,
   };
+}
+
+/** As if each pod requested cpu and memory. */
+function sumsOf(requested: PlacedPod['row'], width: number): Sums {
+  const row = rowOf(requested, width);
+  return { row, scored: row.slice(CPU, MEMORY + 1) };
 }
 
 function rowOf(amounts: readonly (number | bigint)[], width: number): Float64Array {
@@ -157,11 +163,9 @@ export function addRow(sums: Float64Array, row: PlacedPod['row'], times: number)
   }
 }
 
-function countPod(node: PassNode, placed: PlacedPod, index: OwnerIndex): void {
-  const scored = scoredAmounts(placed);
-  addScored(node.held, scored, 1);
-  if (placed.pod.deletion === undefined) addScored(node.later, scored, 1);
-  else addRow(node.later.row, placed.row, -1);
+function countPod({ held, later }: PassNode, placed: PlacedPod, index: OwnerIndex): void {
+  if (hasTrait(placed, TRAITS.lacksRequests)) for (const sums of [held, later]) addScored(sums, defaultsOf(placed), 1);
+  if (hasTrait(placed, TRAITS.terminating)) addPod(later, placed, -1);
   index.groupOf(placed.pod)?.pods.push(placed);
 }
 
@@ -187,15 +191,17 @@ const DEFAULT_MILLI_CPU = 100;
 const DEFAULT_MEMORY = 200 * 1024 * 1024;
 
 /** `pkg/scheduler/util/pod_resources.go` GetNonzeroRequests. Exact where a pod requests both or neither. */
-export function scoredAmounts({ pod, row }: PlacedPod): readonly [cpu: number, memory: number] {
-  const cpu = Number(row[CPU] ?? 0);
-  const memory = Number(row[MEMORY] ?? 0);
-  if (cpu > 0 && memory > 0) return [cpu, memory];
-  const containers = pod.spec.containers;
-  return [
-    cpu + DEFAULT_MILLI_CPU * without(containers, 'cpu'),
-    memory + DEFAULT_MEMORY * without(containers, 'memory'),
-  ];
+export function scoredAmounts(placed: PlacedPod): readonly [cpu: number, memory: number] {
+  const { row } = placed;
+  const [cpu, memory] = defaultsOf(placed);
+  return [Number(row[CPU] ?? 0) + cpu, Number(row[MEMORY] ?? 0) + memory];
+}
+
+/** What counts of cpu and memory beyond what the pod requests. */
+function defaultsOf(placed: PlacedPod): readonly [cpu: number, memory: number] {
+  if (!hasTrait(placed, TRAITS.lacksRequests)) return [0, 0];
+  const { containers } = placed.pod.spec;
+  return [DEFAULT_MILLI_CPU * without(containers, 'cpu'), DEFAULT_MEMORY * without(containers, 'memory')];
 }
 
 function without(containers: readonly Container[], resource: string): number {

@@ -20,7 +20,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   const before = unevenness(cluster);
   const settled = settleMoves(input.memory, cluster, {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
-    isFailing: (pod) => failureOf(pod, policy.badService, cluster.measurements) !== undefined,
+    isFailing: (placed) => failureOf(placed, policy.badService, cluster.measurements) !== undefined,
   });
   const memory = { ...settled, ...countReadings(settled, cluster, policy.underused) };
   const restraint = RESTRAINTS[policy.aggressiveness];

@@ -1,6 +1,6 @@
 import { type AffinityTerm, sharedTerms, TermIndex } from '#shared/domain/pod/affinity-term.ts';
 import { type HostPort, sharedHostPorts } from '#shared/domain/pod/host-port.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { ContainerStatus, Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
@@ -11,6 +11,8 @@ const NONE: readonly never[] = [];
 /** A pod that holds or is promised a place on a node, prepared once for many decisions. */
 export interface PlacedPod {
   readonly pod: Pod;
+  /** Its `TRAITS`. */
+  readonly traits: number;
   readonly priority: number;
   /** In seconds since 1970, which V8 keeps in the object itself; `undefined` where the pod has not started. */
   readonly startedAt: number | undefined;
@@ -24,6 +26,27 @@ export interface PlacedPod {
   budgets: readonly BudgetEntry[];
 }
 
+/**
+ * What a pass over all pods of a cluster looks for, as bits of one number: of most pods it reads nothing else, and with
+ * 150,000 pods that time is spent waiting for memory.
+ */
+export const TRAITS = {
+  terminating: 1,
+  /** It has rules or preferences about the node that it runs on. */
+  placementRules: 2,
+  /** It has terms that count in the scores of other pods. */
+  attracts: 4,
+  /** A container has ended since the pod was placed. */
+  hasEnded: 8,
+  /** It requests no cpu or no memory. */
+  lacksRequests: 16,
+} as const;
+
+/** Whether a pod has one of the `TRAITS`. */
+export function hasTrait({ traits }: Pick<PlacedPod, 'traits'>, trait: number): boolean {
+  return (traits & trait) !== 0;
+}
+
 /** What a pod takes. Requests follow a resize in progress. `pkg/scheduler/framework/types.go` PodInfo.CalculateResource. */
 export function amountsOf(pod: Pod): ReadonlyMap<string, Whole> {
   return scheduledAmounts(podRequests(pod, SCHEDULER_VIEW));
@@ -33,6 +56,7 @@ export function amountsOf(pod: Pod): ReadonlyMap<string, Whole> {
 export function preparePlacedPod(pod: Pod, row: readonly Whole[], arrival: number): PlacedPod {
   return {
     pod,
+    traits: traitsOf(pod, row),
     priority: priorityOf(pod),
     startedAt: secondsOf(pod.status.startTime),
     arrival,
@@ -41,6 +65,33 @@ export function preparePlacedPod(pod: Pod, row: readonly Whole[], arrival: numbe
     antiAffinity: orNone(sharedTerms(pod, pod.spec.scheduling.podAntiAffinity)),
     budgets: NONE,
   };
+}
+
+function traitsOf(pod: Pod, row: readonly Whole[]): number {
+  const { containers, initContainers } = pod.status;
+  const { podAffinity, preferredPodTerms } = pod.spec.scheduling;
+  const { terminating, placementRules, attracts, hasEnded, lacksRequests } = TRAITS;
+  return (
+    (pod.deletion === undefined ? 0 : terminating) |
+    (hasPlacementRules(pod) ? placementRules : 0) |
+    (podAffinity.length + preferredPodTerms.length > 0 ? attracts : 0) |
+    (containers.some(endedBefore) || initContainers.some(endedBefore) ? hasEnded : 0) |
+    (requestsBoth(row) ? 0 : lacksRequests)
+  );
+}
+
+function hasPlacementRules({ spec }: Pod): boolean {
+  const { nodeAffinity, nodeSelector, podAntiAffinity, topologySpread, preferredNodeTerms } = spec.scheduling;
+  const isBound = nodeAffinity !== undefined || nodeSelector.size > 0 || podAntiAffinity.length > 0;
+  return isBound || topologySpread.length > 0 || preferredNodeTerms.length > 0;
+}
+
+function requestsBoth([cpu = 0, memory = 0]: readonly Whole[]): boolean {
+  return cpu > 0 && memory > 0;
+}
+
+function endedBefore({ restartCount, endReason }: ContainerStatus): boolean {
+  return restartCount > 0 || endReason !== undefined;
 }
 
 /** Most lists are empty, and one empty list does for all. */

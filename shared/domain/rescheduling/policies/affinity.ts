@@ -6,7 +6,7 @@ import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { AffinityPolicy, Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
 import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/static-fit.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { antiAffinityCheck, nodeAffinityCheck, type RuleCheck, spreadCheck } from './broken-rules.ts';
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
@@ -27,7 +27,7 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
   let looked = 0;
   for (const node of input.cluster.nodes) {
     for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
-      if (!cares(placed.pod.spec.scheduling)) continue;
+      if (!hasTrait(placed, TRAITS.placementRules)) continue;
       const rule = firstBroken(checks, placed, node);
       if (rule !== undefined) broken.push(...brokenWish(input, [placed, node], rule));
       else if (affinity.preferred) unmet.push(...unmetWish(input, [placed, node], best));
@@ -36,13 +36,6 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
     yield;
   }
   return [...groupsOf(broken, 2), ...groupsOf(unmet, 1)];
-}
-
-/** Whether any rule or preference of a pod is about the node that it runs on. */
-function cares(rules: SchedulingRules): boolean {
-  const { nodeAffinity, nodeSelector, podAntiAffinity, topologySpread, preferredNodeTerms } = rules;
-  const isBound = nodeAffinity !== undefined || nodeSelector.size > 0 || podAntiAffinity.length > 0;
-  return isBound || topologySpread.length > 0 || preferredNodeTerms.length > 0;
 }
 
 function groupsOf(wishes: readonly Wish[], urgency: number): readonly WishGroup[] {

@@ -42,7 +42,7 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
   const failing: Failing[] = [];
   for (const node of cluster.nodes) {
     for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
-      const failure = failureOf(placed.pod, policy, cluster.measurements, before);
+      const failure = failureOf(placed, policy, cluster.measurements, before);
       if (failure !== undefined) failing.push({ placed, node, failure });
     }
     yield;

@@ -5,6 +5,7 @@ import { FAILS } from '#shared/domain/rescheduling/messages.ts';
 import type { Measurements } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** What a pod fails at where it runs (S3-4). */
 export interface Failure extends Harm {
@@ -21,15 +22,16 @@ const NOTHING_BEFORE: CountedBefore = () => 0;
 
 /** The first limit of the policy that a pod reaches; `undefined` where it reaches none, or nothing is known of it. */
 export function failureOf(
-  pod: Pod,
+  placed: PlacedPod,
   policy: BadServicePolicy | undefined,
   { figuresOf }: Pick<Measurements, 'figuresOf'>,
   before = NOTHING_BEFORE,
 ): Failure | undefined {
   if (policy === undefined) return undefined;
+  const figures = figuresOf?.(placed.pod.uid);
+  if (figures === undefined && !hasTrait(placed, TRAITS.hasEnded)) return undefined;
+  const { pod } = placed;
   const { oomKills, restarts, stalls } = policy;
-  const figures = figuresOf?.(pod.uid);
-  if (figures === undefined && !hasEverEnded(pod)) return undefined;
   const reached = (kind: 'restarts' | 'oomKills', count: number, limit = Infinity): Failure | undefined => {
     const isReached = count - before({ uid: pod.uid, kind }) >= limit;
     return isReached ? { uid: pod.uid, kind, count, resource: 'memory', fails: FAILS[kind](count, limit) } : undefined;
@@ -50,15 +52,6 @@ function stallOf(uid: string, figures: PodFigures | undefined, limit = Infinity)
   const count = waits(resource);
   if (count < limit) return undefined;
   return { uid, kind: 'stalls', count, resource, fails: FAILS.stalls(count, limit, resource) };
-}
-
-/** Whether a container has ended since the pod was placed: of most pods none has, and there are many. */
-function hasEverEnded({ status: { containers, initContainers } }: Pod): boolean {
-  return containers.some(endedBefore) || initContainers.some(endedBefore);
-}
-
-function endedBefore({ restartCount, endReason }: ContainerStatus): boolean {
-  return restartCount > 0 || endReason !== undefined;
 }
 
 function containersOf({ status }: Pod): readonly ContainerStatus[] {
