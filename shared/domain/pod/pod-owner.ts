@@ -71,6 +71,11 @@ export function ownerId(owner: OwnerKey): string {
   return `${ownerText(owner)} ${owner.uid ?? ''}`;
 }
 
+/** The namespace and the UID in an `ownerId`; the UID is empty where the owner has none. */
+export function placeInOwnerId(id: string): { readonly namespace: string; readonly uid: string } {
+  return { namespace: id.slice(0, id.indexOf('/')), uid: id.slice(id.lastIndexOf(' ') + 1) };
+}
+
 /** An owner as messages and `status.evictions` name it: `namespace/Kind/name`. */
 export function ownerText({ namespace, kind, name }: OwnerKey): string {
   return `${namespace}/${kind}/${name}`;

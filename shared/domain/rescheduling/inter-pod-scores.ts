@@ -3,8 +3,8 @@ import { type AffinityTerm, selectsPod, sharedTerms } from '#shared/domain/pod/a
 import type { Pod, WeightedPodTerm } from '#shared/domain/pod/pod.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { hasTrait, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
-import type { PassCluster, PassNode } from './pass-cluster.ts';
+import { TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
+import { type PassCluster, type PassNode, podsWith } from './pass-cluster.ts';
 
 /** A pod whose own terms attract or repel others, and its node. */
 interface SocialPod {
@@ -16,9 +16,7 @@ interface SocialPod {
 export function* findSocialPods({ nodes }: PassCluster): Steps<readonly SocialPod[]> {
   const found: SocialPod[] = [];
   for (const node of nodes) {
-    for (const placed of node.entry.occupancy.pods) {
-      if (hasTrait(placed, TRAITS.attracts)) found.push({ pod: placed.pod, node });
-    }
+    for (const { pod } of podsWith(node, TRAITS.attracts)) found.push({ pod, node });
     yield;
   }
   return found;

@@ -1,6 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { OwnerGroup, PassCluster, PassNode } from './pass-cluster.ts';
+import type { OwnerGroup } from './owner-groups.ts';
+import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
 import type { PolicyKind } from './policy.ts';
 
 /*
@@ -106,7 +107,7 @@ export function settleMoves(
   const owners = new Map<string, OwnerMemory>();
   const settled: SettledMove[] = [];
   for (const [id, owner] of memory.owners) {
-    const moves = settleOwner(owner.moves, { cluster, group: cluster.owners.get(id), ...judgement });
+    const moves = settleOwner(owner.moves, { cluster, group: cluster.owners.byId(id), ...judgement });
     settled.push(...moves.filter(isSettled).filter((move) => isOpen(owner.moves, move)));
     const kept = moves.filter(({ at }) => at > cluster.now - STOP_MS);
     const stop = runningStop(owner.stop, cluster.now) ?? stopFor(kept, owner.stop, cluster.now);
@@ -160,9 +161,11 @@ function replacementOf({ at }: PastMove, { cluster, group }: Settling, taken: Re
   const young = (group?.pods ?? []).filter(
     ({ pod }) => pod.deletion === undefined && !taken.has(pod.uid) && (pod.status.startTime ?? cluster.now) >= since,
   );
-  const [placed] = young.toSorted((a, b) => (a.startedAt ?? Infinity) - (b.startedAt ?? Infinity));
-  const node = cluster.byName.get(placed?.pod.spec.nodeName ?? '');
-  return placed === undefined || node === undefined ? undefined : { placed, node };
+  const found = young.map((placed) => ({ placed, node: nodeOf(cluster, placed) }));
+  const startOf = ({ placed: { startedAt = Infinity } }: (typeof found)[number]): number => startedAt;
+  return found.toSorted(
+    (a, b) => startOf(a) - startOf(b) || a.node.index - b.node.index || a.placed.arrival - b.placed.arrival,
+  )[0];
 }
 
 function runningStop(stop: OwnerStop | undefined, now: Instant): OwnerStop | undefined {

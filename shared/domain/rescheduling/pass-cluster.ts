@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { type OwnerKey, ownerId, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Container, Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { Container, Instant } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot, PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
+import { hasTrait, type PlacedPod, TRAITS, traitsOfPods } from '#shared/domain/snapshot/placed-pod.ts';
 import { whyClosed } from './closed-nodes.ts';
+import { createOwnerGroups, type OwnerGroups } from './owner-groups.ts';
 
 /*
  * The cluster of one pass in plain numbers. The snapshot is shared with the extender and must not change, so what a pass
@@ -29,6 +29,8 @@ export interface PassNode {
   readonly index: number;
   readonly name: string;
   readonly entry: NodeEntry;
+  /** The `TRAITS` of its pods together. */
+  readonly traits: number;
   /** By column. */
   readonly capacity: Float64Array;
   /** With the pods that still terminate. */
@@ -40,13 +42,6 @@ export interface PassNode {
   freeSlots: number;
   /** Why it is neither source nor target. */
   readonly closed: Because | undefined;
-}
-
-/** The pods of one controller. */
-export interface OwnerGroup {
-  readonly id: string;
-  readonly key: OwnerKey;
-  readonly pods: PlacedPod[];
 }
 
 /** Measured use of a pod: milli of cpu, bytes of memory. */
@@ -71,9 +66,7 @@ export interface PassCluster {
   readonly byName: ReadonlyMap<string, PassNode>;
   /** By column, of the open nodes that have any. */
   readonly meanCapacity: Float64Array;
-  readonly owners: ReadonlyMap<string, OwnerGroup>;
-  /** The same by namespace. */
-  readonly ownersIn: (namespace: string) => readonly OwnerGroup[];
+  readonly owners: OwnerGroups;
   readonly measurements: Measurements;
   /** Whether kube-scheduler finds the controllers of a kind, whose pods it then spreads without being told. */
   readonly spreads: (kind: string) => boolean;
@@ -90,7 +83,9 @@ export interface ReadOptions {
   readonly spreads?: PassCluster['spreads'];
 }
 
-const PODS_PER_STEP = 500;
+const NODES_PER_STEP = 50;
+/** What makes the sums of a pod differ from what it requests. */
+const SUMMED = TRAITS.terminating | TRAITS.lacksRequests;
 
 /** Reads a snapshot into numbers. */
 export function* readCluster(
@@ -99,22 +94,16 @@ export function* readCluster(
   { now, isSelected, spreads = (kind) => SPREAD_KINDS.includes(kind) }: ReadOptions,
 ): Steps<PassCluster> {
   const nodes: PassNode[] = [];
-  const index = createOwnerIndex();
-  let looked = 0;
   for (const entry of snapshot.nodes.values()) {
     const closed = whyClosed(entry.node, snapshot.pressures.get(entry.node.name), { now, isSelected });
     const node = readNode(entry, nodes.length, { used: usedOn(entry, measurements), closed });
-    nodes.push(node);
-    for (const placed of entry.occupancy.pods) {
-      countPod(node, placed, index);
-      if ((looked += 1) % PODS_PER_STEP === 0) yield;
-    }
+    for (const placed of podsWith(node, SUMMED)) countPod(node, placed);
+    if (nodes.push(node) % NODES_PER_STEP === 0) yield;
   }
   const byName = new Map(nodes.map((node) => [node.name, node]));
-  const byNamespace = Map.groupBy(index.groups.values(), ({ key }) => key.namespace);
-  const ownersIn = (namespace: string): readonly OwnerGroup[] => byNamespace.get(namespace) ?? [];
+  const owners = createOwnerGroups(snapshot, byName);
   const meanCapacity = meanCapacityOf(nodes.filter(({ closed }) => closed === undefined));
-  return { snapshot, nodes, byName, meanCapacity, owners: index.groups, ownersIn, measurements, spreads, now };
+  return { snapshot, nodes, byName, meanCapacity, owners, measurements, spreads, now };
 }
 
 function meanCapacityOf(nodes: readonly PassNode[]): Float64Array {
@@ -135,6 +124,7 @@ function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNo
     index,
     name: entry.node.name,
     entry,
+    traits: traitsOfPods(occupancy),
     capacity: rowOf(allocatable, width),
     held,
     later,
@@ -163,10 +153,9 @@ export function addRow(sums: Float64Array, row: PlacedPod['row'], times: number)
   }
 }
 
-function countPod({ held, later }: PassNode, placed: PlacedPod, index: OwnerIndex): void {
+function countPod({ held, later }: PassNode, placed: PlacedPod): void {
   if (hasTrait(placed, TRAITS.lacksRequests)) for (const sums of [held, later]) addScored(sums, defaultsOf(placed), 1);
   if (hasTrait(placed, TRAITS.terminating)) addPod(later, placed, -1);
-  index.groupOf(placed.pod)?.pods.push(placed);
 }
 
 function addScored({ scored }: Sums, [cpu, memory]: readonly [number, number], times: number): void {
@@ -226,39 +215,9 @@ export function addUse(sums: Float64Array, { cpu, memory }: PodUse, times: numbe
   sums[MEMORY] = (sums[MEMORY] as number) + times * memory;
 }
 
-interface OwnerIndex {
-  readonly groups: Map<string, OwnerGroup>;
-  readonly groupOf: (pod: Pod) => OwnerGroup | undefined;
-}
-
-/** Pods of one template share their list of owners, which is looked up much faster than a text is made. */
-function createOwnerIndex(): OwnerIndex {
-  const groups = new Map<string, OwnerGroup>();
-  const byList = new Map<Pod['owners'], OwnerGroup | undefined>();
-  function find(pod: Pod): OwnerGroup | undefined {
-    const key = ownerKeyOf(pod);
-    if (key === undefined) return undefined;
-    const id = ownerId(key);
-    const group = groups.get(id) ?? { id, key, pods: [] };
-    groups.set(id, group);
-    return group;
-  }
-  return {
-    groups,
-    groupOf: (pod) => {
-      const known = byList.get(pod.owners);
-      if (known !== undefined && known.key.namespace === pod.namespace) return known;
-      const group = find(pod);
-      byList.set(pod.owners, group);
-      return group;
-    },
-  };
-}
-
-/** The owner of a pod of the cluster. */
-export function ownerGroupOf({ owners }: PassCluster, pod: Pod): OwnerGroup | undefined {
-  const key = ownerKeyOf(pod);
-  return key === undefined ? undefined : owners.get(ownerId(key));
+/** The pods of a node that have a trait: of most nodes none has, and their pods are not read from memory. */
+export function podsWith(node: PassNode, trait: number): readonly PlacedPod[] {
+  return hasTrait(node, trait) ? node.entry.occupancy.pods.filter((placed) => hasTrait(placed, trait)) : [];
 }
 
 /** The node of a pod of some owner: owners are read off the nodes. */

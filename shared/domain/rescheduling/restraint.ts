@@ -4,7 +4,8 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { formerNodes, type OwnerMemory, type ReschedulingMemory, unplacedMoves } from './memory.ts';
 import { REASONS } from './messages.ts';
-import type { OwnerGroup, PassCluster } from './pass-cluster.ts';
+import type { OwnerGroup } from './owner-groups.ts';
+import type { PassCluster } from './pass-cluster.ts';
 import type { Restraint } from './policy.ts';
 import type { RunningPod } from './running-pod.ts';
 

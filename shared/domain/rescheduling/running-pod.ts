@@ -5,7 +5,8 @@ import { unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { REASONS } from './messages.ts';
-import { type OwnerGroup, ownerGroupOf, type PassCluster, type PassNode } from './pass-cluster.ts';
+import type { OwnerGroup } from './owner-groups.ts';
+import type { PassCluster, PassNode } from './pass-cluster.ts';
 
 declare const isRunning: unique symbol;
 
@@ -39,7 +40,7 @@ export function runningPod(
   const because =
     node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(pod, cluster.snapshot, rules);
   if (because !== undefined) return { kind: 'stays', because };
-  const owner = ownerGroupOf(cluster, pod);
+  const owner = cluster.owners.of(pod);
   if (owner === undefined) return { kind: 'stays', because: REASONS.noController({}) };
   return { kind: 'movable', pod: { placed, node, owner } as RunningPod };
 }

@@ -103,11 +103,9 @@ function countedBy(
   const matches = matcherOf(pod, constraint);
   const leaving = new Set([pod, ...arriving.map(({ placed }) => placed.pod)]);
   const found: PassNode[] = [];
-  for (const { pods } of cluster.ownersIn(pod.namespace)) {
-    for (const other of pods) {
-      if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
-      found.push(nodeOf(cluster, other));
-    }
+  for (const other of cluster.owners.podsIn(pod.namespace)) {
+    if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
+    found.push(nodeOf(cluster, other));
   }
   const moved = arriving.filter(
     ({ placed: { pod: other } }) => other.namespace === pod.namespace && matches(other.labels),

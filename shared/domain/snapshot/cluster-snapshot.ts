@@ -6,8 +6,8 @@ import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';
 
-/** What a tenant changes costs time by the pods of its own namespace only. */
-export type PodsByNamespace = Map<string, Set<PlacedPod>>;
+/** By namespace, then by the UID of the controller: what a tenant changes costs time by the pods of its own namespace only. */
+export type PodsByNamespace = Map<string, Map<string, Set<PlacedPod>>>;
 
 /**
  * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the
@@ -27,8 +27,7 @@ export interface ClusterSnapshot {
   readonly uncounted: Set<PlacedPod>;
   /** Pods on nodes that keep others away. */
   readonly antiAffine: AntiAffinePods;
-  /** By namespace, absent until a budget asks for them. */
-  podsByNamespace: PodsByNamespace | undefined;
+  readonly podsByNamespace: PodsByNamespace;
   /** By namespace, then by name. */
   readonly budgets: Map<string, Map<string, BudgetEntry>>;
   /** The same by slot; a slot may be free. */
@@ -54,7 +53,7 @@ export function emptySnapshot(): ClusterSnapshot {
     placedPods: new Map(),
     uncounted: new Set(),
     antiAffine: new AntiAffinePods(),
-    podsByNamespace: undefined,
+    podsByNamespace: new Map(),
     budgets: new Map(),
     budgetSlots: [],
     freeBudgetSlots: [],

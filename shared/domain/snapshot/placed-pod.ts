@@ -162,10 +162,12 @@ export interface Occupancy {
   readonly nominated: PlacedPod[];
   /** What the pods take together, by column. */
   readonly requested: Whole[];
+  /** The `TRAITS` of the pods together; absent after a pod with some was removed, until they are asked for. */
+  traits: number | undefined;
 }
 
 export function createOccupancy(): Occupancy {
-  return { pods: [], nominated: [], requested: [] };
+  return { pods: [], nominated: [], requested: [], traits: 0 };
 }
 
 /** Puts a pod among the others. */
@@ -173,6 +175,7 @@ export function admit(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   const before = pods.findLastIndex((other) => compareImportance(other, placed) <= 0);
   pods.splice(before + 1, 0, placed);
+  if (occupancy.traits !== undefined) occupancy.traits |= placed.traits;
   placed.row.forEach((amount, column) => (requested[column] = plus(requested[column] ?? 0, amount)));
 }
 
@@ -180,7 +183,14 @@ export function admit(occupancy: Occupancy, placed: PlacedPod): void {
 export function dismiss(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   pods.splice(pods.indexOf(placed), 1);
+  if (placed.traits !== 0) occupancy.traits = undefined;
   placed.row.forEach((amount, column) => (requested[column] = minus(requested[column] ?? 0, amount)));
+}
+
+/** The `TRAITS` that some pod has. */
+export function traitsOfPods(occupancy: Occupancy): number {
+  occupancy.traits ??= occupancy.pods.reduce((all, { traits }) => all | traits, 0);
+  return occupancy.traits;
 }
 
 /** One list, which all pods of a template share. */

@@ -1,7 +1,7 @@
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { hasEnded, isBound, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
-import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import { controllerOf, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import {
   admit,
   amountsOf,
@@ -12,13 +12,7 @@ import {
   type PlacedPod,
   preparePlacedPod,
 } from './placed-pod.ts';
-import {
-  type ClusterSnapshot,
-  forgetIfDeserted,
-  forgetSheet,
-  occupancyOf,
-  type PodsByNamespace,
-} from './cluster-snapshot.ts';
+import { type ClusterSnapshot, forgetIfDeserted, forgetSheet, occupancyOf } from './cluster-snapshot.ts';
 
 /**
  * Adds or replaces a pod: on its node, else among those nominated to a node, else not at all. Finished pods take no
@@ -123,33 +117,38 @@ export function placeOf(pod: Pod): string {
   return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
 }
 
-/** The pods of a namespace. The first question groups the pods of all namespaces. */
-export function podsIn(snapshot: ClusterSnapshot, namespace: string): Iterable<PlacedPod> {
-  snapshot.podsByNamespace ??= group(snapshot.placedPods.values());
-  return snapshot.podsByNamespace.get(namespace) ?? [];
+/** The pods of a namespace. */
+export function* podsIn({ podsByNamespace }: ClusterSnapshot, namespace: string): Generator<PlacedPod> {
+  for (const pods of podsByNamespace.get(namespace)?.values() ?? []) yield* pods;
+}
+
+/** The pods of a namespace whose controller has a UID; those without a controller where it is empty. */
+export function podsOfController(
+  { podsByNamespace }: ClusterSnapshot,
+  namespace: string,
+  uid: string,
+): Iterable<PlacedPod> {
+  return podsByNamespace.get(namespace)?.get(uid) ?? [];
 }
 
 /** Notes that the snapshot has a new pod. */
 function enter({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
-  if (podsByNamespace !== undefined) add(podsByNamespace, placed);
+  const { namespace } = placed.pod;
+  const uid = controllerOf(placed.pod)?.uid ?? '';
+  const ofNamespace = podsByNamespace.get(namespace) ?? new Map<string, Set<PlacedPod>>();
+  podsByNamespace.set(namespace, ofNamespace);
+  const pods = ofNamespace.get(uid);
+  if (pods === undefined) ofNamespace.set(uid, new Set([placed]));
+  else pods.add(placed);
 }
 
 /** Notes that a pod has left the snapshot. */
 function leave({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
   const { namespace } = placed.pod;
-  const pods = podsByNamespace?.get(namespace);
-  if (pods?.delete(placed) === true && pods.size === 0) podsByNamespace?.delete(namespace);
-}
-
-function group(all: Iterable<PlacedPod>): PodsByNamespace {
-  const grouped: PodsByNamespace = new Map();
-  for (const placed of all) add(grouped, placed);
-  return grouped;
-}
-
-function add(grouped: PodsByNamespace, placed: PlacedPod): void {
-  const { namespace } = placed.pod;
-  const pods = grouped.get(namespace);
-  if (pods === undefined) grouped.set(namespace, new Set([placed]));
-  else pods.add(placed);
+  const uid = controllerOf(placed.pod)?.uid ?? '';
+  const ofNamespace = podsByNamespace.get(namespace);
+  const pods = ofNamespace?.get(uid);
+  pods?.delete(placed);
+  if (pods?.size === 0) ofNamespace?.delete(uid);
+  if (ofNamespace?.size === 0) podsByNamespace.delete(namespace);
 }

@@ -3,10 +3,10 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { overTarget, relaxed, yardstickOf } from '#shared/domain/rescheduling/load.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import type { PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { type PassNode, podsWith } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { AffinityPolicy, Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
 import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/static-fit.ts';
-import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
+import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { antiAffinityCheck, nodeAffinityCheck, type RuleCheck, spreadCheck } from './broken-rules.ts';
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
@@ -26,8 +26,7 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
   const unmet: Wish[] = [];
   let looked = 0;
   for (const node of input.cluster.nodes) {
-    for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
-      if (!hasTrait(placed, TRAITS.placementRules)) continue;
+    for (const placed of node.closed === undefined ? podsWith(node, TRAITS.placementRules) : []) {
       const rule = firstBroken(checks, placed, node);
       if (rule !== undefined) broken.push(...brokenWish(input, [placed, node], rule));
       else if (affinity.preferred) unmet.push(...unmetWish(input, [placed, node], best));

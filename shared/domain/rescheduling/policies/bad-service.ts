@@ -5,17 +5,11 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import type { Harm, PastMove, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import {
-  CPU,
-  MEMORY,
-  type OwnerGroup,
-  ownerGroupOf,
-  type PassCluster,
-  type PassNode,
-} from '#shared/domain/rescheduling/pass-cluster.ts';
+import type { OwnerGroup } from '#shared/domain/rescheduling/owner-groups.ts';
+import { CPU, MEMORY, type PassCluster, type PassNode, podsWith } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
-import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { type CountedBefore, type Failure, failureOf } from './failing-pod.ts';
 import { LONG_AVOID_MS, type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
@@ -39,9 +33,11 @@ interface Named extends Pick<Wish, 'because' | 'held' | 'harmed'> {
 export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy): Steps<readonly WishGroup[]> {
   const { cluster, memory } = input;
   const before = policy.move === 'Aggressor' ? countedBefore(memory) : undefined;
+  const hasFigures = cluster.measurements.figuresOf !== undefined;
+  const mayFail = (node: PassNode) => (hasFigures ? node.entry.occupancy.pods : podsWith(node, TRAITS.hasEnded));
   const failing: Failing[] = [];
   for (const node of cluster.nodes) {
-    for (const placed of node.closed === undefined ? node.entry.occupancy.pods : []) {
+    for (const placed of node.closed === undefined ? mayFail(node) : []) {
       const failure = failureOf(placed, policy, cluster.measurements, before);
       if (failure !== undefined) failing.push({ placed, node, failure });
     }
@@ -162,7 +158,7 @@ type HarmfulNodes = ReadonlyMap<OwnerGroup | undefined, ReadonlySet<string>>;
 function harmfulNodes(cluster: PassCluster, found: readonly Pick<Named, 'placed' | 'node'>[]): HarmfulNodes {
   const nodes = new Map<OwnerGroup | undefined, Set<string>>();
   for (const { placed, node } of found) {
-    const owner = ownerGroupOf(cluster, placed.pod);
+    const owner = cluster.owners.of(placed.pod);
     nodes.set(owner, (nodes.get(owner) ?? new Set()).add(node.name));
   }
   return nodes;

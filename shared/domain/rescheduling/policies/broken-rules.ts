@@ -164,7 +164,7 @@ function domainsOf(
 /** Pods that the constraint may count: of its namespace, and with the first label of its selector where it has one. */
 function selectable({ cluster, labelled }: Counting, pod: Pod, { labelSelector }: TopologySpreadConstraint) {
   const [label] = labelSelector?.matchLabels ?? [];
-  if (label === undefined) return cluster.ownersIn(pod.namespace).flatMap(({ pods }) => pods);
+  if (label === undefined) return cluster.owners.podsIn(pod.namespace);
   return labelled(pod.namespace, labelText(label));
 }
 
@@ -173,10 +173,10 @@ function labelText([key, value]: readonly [string, string]): string {
 }
 
 /** The pods of controllers in a namespace by each of their labels. */
-function podsByLabel({ ownersIn }: PassCluster): Counting['labelled'] {
+function podsByLabel({ owners }: PassCluster): Counting['labelled'] {
   const ofNamespace = memoize((namespace: string) => {
     const byLabel = new Map<string, PlacedPod[]>();
-    for (const { pods } of ownersIn(namespace)) for (const placed of pods) addLabels(byLabel, placed);
+    for (const placed of owners.podsIn(namespace)) addLabels(byLabel, placed);
     return byLabel;
   });
   return (namespace, label) => ofNamespace(namespace).get(label) ?? [];

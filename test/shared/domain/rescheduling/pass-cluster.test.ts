@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { applyMove, nodeOf, ownerGroupOf, scoredAmounts } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { applyMove, nodeOf, scoredAmounts } from '#shared/domain/rescheduling/pass-cluster.ts';
+import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { amountsOf, buildNode, buildPod } from '#test/build/cluster.ts';
 import { clusterWith, nodeIn, NOON, replica, runningIn } from '#test/build/rescheduling.ts';
 
@@ -42,12 +43,14 @@ describe('the cluster of a pass', () => {
     const near = { ...replica({ name: 'n', node: 'a' }), owners: first.owners };
     const second = { ...replica({ name: 'r', node: 'b' }), owners: first.owners };
     const cluster = clusterWith({ nodes: NODES, pods: [first, near, other, second] });
-    const names = (namespace: string) => cluster.ownersIn(namespace).map(({ pods }) => pods.map(({ pod }) => pod.name));
-    expect(names('default')).toEqual([['p', 'n', 'r']]);
-    expect(names('shop')).toEqual([['q']]);
-    expect(names('none')).toEqual([]);
-    expect(ownerGroupOf(cluster, first)).toBe(ownerGroupOf(cluster, second));
-    expect(ownerGroupOf(cluster, { ...first, owners: [] })).toBeUndefined();
+    const names = (pods: readonly PlacedPod[] = []) => pods.map(({ pod }) => pod.name);
+    expect(names(cluster.owners.podsIn('default'))).toEqual(['p', 'n', 'r']);
+    expect(names(cluster.owners.podsIn('shop'))).toEqual(['q']);
+    expect(names(cluster.owners.podsIn('none'))).toEqual([]);
+    expect(names(cluster.owners.of(first)?.pods)).toEqual(['p', 'n', 'r']);
+    expect(names(cluster.owners.of(other)?.pods)).toEqual(['q']);
+    expect(cluster.owners.of(first)).toBe(cluster.owners.of(second));
+    expect(cluster.owners.of({ ...first, owners: [] })).toBeUndefined();
   });
 
   test('a pod of an owner is on its node', () => {

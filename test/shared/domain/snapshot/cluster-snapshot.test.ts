@@ -209,7 +209,7 @@ describe('budgets', () => {
     expect(snapshot.placedPods.get('uid-q')?.budgets).toHaveLength(1);
     for (const { pod: each } of snapshot.placedPods.values()) removePod(snapshot, each);
     removeBudget(snapshot, buildBudget('b', {}, 0));
-    expect([snapshot.podsByNamespace?.size, snapshot.budgets.size]).toEqual([0, 0]);
+    expect([snapshot.podsByNamespace.size, snapshot.budgets.size]).toEqual([0, 0]);
   });
 
   test('with changed counters keep their place and their pods', () => {
