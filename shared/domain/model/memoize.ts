@@ -1,11 +1,11 @@
 /** Computes a value once for each key and keeps it as long as the function. */
 export function memoize<K, V>(compute: (key: K) => V): (key: K) => V {
-  const kept = new Map<K, { readonly value: V }>();
+  const kept = new Map<K, V>();
   return (key) => {
     const known = kept.get(key);
-    if (known !== undefined) return known.value;
+    if (known !== undefined || kept.has(key)) return known as V;
     const value = compute(key);
-    kept.set(key, { value });
+    kept.set(key, value);
     return value;
   };
 }

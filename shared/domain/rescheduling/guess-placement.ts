@@ -5,13 +5,7 @@ import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/pre
 import { findSocialPods, interPodScores } from './inter-pod-scores.ts';
 import { REASONS } from './messages.ts';
 import { type PassCluster, type PassNode, scoredAmounts, type Sums, sumsWithout } from './pass-cluster.ts';
-import {
-  createNamespaceViews,
-  type NamespaceView,
-  type PodAwareFit,
-  podAwareFit,
-  relatedMove,
-} from './pod-aware-fit.ts';
+import { createNamespaceViews, type PodAwareFit, podAwareFit, relatedMove } from './pod-aware-fit.ts';
 import type { RunningPod } from './running-pod.ts';
 import { type Demand, normalizedScore, rawScores, rawSpread, resourceScore } from './scheduler-scores.ts';
 import { type Arrival, spreadScores } from './spread-scores.ts';
@@ -35,19 +29,17 @@ export interface Guesser {
 export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[]): Steps<Guesser> {
   const staticFitOf = createStaticFits(cluster.nodes);
   const social = yield* findSocialPods(cluster);
-  let views: NamespaceView | undefined;
-  const noViews: NamespaceView = () => cluster.snapshot;
+  const views = createNamespaceViews(cluster.snapshot);
   function* guess(pod: RunningPod, avoided: ReadonlySet<string>): Steps<PlacementGuess> {
     const related = relatedMove(cluster.snapshot, pod.placed, arrivals);
     if (related !== undefined) return unplaced(REASONS.relatedMove({ pod: nameOf(related.placed.pod) }));
-    if (hasPodRules(pod)) views ??= yield* createNamespaceViews(cluster.snapshot);
     const question: Question = {
       pod,
       avoided,
       demand: { row: pod.placed.row, scored: scoredAmounts(pod.placed) },
       fit: staticFitOf(pod.placed.pod),
       sumsOf: sumsFor(pod),
-      podAware: yield* podAwareFit(cluster.snapshot, views ?? noViews, pod.placed),
+      podAware: yield* podAwareFit(cluster.snapshot, views, pod.placed),
     };
     const feasible = feasibleNodes(cluster, question);
     if (feasible.length === 0) return unplaced(fitsNowhere(cluster, question));
@@ -55,12 +47,6 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
     return { kind: 'placed', nodes: bestOf(cluster, feasible, { ...question, arrivals, interPod }) };
   }
   return { cluster, arrivals, guess };
-}
-
-/** Whether rules of the pod count other pods. */
-function hasPodRules({ placed }: RunningPod): boolean {
-  const { podAffinity, podAntiAffinity, topologySpread } = placed.pod.spec.scheduling;
-  return podAffinity.length + podAntiAffinity.length + topologySpread.length > 0;
 }
 
 interface Question {

@@ -1,6 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { OwnerGroup } from './owner-groups.ts';
 import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
 import type { PolicyKind } from './policy.ts';
 
@@ -107,7 +106,7 @@ export function settleMoves(
   const owners = new Map<string, OwnerMemory>();
   const settled: SettledMove[] = [];
   for (const [id, owner] of memory.owners) {
-    const moves = settleOwner(owner.moves, { cluster, group: cluster.owners.byId(id), ...judgement });
+    const moves = settleOwner(owner.moves, { cluster, pods: cluster.owners.podsOf(id), ...judgement });
     settled.push(...moves.filter(isSettled).filter((move) => isOpen(owner.moves, move)));
     const kept = moves.filter(({ at }) => at > cluster.now - STOP_MS);
     const stop = runningStop(owner.stop, cluster.now) ?? stopFor(kept, owner.stop, cluster.now);
@@ -129,7 +128,8 @@ function isOpen(before: readonly PastMove[], { uid }: PastMove): boolean {
 
 interface Settling extends Judgement {
   readonly cluster: PassCluster;
-  readonly group: OwnerGroup | undefined;
+  /** Of the owner. */
+  readonly pods: readonly PlacedPod[];
 }
 
 function settleOwner(moves: readonly PastMove[], settling: Settling): readonly PastMove[] {
@@ -145,10 +145,10 @@ function settleOwner(moves: readonly PastMove[], settling: Settling): readonly P
 }
 
 /** A replacement that fails as well was not helped, however late that shows. */
-function judgedAnew(move: PastMove, { isFailing, group }: Settling): PastMove {
+function judgedAnew(move: PastMove, { isFailing, pods }: Settling): PastMove {
   const { replacement, policy } = move;
   if (policy !== 'badService' || replacement === undefined) return move;
-  const placed = group?.pods.find(({ pod }) => pod.uid === replacement.uid);
+  const placed = pods.find(({ pod }) => pod.uid === replacement.uid);
   if (placed === undefined || !isFailing(placed)) return move;
   return { ...move, replacement: { ...replacement, reached: 0 } };
 }
@@ -156,9 +156,9 @@ function judgedAnew(move: PastMove, { isFailing, group }: Settling): PastMove {
 const SECOND_MS = 1_000;
 
 /** The oldest pod of the owner that started after the move. Times in the API are whole seconds. */
-function replacementOf({ at }: PastMove, { cluster, group }: Settling, taken: ReadonlySet<string>) {
+function replacementOf({ at }: PastMove, { cluster, pods }: Settling, taken: ReadonlySet<string>) {
   const since = Math.floor(at / SECOND_MS) * SECOND_MS;
-  const young = (group?.pods ?? []).filter(
+  const young = pods.filter(
     ({ pod }) => pod.deletion === undefined && !taken.has(pod.uid) && (pod.status.startTime ?? cluster.now) >= since,
   );
   const found = young.map((placed) => ({ placed, node: nodeOf(cluster, placed) }));

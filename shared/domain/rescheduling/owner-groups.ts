@@ -12,12 +12,12 @@ export interface OwnerGroup {
   readonly pods: readonly PlacedPod[];
 }
 
-/** Owners are read once they are asked for: a pass looks at the owners of few of the pods. */
+/** Pods are read once they are asked for: a pass looks at the owners of few of them. */
 export interface OwnerGroups {
-  /** By `ownerId`. */
-  readonly byId: (id: string) => OwnerGroup | undefined;
-  /** The owner of a pod of the cluster. */
+  /** The owner of a pod of the cluster, the same object for all of its pods. */
   readonly of: (pod: Pod) => OwnerGroup | undefined;
+  /** The pods of an owner by its `ownerId`. */
+  readonly podsOf: (id: string) => readonly PlacedPod[];
   /** The pods of all owners in a namespace. */
   readonly podsIn: (namespace: string) => readonly PlacedPod[];
 }
@@ -25,31 +25,52 @@ export interface OwnerGroups {
 /** Reads owners off a snapshot; pods on other nodes than the named ones are left out. */
 export function createOwnerGroups(snapshot: ClusterSnapshot, nodes: ReadonlyMap<string, unknown>): OwnerGroups {
   const isOnNode = ({ pod }: PlacedPod): boolean => nodes.has(pod.spec.nodeName ?? '');
-  const byId = memoize((id: string): OwnerGroup | undefined => {
+  const podsOf = memoize((id: string) => {
     const { namespace, uid } = placeInOwnerId(id);
-    const pods = [...podsOfController(snapshot, namespace, uid)].filter(
-      (placed) => isOnNode(placed) && idOf(placed.pod) === id,
-    );
-    const key = pods[0] && ownerKeyOf(pods[0].pod);
-    return key === undefined ? undefined : { id, key, pods };
+    const isOwn = memoize((owners: Pod['owners']) => idOf(ownerKeyOf({ namespace, owners })) === id);
+    const pods = podsOfController(snapshot, namespace, uid);
+    return [...pods].filter((placed) => isOnNode(placed) && isOwn(placed.pod.owners));
   });
-  const idOf = idOfOwner();
   return {
-    byId,
-    of: (pod) => byId(idOf(pod) ?? ''),
+    of: createGroupIndex(podsOf),
+    podsOf,
     podsIn: memoize((namespace) =>
       [...podsIn(snapshot, namespace)].filter((placed) => isOnNode(placed) && ownerKeyOf(placed.pod) !== undefined),
     ),
   };
 }
 
+function idOf(key: OwnerKey | undefined): string | undefined {
+  return key && ownerId(key);
+}
+
 /** Pods of one template share their list of owners, which is looked up much faster than a text is made. */
-function idOfOwner(): (pod: Pod) => string | undefined {
-  const byNamespace = memoize((namespace: string) =>
-    memoize((owners: Pod['owners']) => {
-      const key = ownerKeyOf({ namespace, owners });
-      return key && ownerId(key);
-    }),
-  );
-  return ({ namespace, owners }) => byNamespace(namespace)(owners);
+function createGroupIndex(podsOf: OwnerGroups['podsOf']): OwnerGroups['of'] {
+  const byId = new Map<string, OwnerGroup>();
+  const byList = new Map<Pod['owners'], OwnerGroup | undefined>();
+  function find(pod: Pod): OwnerGroup | undefined {
+    const key = ownerKeyOf(pod);
+    if (key === undefined) return undefined;
+    const id = ownerId(key);
+    const group = byId.get(id) ?? createGroup(id, key, podsOf);
+    byId.set(id, group);
+    return group;
+  }
+  return (pod) => {
+    const known = byList.get(pod.owners);
+    if (known !== undefined && known.key.namespace === pod.namespace) return known;
+    const group = find(pod);
+    byList.set(pod.owners, group);
+    return group;
+  };
+}
+
+function createGroup(id: string, key: OwnerKey, podsOf: OwnerGroups['podsOf']): OwnerGroup {
+  return {
+    id,
+    key,
+    get pods() {
+      return podsOf(id);
+    },
+  };
 }

@@ -1,13 +1,15 @@
 import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
 import { nodePorts, type PodAwareFilter, type Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
+import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { matcherOf, type Arrival } from './spread-scores.ts';
 import type { PassNode } from './pass-cluster.ts';
 
@@ -18,30 +20,21 @@ export type PodAwareFit = (node: PassNode) => Refusal | undefined;
 export type NamespaceView = (namespace: string) => ClusterSnapshot;
 
 /** Rules count pods; without the pods of other namespaces that takes a part of the time only. */
-export function* createNamespaceViews(snapshot: ClusterSnapshot): Steps<NamespaceView> {
-  const byNamespace = new Map<string, Map<string, PlacedPod[]>>();
-  for (const [name, { occupancy }] of snapshot.nodes) {
-    for (const placed of occupancy.pods) addTo(byNamespace, name, placed);
-    yield;
-  }
-  return memoize((namespace) => viewOf(snapshot, byNamespace.get(namespace) ?? new Map<string, PlacedPod[]>()));
-}
-
-function addTo(byNamespace: Map<string, Map<string, PlacedPod[]>>, node: string, placed: PlacedPod): void {
-  const { namespace } = placed.pod;
-  const nodes = byNamespace.get(namespace) ?? new Map<string, PlacedPod[]>();
-  byNamespace.set(namespace, nodes);
-  const pods = nodes.get(node);
-  if (pods === undefined) nodes.set(node, [placed]);
-  else pods.push(placed);
-}
-
-function viewOf(snapshot: ClusterSnapshot, pods: ReadonlyMap<string, PlacedPod[]>): ClusterSnapshot {
-  const nodes = new Map<string, PassNode['entry']>();
-  for (const [name, entry] of snapshot.nodes) {
-    nodes.set(name, { ...entry, occupancy: { ...entry.occupancy, pods: pods.get(name) ?? [] } });
-  }
-  return { ...snapshot, nodes };
+export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
+  const withPods = (entry: NodeEntry, pods: PlacedPod[]): NodeEntry => ({
+    ...entry,
+    occupancy: { ...entry.occupancy, pods },
+  });
+  const deserted = memoize(() => new Map(Array.from(snapshot.nodes, ([name, entry]) => [name, withPods(entry, [])])));
+  return memoize((namespace) => {
+    const nodes = new Map(deserted(undefined));
+    const bound = [...podsIn(snapshot, namespace)].filter(({ pod }) => isBound(pod));
+    for (const [name = '', pods] of Map.groupBy(bound, ({ pod }) => pod.spec.nodeName)) {
+      const entry = nodes.get(name);
+      if (entry !== undefined) nodes.set(name, withPods(entry, pods));
+    }
+    return { ...snapshot, nodes };
+  });
 }
 
 /** Whether all terms of a pod are about pods of its own namespace. */

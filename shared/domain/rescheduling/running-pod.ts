@@ -1,7 +1,7 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
-import { unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
+import { hasEnded } from '#shared/domain/pod/pod.ts';
+import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { REASONS } from './messages.ts';
@@ -38,7 +38,7 @@ export function runningPod(
   const { pod } = placed;
   if (pod.deletion !== undefined || hasEnded(pod) || pod.spec.nodeName !== node.name) return undefined;
   const because =
-    node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(pod, cluster.snapshot, rules);
+    node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(placed, cluster.snapshot, rules);
   if (because !== undefined) return { kind: 'stays', because };
   const owner = cluster.owners.of(pod);
   if (owner === undefined) return { kind: 'stays', because: REASONS.noController({}) };
@@ -48,10 +48,12 @@ export function runningPod(
 const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];
 
 /** What binds a pod to its node, or leaves open whether another one would do. */
-function whyBound(pod: Pod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
+function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
+  const { pod } = placed;
   if (pod.owners.some(({ kind, isController }) => isController && kind === 'DaemonSet')) return REASONS.daemonSet({});
   const local = pod.spec.volumes.find(({ source }) => LOCAL_VOLUMES.includes(source));
   if (local !== undefined) return REASONS.localVolume({ volume: local.name });
-  const [unknown] = fitElsewhere ? unmodelledNeeds(pod, snapshot) : [];
+  if (!fitElsewhere) return undefined;
+  const [unknown] = snapshot.uncounted.has(placed) ? unmodelledNeeds(pod, snapshot) : unmodelledStorage(pod);
   return unknown === undefined ? undefined : REASONS.notSeenToFit({ need: `${unknown.kind} ${unknown.name}` });
 }

@@ -171,17 +171,22 @@ function count(counts: PairCounts, key: string, node: Node, by: number): void {
 /** In a trial only the node at hand changes; the rest of the cluster stays as it is. */
 function openState(prepared: Prepared, { node }: NodeEntry): FilterState {
   const { wishes, reluctanceOf } = prepared;
-  const company: Company = {
-    wanted: createPairCounts(prepared.company.wanted),
-    unwanted: createPairCounts(prepared.company.unwanted),
-    unwilling: createPairCounts(prepared.company.unwilling),
-  };
+  let { company } = prepared;
   const countBoth = (by: number) => (placed: PlacedPod) => {
+    if (company === prepared.company) company = changeable(company);
     countMatch(wishes, company, node, [placed.pod, by]);
     if (placed.antiAffinity.length === 0) return;
     for (const key of keysOn(node, reluctanceOf(placed.antiAffinity))) count(company.unwilling, key, node, by);
   };
   return { add: countBoth(1), remove: countBoth(-1), refusal: () => firstRefusal(prepared, company, node) };
+}
+
+function changeable({ wanted, unwanted, unwilling }: Company): Company {
+  return {
+    wanted: createPairCounts(wanted),
+    unwanted: createPairCounts(unwanted),
+    unwilling: createPairCounts(unwilling),
+  };
 }
 
 function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: Node): Refusal | undefined {

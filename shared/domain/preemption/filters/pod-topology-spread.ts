@@ -104,13 +104,17 @@ function withMatchLabels(pod: Pod, { labelSelector, matchLabelKeys }: TopologySp
 
 /** Only nodes with the labels of all constraints have domains. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
 function countedNodes(constraints: readonly Constraint[], pod: Pod): CountedOn {
-  const isWanted = memoize(wantedNodes(pod));
-  const isTolerated = memoize(({ taints }: Node) => toleratesNode(pod.spec.scheduling.tolerations, taints));
+  const isWanted = wantedNodes(pod);
+  const isTolerated = ({ taints }: Node) => toleratesNode(pod.spec.scheduling.tolerations, taints);
+  const all = constraints.map((_, index) => index);
   return memoize((node) => {
     if (!constraints.every(({ topologyKey }) => node.labels.has(topologyKey))) return NONE;
+    const [wanted, tolerated] = [isWanted(node), isTolerated(node)];
+    // Nearly every node: one list for all of them.
+    if (wanted && tolerated) return all;
     return indexesOf(
       constraints,
-      ({ honorsAffinity, honorsTaints }) => (!honorsAffinity || isWanted(node)) && (!honorsTaints || isTolerated(node)),
+      ({ honorsAffinity, honorsTaints }) => (wanted || !honorsAffinity) && (tolerated || !honorsTaints),
     );
   });
 }

@@ -168,14 +168,20 @@ const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
  * `pkg/scheduler/framework/plugins`: nodevolumelimits, volumebinding, volumerestrictions, volumezone, dynamicresources.
  */
 export function unmodelledNeeds(pod: Pod, { columns }: Pick<ClusterSnapshot, 'columns'>): readonly UnmodelledNeed[] {
-  const { resourceClaims, volumes } = pod.spec;
   const requested = Array.from(scheduledAmounts(podRequests(pod)), ([name, amount]) => (amount > 0 ? name : ''));
   return [
-    ...volumes.flatMap(({ name, source }) => (FREE_VOLUMES.has(source) ? [] : [{ kind: 'Volume' as const, name }])),
-    ...resourceClaims.map((name) => ({ kind: 'ResourceClaim' as const, name })),
+    ...unmodelledStorage(pod),
     ...requested
       .filter((name) => isOfDevices(name) && !columns.indexes.has(name))
       .map((name) => ({ kind: 'ExtendedResource' as const, name })),
+  ];
+}
+
+/** The same of a pod that asks for no resource without a column. */
+export function unmodelledStorage({ spec: { resourceClaims, volumes } }: Pod): readonly UnmodelledNeed[] {
+  return [
+    ...volumes.flatMap(({ name, source }) => (FREE_VOLUMES.has(source) ? [] : [{ kind: 'Volume' as const, name }])),
+    ...resourceClaims.map((name) => ({ kind: 'ResourceClaim' as const, name })),
   ];
 }
 

@@ -176,17 +176,21 @@ function labelText([key, value]: readonly [string, string]): string {
 function podsByLabel({ owners }: PassCluster): Counting['labelled'] {
   const ofNamespace = memoize((namespace: string) => {
     const byLabel = new Map<string, PlacedPod[]>();
-    for (const placed of owners.podsIn(namespace)) addLabels(byLabel, placed);
+    for (const each of Map.groupBy(owners.podsIn(namespace), ({ pod }) => pod.labels)) addLabels(byLabel, each);
     return byLabel;
   });
   return (namespace, label) => ofNamespace(namespace).get(label) ?? [];
 }
 
-function addLabels(byLabel: Map<string, PlacedPod[]>, placed: PlacedPod): void {
-  for (const label of placed.pod.labels) {
+/** Pods of a template share their labels. */
+function addLabels(
+  byLabel: Map<string, PlacedPod[]>,
+  [labels, pods]: readonly [Pod['labels'], readonly PlacedPod[]],
+): void {
+  for (const label of labels) {
     const text = labelText(label);
     const known = byLabel.get(text);
-    if (known === undefined) byLabel.set(text, [placed]);
-    else known.push(placed);
+    if (known === undefined) byLabel.set(text, [...pods]);
+    else for (const placed of pods) known.push(placed);
   }
 }
