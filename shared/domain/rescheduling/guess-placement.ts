@@ -41,8 +41,10 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
       sumsOf: sumsFor(pod),
       podAware: yield* podAwareFit(cluster.snapshot, views, pod.placed),
     };
+    yield;
     const feasible = feasibleNodes(cluster, question);
     if (feasible.length === 0) return unplaced(fitsNowhere(cluster, question));
+    yield;
     const interPod = yield* interPodScores(cluster, social, pod.placed.pod);
     return { kind: 'placed', nodes: bestOf(cluster, feasible, { ...question, arrivals, interPod }) };
   }

@@ -1,5 +1,5 @@
 import { memoize } from '#shared/domain/model/memoize.ts';
-import { type OwnerKey, ownerId, ownerKeyOf, placeInOwnerId } from '#shared/domain/pod/pod-owner.ts';
+import { controllerOf, type OwnerKey, ownerId, ownerKeyOf, placeInOwnerId } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -18,7 +18,7 @@ export interface OwnerGroups {
   readonly of: (pod: Pod) => OwnerGroup | undefined;
   /** The pods of an owner by its `ownerId`. */
   readonly podsOf: (id: string) => readonly PlacedPod[];
-  /** The pods of all owners in a namespace. */
+  /** The pods of all owners in a namespace, also those on no node of the pass. */
   readonly podsIn: (namespace: string) => readonly PlacedPod[];
 }
 
@@ -35,7 +35,7 @@ export function createOwnerGroups(snapshot: ClusterSnapshot, nodes: ReadonlyMap<
     of: createGroupIndex(podsOf),
     podsOf,
     podsIn: memoize((namespace) =>
-      [...podsIn(snapshot, namespace)].filter((placed) => isOnNode(placed) && ownerKeyOf(placed.pod) !== undefined),
+      [...podsIn(snapshot, namespace)].filter(({ pod }) => controllerOf(pod) !== undefined),
     ),
   };
 }

@@ -220,7 +220,7 @@ export function podsWith(node: PassNode, trait: number): readonly PlacedPod[] {
   return hasTrait(node, trait) ? node.entry.occupancy.pods.filter((placed) => hasTrait(placed, trait)) : [];
 }
 
-/** The node of a pod of some owner: owners are read off the nodes. */
+/** The node of a pod of an owner. */
 export function nodeOf({ byName }: Pick<PassCluster, 'byName'>, { pod }: PlacedPod): PassNode {
   return byName.get(pod.spec.nodeName as string) as PassNode;
 }

@@ -38,6 +38,7 @@ export function* planPass(input: PassInput): Steps<PassResult> {
   };
   const asked: PolicyInput = { ...input, restraint, memory, movable: movableIn(pass) };
   for (const kind of POLICY_KINDS) yield* servePolicy(pass, kind, yield* POLICIES[kind].wishes(asked));
+  yield;
   const made = pass.moves.map(({ move, past }) => ({ owner: move.pod.owner.id, move: past }));
   return {
     moves: pass.moves.map(({ move }) => move),

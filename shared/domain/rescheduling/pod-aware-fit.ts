@@ -1,4 +1,3 @@
-import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
@@ -17,24 +16,39 @@ import type { PassNode } from './pass-cluster.ts';
 export type PodAwareFit = (node: PassNode) => Refusal | undefined;
 
 /** The part of a cluster that rules about pods of one namespace count: all nodes, with the pods of the namespace. */
-export type NamespaceView = (namespace: string) => ClusterSnapshot;
+export type NamespaceView = (namespace: string) => Steps<ClusterSnapshot>;
 
 /** Rules count pods; without the pods of other namespaces that takes a part of the time only. */
 export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
-  const withPods = (entry: NodeEntry, pods: PlacedPod[]): NodeEntry => ({
-    ...entry,
-    occupancy: { ...entry.occupancy, pods },
+  const known = new Map<string, ClusterSnapshot>();
+  return function* (namespace) {
+    const view = known.get(namespace) ?? (yield* viewOf(snapshot, namespace));
+    known.set(namespace, view);
+    return view;
+  };
+}
+
+const PODS_PER_STEP = 500;
+
+function* viewOf(snapshot: ClusterSnapshot, namespace: string): Steps<ClusterSnapshot> {
+  const byNode = new Map<string, PlacedPod[]>();
+  let looked = 0;
+  for (const placed of podsIn(snapshot, namespace)) {
+    if (isBound(placed.pod)) addTo(byNode, placed);
+    if ((looked += 1) % PODS_PER_STEP === 0) yield;
+  }
+  const nodes = Array.from(snapshot.nodes, ([name, entry]): [string, NodeEntry] => {
+    const occupancy = { ...entry.occupancy, pods: byNode.get(name) ?? [] };
+    return [name, { ...entry, occupancy }];
   });
-  const deserted = memoize(() => new Map(Array.from(snapshot.nodes, ([name, entry]) => [name, withPods(entry, [])])));
-  return memoize((namespace) => {
-    const nodes = new Map(deserted(undefined));
-    const bound = [...podsIn(snapshot, namespace)].filter(({ pod }) => isBound(pod));
-    for (const [name = '', pods] of Map.groupBy(bound, ({ pod }) => pod.spec.nodeName)) {
-      const entry = nodes.get(name);
-      if (entry !== undefined) nodes.set(name, withPods(entry, pods));
-    }
-    return { ...snapshot, nodes };
-  });
+  return { ...snapshot, nodes: new Map(nodes) };
+}
+
+function addTo(byNode: Map<string, PlacedPod[]>, placed: PlacedPod): void {
+  const name = placed.pod.spec.nodeName ?? '';
+  const pods = byNode.get(name);
+  if (pods === undefined) byNode.set(name, [placed]);
+  else pods.push(placed);
 }
 
 /** Whether all terms of a pod are about pods of its own namespace. */
@@ -60,8 +74,8 @@ export function* podAwareFit(
   const isSpread = topologySpread.length > 0;
   const filters = [
     nodePorts(pod),
-    isSpread ? yield* podTopologySpread(pod, withoutPod(views(pod.namespace), placed)) : undefined,
-    yield* interPodAffinity(pod, hasTerms && staysInNamespace(pod) ? views(pod.namespace) : snapshot),
+    isSpread ? yield* podTopologySpread(pod, withoutPod(yield* views(pod.namespace), placed)) : undefined,
+    yield* interPodAffinity(pod, hasTerms && staysInNamespace(pod) ? yield* views(pod.namespace) : snapshot),
   ].filter((filter) => filter !== undefined);
   if (filters.length === 0) return undefined;
   return ({ entry }) => firstRefusal(filters, entry);

@@ -104,8 +104,9 @@ function countedBy(
   const leaving = new Set([pod, ...arriving.map(({ placed }) => placed.pod)]);
   const found: PassNode[] = [];
   for (const other of cluster.owners.podsIn(pod.namespace)) {
-    if (other.pod.deletion !== undefined || leaving.has(other.pod) || !matches(other.pod.labels)) continue;
-    found.push(nodeOf(cluster, other));
+    const node = cluster.byName.get(other.pod.spec.nodeName ?? '');
+    if (node === undefined || other.pod.deletion !== undefined || leaving.has(other.pod)) continue;
+    if (matches(other.pod.labels)) found.push(node);
   }
   const moved = arriving.filter(
     ({ placed: { pod: other } }) => other.namespace === pod.namespace && matches(other.labels),

@@ -5,7 +5,7 @@ import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/dom
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import { nodeOf, type PassCluster, type PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
+import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { matcherOf } from '#shared/domain/rescheduling/spread-scores.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
@@ -129,11 +129,10 @@ function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadCon
   for (const domain of domainsFor(counting, pod, key)) counts.set(domain, 0);
   const matches = matcherOf(pod, constraint);
   for (const other of selectable(counting, pod, constraint)) {
-    const node = nodeOf(cluster, other);
-    const before = countOn(counts, node, key);
-    if (before !== undefined && other.pod.deletion === undefined && matches(other.pod.labels)) {
-      counts.set(node.entry.node.labels.get(key) as string, before + 1);
-    }
+    const domain = cluster.byName.get(other.pod.spec.nodeName ?? '')?.entry.node.labels.get(key);
+    if (domain === undefined || other.pod.deletion !== undefined || !matches(other.pod.labels)) continue;
+    const before = counts.get(domain);
+    if (before !== undefined) counts.set(domain, before + 1);
   }
   return { key, most, counts, least: Math.min(...counts.values()) };
 }

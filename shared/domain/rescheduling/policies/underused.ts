@@ -78,10 +78,10 @@ export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): r
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
   const notNow = whyNotNow(open, yardstick, { cluster, memory });
-  const over = open.filter((node) => excess(yardstick, node) > 0);
+  const over = open.map((node) => ({ node, above: excess(yardstick, node) })).filter(({ above }) => above > 0);
   return over
-    .toSorted((a, b) => excess(yardstick, b) - excess(yardstick, a))
-    .map((node) => ({
+    .toSorted((a, b) => b.above - a.above)
+    .map(({ node }) => ({
       node: node.name,
       because: whyOver(yardstick, node),
       held: whyEarly(node, yardstick, memory) ?? notNow,
