@@ -21,27 +21,34 @@ export type NamespaceView = (namespace: string) => Steps<ClusterSnapshot>;
 /** Rules count pods; without the pods of other namespaces that takes a part of the time only. */
 export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
   const known = new Map<string, ClusterSnapshot>();
+  let deserted: ReadonlyMap<string, NodeEntry> | undefined;
   return function* (namespace) {
-    const view = known.get(namespace) ?? (yield* viewOf(snapshot, namespace));
+    deserted ??= new Map(Array.from(snapshot.nodes, ([name, entry]) => [name, withPods(entry, [])]));
+    const view = known.get(namespace) ?? (yield* viewOf({ ...snapshot, nodes: new Map(deserted) }, namespace));
     known.set(namespace, view);
     return view;
   };
 }
 
+function withPods(entry: NodeEntry, pods: PlacedPod[]): NodeEntry {
+  return { ...entry, occupancy: { ...entry.occupancy, pods } };
+}
+
 const PODS_PER_STEP = 500;
 
-function* viewOf(snapshot: ClusterSnapshot, namespace: string): Steps<ClusterSnapshot> {
+/** Puts the pods of a namespace on nodes that have none. */
+function* viewOf(view: ClusterSnapshot, namespace: string): Steps<ClusterSnapshot> {
   const byNode = new Map<string, PlacedPod[]>();
   let looked = 0;
-  for (const placed of podsIn(snapshot, namespace)) {
+  for (const placed of podsIn(view, namespace)) {
     if (isBound(placed.pod)) addTo(byNode, placed);
     if ((looked += 1) % PODS_PER_STEP === 0) yield;
   }
-  const nodes = Array.from(snapshot.nodes, ([name, entry]): [string, NodeEntry] => {
-    const occupancy = { ...entry.occupancy, pods: byNode.get(name) ?? [] };
-    return [name, { ...entry, occupancy }];
-  });
-  return { ...snapshot, nodes: new Map(nodes) };
+  for (const [name, pods] of byNode) {
+    const entry = view.nodes.get(name);
+    if (entry !== undefined) view.nodes.set(name, withPods(entry, pods));
+  }
+  return view;
 }
 
 function addTo(byNode: Map<string, PlacedPod[]>, placed: PlacedPod): void {
@@ -95,8 +102,7 @@ function withoutPod(snapshot: ClusterSnapshot, placed: PlacedPod): ClusterSnapsh
   const entry = snapshot.nodes.get(name);
   if (entry === undefined) return snapshot;
   const pods = entry.occupancy.pods.filter((other) => other !== placed);
-  const changed = { ...entry, occupancy: { ...entry.occupancy, pods } };
-  return { ...snapshot, nodes: new Map(snapshot.nodes).set(name, changed) };
+  return { ...snapshot, nodes: new Map(snapshot.nodes).set(name, withPods(entry, pods)) };
 }
 
 /**

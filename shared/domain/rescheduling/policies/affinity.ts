@@ -60,6 +60,16 @@ function firstBroken(checks: readonly RuleCheck[], placed: PlacedPod, node: Pass
   return undefined;
 }
 
+/** What all wishes to mend a rule have in common: there may be tens of thousands. */
+const MEND = {
+  policy: 'affinity',
+  worth: () => RULE_GAIN,
+  gainOn: () => RULE_GAIN,
+  leastGain: RULE_GAIN,
+  reasonAgainst: () => undefined,
+  avoidForMs: 0,
+} as const;
+
 function brokenWish(
   input: PolicyInput,
   [placed, node]: readonly [PlacedPod, PassNode],
@@ -67,18 +77,7 @@ function brokenWish(
 ): readonly Wish[] {
   const movable = input.movable(placed, node);
   if (movable?.kind !== 'movable') return [];
-  return [
-    {
-      policy: 'affinity',
-      pod: movable.pod,
-      because,
-      worth: () => RULE_GAIN,
-      gainOn: () => RULE_GAIN,
-      leastGain: RULE_GAIN,
-      reasonAgainst: () => undefined,
-      avoidForMs: 0,
-    },
-  ];
+  return [{ ...MEND, pod: movable.pod, because }];
 }
 
 /** The largest sum of preferred weights that an open node offers, once for all pods of a template. */

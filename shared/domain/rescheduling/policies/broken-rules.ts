@@ -55,7 +55,7 @@ function findOther(
 ): string | undefined {
   for (const { entry } of domain) {
     const found = entry.occupancy.pods.find(
-      (other) => other !== placed && other.pod.deletion === undefined && isSelected(other.pod),
+      (other) => isSelected(other.pod) && other !== placed && other.pod.deletion === undefined,
     );
     if (found !== undefined) return `${found.pod.namespace}/${found.pod.name}`;
   }
