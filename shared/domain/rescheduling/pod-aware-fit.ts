@@ -1,5 +1,5 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
-import { isBound, type Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
@@ -36,12 +36,12 @@ function withPods(entry: NodeEntry, pods: PlacedPod[]): NodeEntry {
 
 const PODS_PER_STEP = 500;
 
-/** Puts the pods of a namespace on nodes that have none. */
+/** Puts the pods of a namespace on nodes that have none; nominated pods are on no node. */
 function* viewOf(view: ClusterSnapshot, namespace: string): Steps<ClusterSnapshot> {
   const byNode = new Map<string, PlacedPod[]>();
   let looked = 0;
   for (const placed of podsIn(view, namespace)) {
-    if (isBound(placed.pod)) addTo(byNode, placed);
+    addTo(byNode, placed);
     if ((looked += 1) % PODS_PER_STEP === 0) yield;
   }
   for (const [name, pods] of byNode) {

@@ -53,6 +53,13 @@ describe('the cluster of a pass', () => {
     expect(cluster.owners.of({ ...first, owners: [] })).toBeUndefined();
   });
 
+  test('pods that wait, or whose node is not known, are none of their owner', () => {
+    const there = replica({ name: 'p', node: 'a' });
+    const pods = [there, replica({ name: 'q', node: 'gone' }), replica({ name: 'r', nominatedTo: 'a' })];
+    const owner = clusterWith({ nodes: NODES, pods }).owners.of(there);
+    expect(owner?.pods.map(({ pod }) => pod.name)).toEqual(['p']);
+  });
+
   test('a pod of an owner is on its node', () => {
     const cluster = clusterWith({ nodes: NODES, pods: [replica({ name: 'p', node: 'b' })] });
     expect(nodeOf(cluster, runningIn(cluster, 'p').placed).name).toBe('b');

@@ -12,6 +12,7 @@ import {
 } from '#shared/domain/snapshot/create-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
+import { traitsOfPods } from '#shared/domain/snapshot/placed-pod.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildBudget, buildNode, buildPod, mapOf, selectorOf } from '#test/build/cluster.ts';
 
@@ -30,6 +31,7 @@ function view(snapshot: ClusterSnapshot): object {
     requested: sumsByName(snapshot, entry.occupancy.requested),
     free: sumsByName(snapshot, [...sheetOf(entry).numbers].slice(1, sheetOf(entry).width + 1)),
     podRows: sheetOf(entry).podCount,
+    traits: traitsOfPods(entry.occupancy),
   }));
 }
 

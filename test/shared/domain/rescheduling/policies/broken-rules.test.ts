@@ -51,6 +51,8 @@ describe('a hard topology spread', () => {
   const onNodes = (nodes: string, change: Partial<ReplicaFields> = {}) =>
     Array.from(nodes, (node, n) => replica({ name: `${change.owner ?? 'more'}${n}`, node, ...change }));
 
+  const waiting = (name: string) => replica({ name, nominatedTo: 'a' });
+
   /** The skew that pod `web` sees on its node, where it is too large. */
   function skew(
     node: string,
@@ -80,6 +82,8 @@ describe('a hard topology spread', () => {
     ['does not count pods that terminate', 'a', spread(), onNodes('b', TERMINATING), undefined],
     ['does not count pods of other namespaces', 'a', spread(), onNodes('b', { namespace: 'shop' }), undefined],
     ['does not count pods outside of all zones', 'a', spread(), onNodes('dd'), undefined],
+    ['does not count pods on nodes that are not known', 'a', spread(), onNodes('zz'), undefined],
+    ['does not count pods that wait for a place', 'a', spread(), [waiting('p'), waiting('q')], undefined],
     ['without a selector counts nothing', 'a', spread({ labelSelector: undefined }), onNodes('bb'), undefined],
     ['with an empty selector counts nothing', 'a', spread({ labelSelector: selectorOf({}) }), onNodes('bb'), undefined],
     [
