@@ -88,7 +88,7 @@ function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
     const queued = room.pods.get(pod.uid);
     return queued === undefined ? [] : [seekerOf(pod, queued, room.snapshot)];
   };
-  const entering = [...seekersOf(room), ...plan.letIn.flatMap(asSeeker)];
+  const entering = [...finish(seekersOf(room)), ...plan.letIn.flatMap(asSeeker)];
   const inOrder = entering.sort((a, b) => compareWaiting(a.pod, b.pod)).slice(0, MAX_LOOKED_AT);
   // That there is room, or would be, does not say why a pod waits for its queue.
   const denied = plan.held.slice(0, MAX_LOOKED_AT).flatMap((pod) => decide(asSeeker(pod)));

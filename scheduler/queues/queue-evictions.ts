@@ -8,6 +8,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
 
@@ -41,8 +42,10 @@ const MAX_REMEMBERED = 10_000;
 /** Instants of the monotonic clock, by UID. */
 export type Deadlines = Map<string, number>;
 
-export function isAhead(deadlines: Deadlines, uid: string, now: number): boolean {
-  return (deadlines.get(uid) ?? -Infinity) > now;
+/** The clock is read only for who has a deadline: every pod of a cluster is asked about. */
+export function isAhead(deadlines: Deadlines, uid: string, clock: Pick<Clock, 'monotonic'>): boolean {
+  const deadline = deadlines.get(uid);
+  return deadline !== undefined && deadline > clock.monotonic();
 }
 
 /** Evicts pods for queues, and remembers what became of them until the watch shows it. */
@@ -58,12 +61,12 @@ export class QueueEvictions {
 
   /** Whether the pod's eviction was asked for, which the watch does not show yet. */
   isLeaving(uid: string): boolean {
-    return isAhead(this.#leaving, uid, this.#now);
+    return isAhead(this.#leaving, uid, this.#ports.clock);
   }
 
   /** Whether the pod's eviction was refused a short time ago. */
   isRefused(uid: string): boolean {
-    return isAhead(this.#refused, uid, this.#now);
+    return isAhead(this.#refused, uid, this.#ports.clock);
   }
 
   /** The last pods that were evicted for pods of a queue. */

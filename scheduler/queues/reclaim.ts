@@ -1,6 +1,7 @@
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Steps } from '#shared/domain/model/steps.ts';
 import { floorOf } from '#shared/domain/queue/laws.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -12,7 +13,7 @@ import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { isWaiting } from '#shared/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
-import { QueueEvictions } from './queue-evictions.ts';
+import { type Deadlines, isAhead, QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
 import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
 import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-state.ts';
@@ -37,6 +38,7 @@ const EARLY_MS = 1_000;
 /** Longer than until the pod is looked at again. */
 const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
+const PODS_PER_STEP = 1_000;
 
 /**
  * Makes room for pods whose queue is under its guarantee, in rounds: the node is set aside for the pod, then others are
@@ -48,8 +50,8 @@ export class Reclaim {
   readonly #evictions: QueueEvictions;
   readonly #maker: RoomMaker;
   readonly #overuse: QueueOveruse;
-  /** Until when a pod is not looked at again, by the monotonic clock. */
-  readonly #again = new Map<string, number>();
+  /** Until when a pod is not looked at again. */
+  readonly #again: Deadlines = new Map();
   readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
   /** What was found last for each pod for which room is sought. */
   readonly #found = new Map<string, Because>();
@@ -104,8 +106,9 @@ export class Reclaim {
     const steps = await this.#stepsFor(plan, signal);
     this.#report(steps);
     this.#rest(steps);
-    if (this.#ports.mode === 'DryRun') return;
-    await this.#giveNodesUp(plan, steps);
+    const { mode, clock } = this.#ports;
+    if (mode === 'DryRun') return;
+    for (const uid of await inSlices(this.#lostClaims(plan, steps), clock, signal)) await this.#maker.giveUp(uid);
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
@@ -115,7 +118,8 @@ export class Reclaim {
   async #stepsFor(plan: QueuePlan, signal: AbortSignal): Promise<readonly SeekerStep[]> {
     try {
       const input = this.#inputOf(plan);
-      const due = seekersOf(input).filter(({ pod }) => this.#isDue(pod.uid));
+      const seekers = await inSlices(seekersOf(input), this.#ports.clock, signal);
+      const due = seekers.filter(({ pod }) => this.#isDue(pod.uid));
       return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
     } catch (error) {
       await this.#ports.letIn(plan.seeking, signal);
@@ -131,7 +135,7 @@ export class Reclaim {
   }
 
   #isDue(uid: string): boolean {
-    return !this.#maker.isBusyWith(uid) && (this.#again.get(uid) ?? 0) <= this.#ports.clock.monotonic();
+    return !this.#maker.isBusyWith(uid) && !isAhead(this.#again, uid, this.#ports.clock);
   }
 
   async #decide(input: RoomInput, seekers: readonly Seeker[], signal: AbortSignal): Promise<readonly SeekerStep[]> {
@@ -196,13 +200,16 @@ export class Reclaim {
   }
 
   /** A node stays set aside only for a pod that may get it: not for one that waits for its queue, or that finds no room. */
-  async #giveNodesUp({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Promise<void> {
+  *#lostClaims({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Steps<readonly string[]> {
     const none = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
-    for (const { uid } of [...held, ...homeless.map(({ pod }) => pod), ...none]) {
+    const lost: string[] = [];
+    for (const [index, { uid }] of [...held, ...homeless.map(({ pod }) => pod), ...none].entries()) {
+      if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
       const pod = this.#ports.pods.get(uid);
       if (pod === undefined || !isWaiting(pod) || this.#maker.isBusyWith(uid)) continue;
-      if (pod.unplaced?.status.nominatedNodeName !== undefined) await this.#maker.giveUp(uid);
+      if (pod.unplaced?.status.nominatedNodeName !== undefined) lost.push(uid);
     }
+    return lost;
   }
 }
 

@@ -50,7 +50,7 @@ export class RoomMaker {
 
   /** Whether a decision about the pod is being carried out, or could not be a short time ago. */
   isBusyWith(uid: string): boolean {
-    return this.#carriedOut.has(uid) || isAhead(this.#failed, uid, this.#now);
+    return this.#carriedOut.has(uid) || isAhead(this.#failed, uid, this.#ports.clock);
   }
 
   /** Whether it was tried often enough to make room for the pod within ten minutes. */
@@ -70,7 +70,7 @@ export class RoomMaker {
    * gate at each attempt that fails.
    */
   isForgotten({ pod, isGated, nominatedTo }: Seeker, node: string): boolean {
-    return (isGated && nominatedTo !== node) || !isAhead(this.#nominated, pod.uid, this.#now);
+    return (isGated && nominatedTo !== node) || !isAhead(this.#nominated, pod.uid, this.#ports.clock);
   }
 
   /** Another kube-scheduler has taken over, which knows of none of the nominations: the next round writes them again. */

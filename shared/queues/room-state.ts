@@ -1,6 +1,6 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { sortInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
@@ -52,21 +52,32 @@ const SCALE_UP_GRACE_MS = 60_000;
  * The pods for which room is sought, the most important first: those that are held back until room is made, and those
  * that were let in and have no node.
  */
-export function seekersOf(input: RoomInput): readonly Seeker[] {
-  const { plan, pods, snapshot, now } = input;
+export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
+  const seekers = [...(yield* heldBack(input)), ...(yield* withoutNode(input))];
+  return yield* sortInSteps(seekers, (a, b) => compareWaiting(a.pod, b.pod));
+}
+
+function* heldBack({ plan, pods, snapshot }: RoomInput): Steps<readonly Seeker[]> {
   const seekers: Seeker[] = [];
-  for (const pod of plan.seeking) {
+  for (const [index, pod] of plan.seeking.entries()) {
     const queued = pods.get(pod.uid);
     if (queued !== undefined && isWaiting(queued)) seekers.push(seekerOf(pod, queued, snapshot));
+    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
   }
-  const isGrowing = hasLessThanDeclared(input);
-  for (const { uid } of plan.unplaced) {
+  return seekers;
+}
+
+function* withoutNode(input: RoomInput): Steps<readonly Seeker[]> {
+  const { plan, pods, snapshot, now } = input;
+  const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
+  const seekers: Seeker[] = [];
+  for (const [index, { uid }] of plan.unplaced.entries()) {
     const queued = pods.get(uid);
-    if (queued === undefined || !isUnplaced(queued)) continue;
-    if (isGrowing && now - queued.admitted.at < SCALE_UP_GRACE_MS) continue;
-    seekers.push(seekerOf(admittedPod(queued), queued, snapshot));
+    if (queued !== undefined && isUnplaced(queued) && queued.admitted.at <= letInBy)
+      seekers.push(seekerOf(admittedPod(queued), queued, snapshot));
+    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
   }
-  return seekers.sort((a, b) => compareWaiting(a.pod, b.pod));
+  return seekers;
 }
 
 /** Let in. */
