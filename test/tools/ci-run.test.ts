@@ -47,7 +47,8 @@ function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
     chmodSync(join(checkout, file), 0o755);
   }
   writeFileSync(join(checkout, 'plan.json'), JSON.stringify(plan));
-  const env = { ...process.env, PATH: `${checkout}:${process.env['PATH']}` };
+  // The report of the run that this test belongs to is not that of these suites.
+  const env = { ...process.env, PATH: `${checkout}:${process.env['PATH']}`, PLIMSOLL_TEST_REPORT: undefined };
   const { status, stdout } = spawnSync(join(checkout, '.ci/run'), { env, encoding: 'utf8' });
   const calls = execFileSync('grep', ['-c', 'project cluster', join(checkout, 'calls')], { encoding: 'utf8' });
   return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
