@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findKubelet } from '#test/cluster/support/control-plane/binaries.ts';
 import { pathOf } from '#test/cluster/guest/image/find-guest-tools.ts';
-import { type Environment, goPrograms, type GoRecipe } from '#test/cluster/support/control-plane/go-programs.ts';
+import {
+  type Environment,
+  goPrograms,
+  type GoRecipe,
+  type Programs,
+} from '#test/cluster/support/control-plane/go-programs.ts';
 
 type BuiltProgram = 'kubelet' | 'containerd' | 'containerd-shim-runc-v2' | 'ctr' | 'workload';
 
@@ -47,12 +52,19 @@ const PACKAGES: Readonly<Record<string, string>> = { runc: 'runc', ip: 'iproute2
 export function findNodePrograms(env: Environment): NodePrograms | { kind: 'missing'; because: string } {
   const because = unfitMachine() ?? missingPackages();
   if (because !== undefined) return { kind: 'missing', because };
+  const built = findBuiltPrograms(env);
+  if (built.kind === 'missing') return built;
+  const paths = { runc: pathOf('runc') ?? '', ...built.paths };
+  return { kind: 'found', paths, networkPlugins: pluginFolder() ?? '' };
+}
+
+/** Those that are built, whether or not this machine can be a node. */
+export function findBuiltPrograms(env: Environment): Programs<BuiltProgram> {
   const [kubelet, containerd, workload] = [findKubelet(env), goPrograms(CONTAINERD, env), goPrograms(WORKLOAD, env)];
   if (kubelet.kind === 'missing') return kubelet;
   if (containerd.kind === 'missing') return containerd;
   if (workload.kind === 'missing') return workload;
-  const paths = { runc: pathOf('runc') ?? '', ...kubelet.paths, ...containerd.paths, ...workload.paths };
-  return { kind: 'found', paths, networkPlugins: pluginFolder() ?? '' };
+  return { kind: 'found', paths: { ...kubelet.paths, ...containerd.paths, ...workload.paths } };
 }
 
 /** What no package mends. */
