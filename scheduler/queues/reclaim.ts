@@ -1,7 +1,7 @@
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import { floorOf } from '#shared/domain/queue/laws.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -38,7 +38,6 @@ const EARLY_MS = 1_000;
 /** Longer than until the pod is looked at again. */
 const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
-const PODS_PER_STEP = 1_000;
 
 /**
  * Makes room for pods whose queue is under its guarantee, in rounds: the node is set aside for the pod, then others are
@@ -200,16 +199,17 @@ export class Reclaim {
   }
 
   /** A node stays set aside only for a pod that may get it: not for one that waits for its queue, or that finds no room. */
-  *#lostClaims({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Steps<readonly string[]> {
+  #lostClaims({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Steps<readonly string[]> {
     const none = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
-    const lost: string[] = [];
-    for (const [index, { uid }] of [...held, ...homeless.map(({ pod }) => pod), ...none].entries()) {
-      if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-      const pod = this.#ports.pods.get(uid);
-      if (pod === undefined || !isWaiting(pod) || this.#maker.isBusyWith(uid)) continue;
-      if (pod.unplaced?.status.nominatedNodeName !== undefined) lost.push(uid);
-    }
-    return lost;
+    const pods = [...held, ...homeless.map(({ pod }) => pod), ...none];
+    return collectInSteps(pods, ({ uid }) => (this.#isSetAsideFor(uid) ? uid : undefined));
+  }
+
+  /** Whether a node is, and no decision about it is being carried out. */
+  #isSetAsideFor(uid: string): boolean {
+    const pod = this.#ports.pods.get(uid);
+    if (pod === undefined || !isWaiting(pod) || this.#maker.isBusyWith(uid)) return false;
+    return pod.unplaced?.status.nominatedNodeName !== undefined;
   }
 }
 

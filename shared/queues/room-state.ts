@@ -1,6 +1,6 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { sortInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
@@ -53,31 +53,18 @@ const SCALE_UP_GRACE_MS = 60_000;
  * that were let in and have no node.
  */
 export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
-  const seekers = [...(yield* heldBack(input)), ...(yield* withoutNode(input))];
-  return yield* sortInSteps(seekers, (a, b) => compareWaiting(a.pod, b.pod));
-}
-
-function* heldBack({ plan, pods, snapshot }: RoomInput): Steps<readonly Seeker[]> {
-  const seekers: Seeker[] = [];
-  for (const [index, pod] of plan.seeking.entries()) {
-    const queued = pods.get(pod.uid);
-    if (queued !== undefined && isWaiting(queued)) seekers.push(seekerOf(pod, queued, snapshot));
-    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-  }
-  return seekers;
-}
-
-function* withoutNode(input: RoomInput): Steps<readonly Seeker[]> {
   const { plan, pods, snapshot, now } = input;
   const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
-  const seekers: Seeker[] = [];
-  for (const [index, { uid }] of plan.unplaced.entries()) {
+  const heldBack = yield* collectInSteps(plan.seeking, (pod) => {
+    const queued = pods.get(pod.uid);
+    return queued !== undefined && isWaiting(queued) ? seekerOf(pod, queued, snapshot) : undefined;
+  });
+  const withoutNode = yield* collectInSteps(plan.unplaced, ({ uid }) => {
     const queued = pods.get(uid);
-    if (queued !== undefined && isUnplaced(queued) && queued.admitted.at <= letInBy)
-      seekers.push(seekerOf(admittedPod(queued), queued, snapshot));
-    if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-  }
-  return seekers;
+    if (queued === undefined || !isUnplaced(queued) || queued.admitted.at > letInBy) return undefined;
+    return seekerOf(admittedPod(queued), queued, snapshot);
+  });
+  return yield* sortInSteps([...heldBack, ...withoutNode], (a, b) => compareWaiting(a.pod, b.pod));
 }
 
 /** Let in. */

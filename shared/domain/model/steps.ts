@@ -14,6 +14,17 @@ export function finish<T>(steps: Steps<T>): T {
 
 const PER_STEP = 1_000;
 
+/** What is found for the items, in their order; nothing for those for which `find` returns `undefined`. */
+export function* collectInSteps<T, R>(items: readonly T[], find: (item: T) => R | undefined): Steps<readonly R[]> {
+  const found: R[] = [];
+  for (const [index, item] of items.entries()) {
+    const result = find(item);
+    if (result !== undefined) found.push(result);
+    if (index % PER_STEP === PER_STEP - 1) yield;
+  }
+  return found;
+}
+
 /** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go; what is in order already costs little. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
   let runs: (readonly T[])[] = [];
