@@ -16,7 +16,9 @@ const brief = {
 };
 
 const UNIT = [
-  ...['test/shared/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/agent/*/**/*.test.ts'],
+  'test/shared/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/agent/*/**/*.test.ts',
   'test/webhook/quota/*.test.ts',
 ];
 const LONG = 'test/**/*.long.test.ts';
