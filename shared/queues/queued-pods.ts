@@ -13,7 +13,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import { type WatchedPod, keptOnce, PodAmounts, type TemplateOf } from './queue-charges.ts';
-import { isWaiting, KeptPod, type QueuedPod } from './queued-pod.ts';
+import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
@@ -32,6 +32,7 @@ export class QueuedPods {
   readonly lost = new LostPods();
   readonly #amounts: PodAmounts;
   readonly #admitted = new Map<string, Admitted>();
+  readonly #texts = new Map<string, string>();
   #changes = 0;
 
   constructor(clock: Pick<Clock, 'now'>, templateOf: TemplateOf = () => undefined) {
@@ -155,22 +156,28 @@ export class QueuedPods {
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
     const admitted = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
     const gates = otherGates(raw);
-    return new KeptPod(pod, {
+    const own = {
       createdAt: creationOf(creationTimestamp),
       requests: this.amountsOf(pod),
       priority: priorityOf(pod),
-      isBound: isBound(pod),
       otherGates: gates?.length === 0 ? NO_GATES : gates,
       admitted: isBound(pod) && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
       resourceVersion: gates === undefined ? undefined : resourceVersion,
-    });
+    };
+    return keepPod(pod, own, isBound(pod));
   }
 
   /** Pods of one owner that one decision has let in differ in some seconds at most, which count until a pod has a node. */
   #sharedAdmitted(admitted: Admitted): Admitted {
     const { queue, application, mayPreempt, mayBePreempted, decision } = admitted;
     const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision]);
-    return keptOnce(this.#admitted, key, admitted);
+    const texts = { queue: this.#textOf(queue), decision: this.#textOf(decision) };
+    return keptOnce(this.#admitted, key, { ...admitted, ...texts });
+  }
+
+  /** One decision lets many pods in to one queue. */
+  #textOf(text: string): string {
+    return keptOnce(this.#texts, text, text);
   }
 }
 

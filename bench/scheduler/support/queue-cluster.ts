@@ -99,7 +99,7 @@ export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize,
   return {
     metadata: {
       ...{ name: `web-${owner.toString(36)}-${index.toString(36)}`, namespace: `team-${leaf}`, uid },
-      ...{ resourceVersion: String(1_000_000 + index), creationTimestamp: new Date(createdAt).toISOString() },
+      ...{ resourceVersion: String(1_000_000 + index), creationTimestamp: wholeSeconds(createdAt) },
       labels: { app: `web-${owner}` },
       ownerReferences: [
         { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: `web-${owner}`, uid: `rs-${owner}`, controller: true },
@@ -113,9 +113,14 @@ export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize,
       ...(isRunning ? { nodeName: `node-${index % nodes}` } : { schedulingGates: [{ name: QUEUE_GATE }] }),
     },
     status: isRunning
-      ? { phase: 'Running', startTime: new Date(createdAt + draw(index, 1_000) * 1_000).toISOString() }
+      ? { phase: 'Running', startTime: wholeSeconds(createdAt + draw(index, 1_000) * 1_000) }
       : { phase: 'Pending' },
   };
+}
+
+/** As the API server writes a time. */
+function wholeSeconds(instant: number): string {
+  return new Date(instant).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** Those with a guarantee have half as many running pods as the others, and twice as many that wait. */
