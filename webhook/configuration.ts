@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { SHORTEST_TIMEOUT_SECONDS } from '#shared/kube/admission/webhook-configurations.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '#shared/runtime/log.ts';
 
@@ -122,10 +123,10 @@ export const webhookSchema = z.strictObject({
         .min(1)
         .optional()
         .describe('Secret in which replicas share the self-signed CA; if unset, each replica creates its own'),
-      secretNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Secret'),
+      secretNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Secret'),
       dnsNames: z
         .array(z.string().min(1))
-        .default(['plimsoll-webhook.plimsoll-system.svc', 'localhost'])
+        .default([`plimsoll-webhook.${NAMESPACE_SYSTEM}.svc`, 'localhost'])
         .describe('DNS names in the self-signed certificate'),
       ipAddresses: z
         .array(z.string().min(1))
@@ -158,7 +159,7 @@ export const webhookSchema = z.strictObject({
   leaderElection: z
     .strictObject({
       name: z.string().min(1).default('plimsoll-webhook').describe('Lease with which the replicas elect a leader'),
-      namespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+      namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
     })
     .prefault({}),
   registration: z
@@ -174,7 +175,7 @@ export const webhookSchema = z.strictObject({
         .describe(
           'URL to register instead of the Service; in "https://HOST:0" the port is replaced by the listening port',
         ),
-      serviceNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of the webhook Service'),
+      serviceNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of the webhook Service'),
       serviceName: z.string().min(1).default('plimsoll-webhook').describe('Name of the webhook Service'),
       servicePort: port.default(443).describe('Port of the webhook Service'),
       failurePolicy: z

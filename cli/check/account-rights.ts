@@ -1,4 +1,5 @@
 import { type Access, reviewAccess, type Reviewed, type Reviewer } from '#shared/kube/access/reviews.ts';
+import { AGENT_ACCOUNT, WEBHOOK_ACCOUNT } from '#shared/kube/admission/cel-expressions.ts';
 import { requesterOf } from '#cli/review/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type Resource, resourceLabel } from '#shared/kube/resource.ts';
@@ -10,8 +11,7 @@ import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages
 /** What an account must be allowed to do, in all namespaces. */
 type Right = Omit<Access, 'namespace'> & { readonly account: string };
 
-const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
-const WEBHOOK = 'system:serviceaccount:plimsoll-system:plimsoll-webhook';
+const [WEBHOOK, AGENT] = [WEBHOOK_ACCOUNT, AGENT_ACCOUNT];
 const GROUP = 'plimsoll.dev';
 
 /** Without these an account cannot do its work; docs/reference/rights.md lists all that it has. */

@@ -1,3 +1,5 @@
+import { AGENT_ACCOUNT } from '#shared/kube/admission/cel-expressions.ts';
+import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { error, type Finding, listed, ok, warning } from './finding.ts';
 
 /*
@@ -13,7 +15,7 @@ export function definitionsThere(count: number): Finding {
 }
 
 export function webhookMissing(kind: string): Finding {
-  const next = 'see that the webhook runs: kubectl -n plimsoll-system get deployments';
+  const next = `see that the webhook runs: kubectl -n ${NAMESPACE_SYSTEM} get deployments`;
   return error(kind, 'the webhook is not registered: classes and quotas are not enforced by it', next);
 }
 
@@ -46,7 +48,7 @@ export function stillAskedAboutAll(): Finding {
 }
 
 export function stillLeftOut(): Finding {
-  const next = 'see that a replica of the webhook leads: kubectl -n plimsoll-system get lease plimsoll-webhook';
+  const next = `see that a replica of the webhook leads: kubectl -n ${NAMESPACE_SYSTEM} get lease plimsoll-webhook`;
   return error('admission', 'the webhook is not asked about every new pod, but defaults.plimsoll.dev is missing', next);
 }
 
@@ -67,13 +69,12 @@ export function authorityExpires(kind: string, entry: string, days: number): Fin
 }
 
 export function agentMissing(nodes: readonly string[]): Finding {
-  const next =
-    'kubectl -n plimsoll-node get pods -o wide, and compare the tolerations of the DaemonSet with their taints';
+  const next = `kubectl -n ${NAMESPACE_NODE} get pods -o wide, and compare the tolerations of the DaemonSet with their taints`;
   return error('agents', `no agent has reported from ${listed(nodes)}`, next);
 }
 
 export function agentSilent(nodes: readonly string[]): Finding {
-  const next = 'kubectl -n plimsoll-node logs daemonset/plimsoll-agent, for the pods on these nodes';
+  const next = `kubectl -n ${NAMESPACE_NODE} logs daemonset/plimsoll-agent, for the pods on these nodes`;
   return error('agents', `the agent has not reported for minutes from ${listed(nodes)}`, next);
 }
 
@@ -82,7 +83,7 @@ export function agentsReport(count: number): Finding {
 }
 
 export function agentsDiffer(versions: readonly { readonly version: string; readonly count: number }[]): Finding {
-  const next = 'kubectl -n plimsoll-node rollout status daemonset/plimsoll-agent';
+  const next = `kubectl -n ${NAMESPACE_NODE} rollout status daemonset/plimsoll-agent`;
   const counts = versions.map(({ version, count }) => `${version} (${count === 1 ? '1 node' : `${count} nodes`})`);
   return warning('versions', `agents have different versions: ${listed(counts, 'versions')}`, next);
 }
@@ -181,12 +182,12 @@ export function daemonSetBelowTop(owner: string): Finding {
 }
 
 export function judgesEvictions(webhook: string): Finding {
-  const next = 'see that it lets the evictions of system:serviceaccount:plimsoll-node:plimsoll-agent in';
+  const next = `see that it lets the evictions of ${AGENT_ACCOUNT} in`;
   return warning('webhooks', `${webhook} is asked about evictions and may refuse those of the agents`, next);
 }
 
 export function judgesOwnPods(webhook: string): Finding {
-  const next = 'leave plimsoll-system and plimsoll-node out of its namespaceSelector';
+  const next = `leave ${NAMESPACE_SYSTEM} and ${NAMESPACE_NODE} out of its namespaceSelector`;
   return warning('webhooks', `${webhook} fails closed for pods of Plimsoll: while it is down they do not start`, next);
 }
 

@@ -1,7 +1,8 @@
+import { NAMESPACE_NODE } from '#shared/kube/api-names.ts';
+
 /** Every sentence of `plimsoll top`, to be read from top to bottom. */
 
-export const NO_NODE_PRESSURE =
-  'no NodePressure found: see that the agent is installed (kubectl -n plimsoll-node get daemonsets)';
+export const NO_NODE_PRESSURE = `no NodePressure found: see that the agent is installed (kubectl -n ${NAMESPACE_NODE} get daemonsets)`;
 
 export const NO_NODE = 'no NodePressure found of a node with these labels';
 

@@ -5,7 +5,7 @@ import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
 import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
 import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { COMPONENT_NAMES, LABEL_POD_UID } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, LABEL_POD_UID, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createObject, deleteObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
@@ -45,7 +45,7 @@ export const disruptionsSchema = z
       .describe(
         'Name of the Lease by which the replicas elect the one that writes Disruptions, and of the ConfigMap that says up to where all removals are recorded',
       ),
-    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of both; it must exist'),
+    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of both; it must exist'),
   })
   .prefault({});
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { FAMILIES } from '#shared/domain/node-control/pressure-report.ts';
 
 const MODES = ['Off', 'DryRun', 'Enforce'] as const;
@@ -85,7 +86,7 @@ export const nodesSchema = z
       .min(1)
       .default('plimsoll-node-controller')
       .describe('Name of the Lease by which the replicas elect the one that writes'),
-    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
@@ -140,7 +141,7 @@ export const loopsSchema = z
       .min(1)
       .default('plimsoll-preemption-loops')
       .describe('Name of the Lease by which the replicas elect the one that records loops in NodePressures'),
-    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
-import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
@@ -32,7 +32,7 @@ export const queueLeaseSchema = z
       .min(1)
       .default('plimsoll-queues')
       .describe('Name of the Lease by which the replicas elect the one that lets pods in'),
-    namespace: z.string().min(1).default('plimsoll-system').describe('Namespace of that Lease; it must exist'),
+    namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
-import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import { NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
@@ -33,7 +33,7 @@ export const reschedulingSchema = z
       .min(1)
       .default('plimsoll-rescheduling')
       .describe('Name of the Lease by which the replicas elect the one that moves pods'),
-    leaseNamespace: z.string().min(1).default('plimsoll-system').describe('Namespace of the Lease; it must exist'),
+    leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of the Lease; it must exist'),
   })
   .prefault({});
 

@@ -10,8 +10,15 @@ export const API_VERSION = 'plimsoll.dev/v1alpha1';
 export const CATEGORY = 'plimsoll';
 
 /** `plimsoll-system` is restricted; `plimsoll-node` holds the agent alone, because hostPath needs privileged. */
-export const NAMESPACE_SYSTEM = 'plimsoll-system';
-export const NAMESPACE_NODE = 'plimsoll-node';
+export const NAMESPACE_SYSTEM = namespaceIn(process.env, 'PLIMSOLL_NAMESPACE', 'plimsoll-system');
+export const NAMESPACE_NODE = namespaceIn(process.env, 'PLIMSOLL_AGENT_NAMESPACE', 'plimsoll-node');
+
+/** The namespace that a variable names, or the usual one. Throws for what is no name: it becomes part of expressions. */
+export function namespaceIn(env: NodeJS.ProcessEnv, variable: string, usual: string): string {
+  const name = env[variable] ?? usual;
+  if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
+  throw new Error(`cannot use ${variable}=${JSON.stringify(name)}: expected the name of a namespace`);
+}
 
 /** Namespaces whose pods no admission entry of ours judges, ours included: self-blocking is the classic outage. */
 export const EXEMPT_NAMESPACES = [

@@ -33,11 +33,13 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
+/** The service account of the webhook. */
+export const WEBHOOK_ACCOUNT = `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`;
 /** The service account of the agents. */
 export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
 /** Our service accounts, as the API server names them. */
 export const OWN_ACCOUNTS: readonly string[] = [
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`,
+  WEBHOOK_ACCOUNT,
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
   AGENT_ACCOUNT,
 ];

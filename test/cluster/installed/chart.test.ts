@@ -9,6 +9,9 @@ import { helm, whyNoHelm } from './support/helm.ts';
 
 const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const OTHER_NAMESPACES = ['namespaceOverride=team-infra', 'agent.namespaceOverride=team-agents'];
+/** No name of an object or a dashboard. */
+const USUAL_NAMESPACE = /plimsoll-system|plimsoll-node(?![-?s]|",$)/m;
 const OF_HELM = ['app.kubernetes.io/managed-by', 'helm.sh/resource-policy'];
 
 /** The values that give what an overlay gives. */
@@ -66,6 +69,19 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
     expect(objects['Secret plimsoll-system/plimsoll-webhook-tls']).toBeUndefined();
   });
 
+  test('names the same objects in other namespaces, and tells each process of them', async () => {
+    const all = ['--values', `${CHART}ci/every-value-values.yaml`, ...setFlags(['alerts.enabled=true'])];
+    const usual = await helm(['template', 'plimsoll', CHART, ...all]);
+    const other = await helm(['template', 'plimsoll', CHART, ...all, ...setFlags(OTHER_NAMESPACES)]);
+    expect([usual.status, other.status, other.stdout]).toEqual([0, 0, expect.not.stringMatching(USUAL_NAMESPACE)]);
+    const variables = / *- name: PLIMSOLL_(AGENT_)?NAMESPACE\n *value: .*\n/g;
+    const containers = usual.stdout.match(/^ *image: .*plimsoll/gm)?.length;
+    // The pod of `helm test` runs no process of ours.
+    expect(other.stdout.match(variables)).toHaveLength(2 * (Number(containers) - 1));
+    const renamed = other.stdout.replaceAll('team-infra', 'plimsoll-system').replaceAll('team-agents', 'plimsoll-node');
+    expect(objectsIn(renamed.replace(variables, ''))).toEqual(objectsIn(usual.stdout));
+  });
+
   test.each<[string, string, readonly string[], string]>([
     ['into kube-system', 'kube-system', [], 'use --namespace plimsoll-system --create-namespace'],
     [
@@ -74,6 +90,14 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
       ['scheduler.enabled=true'],
       'scheduler.kubeSchedulerImage must name',
     ],
+    [
+      'into the namespace of others',
+      'default',
+      ['namespaceOverride=default'],
+      'must name namespaces of Plimsoll alone',
+    ],
+    ['with its agents beside the rest', 'default', ['agent.namespaceOverride=plimsoll-system'], 'twice'],
+    ['into what is no namespace', 'default', ['namespaceOverride=Team_Infra'], '/namespaceOverride'],
     ['with a mode that does not exist', 'default', ['agent.mode=Sometimes'], '/agent/mode'],
     ['with a misspelt value', 'default', ['webhook.replcas=3'], 'replcas'],
     ['in process where the API server cannot', 'default', ['admission=InProcess'], 'use Webhook'],
@@ -98,6 +122,12 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
     expect(stdout).toContain(', 0 stale');
   });
 });
+
+/** Of YAML, where a container without variables says nothing of them. */
+function objectsIn(text: string): unknown {
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as unknown);
+  return JSON.parse(JSON.stringify(objects, (key, value: unknown) => (key === 'env' ? (value ?? undefined) : value)));
+}
 
 function flagsOf(folder: string, values: readonly string[]): readonly string[] {
   const file = `${CHART}ci/${folder.replace('overlays/', '')}-values.yaml`;

@@ -29,6 +29,8 @@ export interface WebhookProcess {
 export interface WebhookPlace {
   readonly folder: string;
   readonly kubeconfig: string;
+  /** Variables that its container has besides. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const MAIN = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
@@ -47,7 +49,7 @@ export async function startWebhookProcess(place: WebhookPlace, settings: object)
   warmCompileCache(main);
   const access = await accessOf(place);
   const flags = flagsOf({ ...ON_LOOPBACK, ...access.settings, ...settings });
-  const env = { ...markedEnvironment(folder), NODE_COMPILE_CACHE: COMPILE_CACHE, ...access.env };
+  const env = { ...markedEnvironment(folder), NODE_COMPILE_CACHE: COMPILE_CACHE, ...place.env, ...access.env };
   const webhook = component(process.execPath, [...main.nodeFlags, MAIN, ...flags], log, env);
   const components = [['the webhook', webhook]] as const;
   webhook.start();

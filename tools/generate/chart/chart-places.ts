@@ -21,6 +21,8 @@ interface Workload {
 }
 
 const POD = 'spec.template.spec';
+/** What a process must know of namespaces that are not the usual ones. */
+const NAMESPACES = '(include "plimsoll.namespaces" $ | fromYamlArray)';
 const SCHEDULER_HEAP = { mebibytes: 288, ofLimit: 384, position: 3 } as const;
 const LEADER_HEAP = { mebibytes: 400, ofLimit: 512, position: 3 } as const;
 
@@ -79,7 +81,7 @@ function ofPods({ object, component, account, heap }: Workload): readonly ChartP
     place(object, `${POD}.containers.0.imagePullPolicy`, { kind: 'values', path: '.Values.image.pullPolicy' }),
     place(object, `${POD}.imagePullSecrets`, { kind: 'values', path: '.Values.imagePullSecrets' }),
     contents(object, `${POD}.containers.0.args`, `${values}.extraArgs`),
-    contents(object, `${POD}.containers.0.env`, `${values}.extraEnv`),
+    contents(object, `${POD}.containers.0.env`, `concat ${NAMESPACES} (${values}.extraEnv | default list)`),
     contents(object, `${POD}.containers.0.volumeMounts`, `${values}.volumeMounts`),
     contents(object, `${POD}.volumes`, `${values}.volumes`),
     contents(object, 'spec.template.metadata.labels', marks('Labels')),

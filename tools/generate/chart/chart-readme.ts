@@ -12,7 +12,7 @@ helm test plimsoll --namespace plimsoll-system
 
 By default, agents report evictions and evict no pods. \`helm upgrade\` upgrades the CustomResourceDefinitions; \`helm uninstall\` keeps them unless \`crds.keep\` is false.
 
-Objects are always in the namespaces \`plimsoll-system\` and \`plimsoll-node\`, whatever the namespace of the release is: admission policies name the service accounts there.
+Objects are in the namespaces \`plimsoll-system\` and \`plimsoll-node\`, whatever the namespace of the release is: admission policies name the service accounts there. \`namespaceOverride\` and \`agent.namespaceOverride\` name others, from the first installation on. A namespace that exists already must be that of the release: \`--namespace team-infra --set namespaceOverride=team-infra\`. Set \`PLIMSOLL_NAMESPACE\` and \`PLIMSOLL_AGENT_NAMESPACE\` to the same names where you use the command line.
 
 An unknown key of a value is refused with its path. What Kubernetes defines, such as \`affinity\`, is checked by the API server alone.
 

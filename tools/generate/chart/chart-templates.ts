@@ -18,6 +18,9 @@ export interface ChartOption {
   readonly isComponent: boolean;
 }
 
+/** Our namespaces as the manifests name them, and the helper that says what the values make of each. */
+const NAMESPACES = { 'plimsoll-system': 'plimsoll.namespace', 'plimsoll-node': 'plimsoll.agentNamespace' } as const;
+
 const SECURITY_LABEL = 'pod-security.kubernetes.io/enforce';
 /** The restricted level forbids the network of the host. */
 const SECURITY_LEVEL = '{{ ternary "privileged" "restricted" .Values.webhook.hostNetwork }}';
@@ -96,18 +99,30 @@ function conditional({ kind, metadata: { name } }: Manifest, tree: ChartTree): C
     return { kind: 'either', when: '.Values.crds.install', then: tree, otherwise };
   // Helm makes the namespace of the release itself, and cannot take over one that is there.
   if (kind !== 'Namespace') return tree;
-  return { kind: 'either', when: `ne .Release.Namespace "${name}"`, then: tree, otherwise };
+  const helper = NAMESPACES[name as keyof typeof NAMESPACES];
+  return { kind: 'either', when: `ne .Release.Namespace (include "${helper}" .)`, then: tree, otherwise };
 }
 
 /** A condition on a whole object stands around its separator, so that an object which is left out leaves nothing. */
 function renderDocument(tree: ChartTree): string {
-  const document = (side: ChartTree): string => `---\n${renderChartTree(side).join('\n')}\n`;
+  const document = (side: ChartTree): string => withNamespaces(`---\n${renderChartTree(side).join('\n')}\n`);
   if (tree.kind !== 'either') return document(tree);
   const { when, then, otherwise } = tree;
   if (then !== undefined && otherwise === undefined) return `{{- if ${when} }}\n${document(then)}{{- end }}\n`;
   if (then === undefined && otherwise !== undefined)
     return `{{- if not (${when}) }}\n${document(otherwise)}{{- end }}\n`;
   return document(tree);
+}
+
+/** Also within expressions, which name the accounts of our namespaces. */
+function withNamespaces(document: string): string {
+  return Object.entries(NAMESPACES).reduce(
+    (text, [name, helper]) =>
+      text
+        .replaceAll(new RegExp(`(?<=\\b(name|namespace): |- )${name}$`, 'gm'), `{{ include "${helper}" $ | quote }}`)
+        .replaceAll(new RegExp(`\\b${name}\\b(?!-)`, 'g'), `{{ include "${helper}" $ }}`),
+    document,
+  );
 }
 
 function fileOf({ kind, metadata: { name, labels = {} } }: Manifest): string {

@@ -26,3 +26,24 @@
 {{- $isServed := .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" -}}
 {{- .Values.admission | default (ternary "Both" "Webhook" $isServed) -}}
 {{- end }}
+
+{{- /* The namespace of everything but the agents. */}}
+{{- define "plimsoll.namespace" -}}
+{{- .Values.namespaceOverride | default "plimsoll-system" }}
+{{- end }}
+
+{{- define "plimsoll.agentNamespace" -}}
+{{- .Values.agent.namespaceOverride | default "plimsoll-node" }}
+{{- end }}
+
+{{- /* Environment variables that tell a process of namespaces which are not the usual ones. */}}
+{{- define "plimsoll.namespaces" -}}
+{{- with .Values.namespaceOverride }}
+- name: PLIMSOLL_NAMESPACE
+  value: {{ . | quote }}
+{{- end }}
+{{- with .Values.agent.namespaceOverride }}
+- name: PLIMSOLL_AGENT_NAMESPACE
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}

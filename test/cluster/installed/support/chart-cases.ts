@@ -103,6 +103,8 @@ export const CHART_CASES: readonly ChartCase[] = [
       wanted: containing(LABELS),
     },
   ]),
+  { set: 'namespaceOverride="team-infra"', object: 'Deployment team-infra/plimsoll-webhook' },
+  { set: 'agent.namespaceOverride="team-agents"', object: 'DaemonSet team-agents/plimsoll-agent' },
   {
     set: 'commonLabels={"a":"b"}',
     object: WEBHOOK,

@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { namespaceIn } from '#shared/kube/api-names.ts';
+
+describe('our namespaces', () => {
+  test.each([
+    ['the usual one where nothing is said', {}, 'plimsoll-system'],
+    ['the one that the variable names', { PLIMSOLL_NAMESPACE: 'team-infra' }, 'team-infra'],
+    ['not that of another variable', { PLIMSOLL_AGENT_NAMESPACE: 'team-agents' }, 'plimsoll-system'],
+  ])('%s', (_, env, expected) => {
+    expect(namespaceIn(env, 'PLIMSOLL_NAMESPACE', 'plimsoll-system')).toBe(expected);
+  });
+
+  test.each(['', 'Team', '-team', 'team-', 'team.infra', "team']) || true || ('", 'a'.repeat(64), 'team\n'])(
+    'are never called %j, which would become part of expressions',
+    (name) => {
+      const read = () => namespaceIn({ PLIMSOLL_NAMESPACE: name }, 'PLIMSOLL_NAMESPACE', 'plimsoll-system');
+      expect(read).toThrow(`cannot use PLIMSOLL_NAMESPACE=${JSON.stringify(name)}: expected the name of a namespace`);
+    },
+  );
+});
