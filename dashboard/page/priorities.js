@@ -100,15 +100,22 @@ function policyPanel(policies) {
   return panel('Priority policies', table('Priority policies by name', columns, rows));
 }
 
-function classesOf({ allowedClasses, defaultClass, maxPriority, needQuota }) {
+function classesOf({ allowedClasses, defaultClass, classRules, maxPriority, needQuota }) {
   return [
     allowedClasses === undefined ? 'every class' : allowedClasses.join(', ') || 'none',
+    ...classRules.map(ruleText),
     defaultClass === '' ? '' : `default ${defaultClass}`,
     maxPriority === undefined ? '' : `up to priority ${maxPriority.toLocaleString('en-GB')}`,
     needQuota.length === 0 ? '' : `only with a quota: ${needQuota.join(', ')}`,
   ]
     .filter(Boolean)
     .join('; ');
+}
+
+/** As in `batch-low for Job (app in (web))`. */
+function ruleText({ className, ownerKinds, pods }) {
+  const owners = ownerKinds.length === 0 ? 'pods' : ownerKinds.join(', ');
+  return `${className} for ${owners}${pods === '' ? '' : ` (${pods})`}`;
 }
 
 function quotaName({ kind, namespace, name }) {

@@ -4,6 +4,7 @@ import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/k
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import type { Subject } from '#shared/domain/priority/priority-policy.ts';
+import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { selectorText } from '#shared/kube/list/read-some.ts';
 import { shareOf } from './node-view.ts';
 import type { ClassView, QuotaResourceView, QuotaView, ReservationView, PolicyView } from './view.ts';
@@ -109,18 +110,27 @@ function amountText(value: unknown): string {
 export function policyView(object: KubeObject): PolicyView | undefined {
   const decoded = decodePriorityPolicy(object);
   if (!decoded.ok) return undefined;
-  const { name, namespaces, subjects, defaultClassName, allowedClassNames, ...rest } = decoded.value;
+  const { name, namespaces, subjects, defaultClassName, classRules, allowedClassNames, ...rest } = decoded.value;
   return {
     name,
-    namespaces: namespaces.written === undefined ? '' : selectorText(namespaces.written),
+    namespaces: writtenText(namespaces),
     subjects: subjects.map(subjectText),
     defaultClass: defaultClassName ?? '',
+    classRules: classRules.map(({ className, ownerKinds, pods }) => ({
+      className,
+      ownerKinds,
+      pods: writtenText(pods),
+    })),
     allowedClasses: allowedClassNames,
     maxPriority: rest.maxPriority,
     preemption: rest.preemption,
     needQuota: rest.requireQuotaFor,
     onViolation: rest.onViolation,
   };
+}
+
+function writtenText({ written }: PreparedSelector): string {
+  return written === undefined ? '' : selectorText(written);
 }
 
 function subjectText(subject: Subject): string {

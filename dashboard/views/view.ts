@@ -196,6 +196,14 @@ export interface PreemptionView {
 }
 
 /** One PriorityPolicy. */
+export interface ClassRuleView {
+  readonly className: string;
+  /** Kinds of owners; empty takes every owner. */
+  readonly ownerKinds: readonly string[];
+  /** A label selector; empty selects every pod. */
+  readonly pods: string;
+}
+
 export interface PolicyView {
   readonly name: string;
   /** A label selector; empty selects every namespace. */
@@ -203,6 +211,8 @@ export interface PolicyView {
   /** Whom it concerns; empty means everyone. */
   readonly subjects: readonly string[];
   readonly defaultClass: string;
+  /** The first that concerns a pod gives it its class. */
+  readonly classRules: readonly ClassRuleView[];
   /** `undefined` allows every class. */
   readonly allowedClasses: readonly string[] | undefined;
   readonly maxPriority: number | undefined;

@@ -197,6 +197,10 @@ const POLICY = {
   spec: {
     namespaceSelector: { matchLabels: { team: 'yes' } },
     defaultPriorityClassName: 'standard',
+    classRules: [
+      { name: 'jobs', ownerKinds: ['Job'], priorityClassName: 'long-jobs' },
+      { name: 'canaries', podSelector: { matchLabels: { track: 'canary' } }, priorityClassName: 'standard' },
+    ],
     allowedPriorityClassNames: ['standard', 'long-jobs'],
   },
 };

@@ -126,7 +126,7 @@ describe.runIf(hasBrowser)('the views, in Chromium', { timeout: BROWSER_TIMEOUT_
       expect(holders).toContain(part);
     const policies = await page.getByRole('region', { name: 'Priority policies', exact: true }).innerText();
     expect(policies).toMatch(
-      /teams\s+team in \(yes\)\s+everyone\s+standard, long-jobs; default standard\s+allowed\s+refused/,
+      /teams\s+team in \(yes\)\s+everyone\s+standard, long-jobs; long-jobs for Job; standard for pods \(track in \(canary\)\); default standard\s+allowed\s+refused/,
     );
   });
 
