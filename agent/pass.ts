@@ -7,7 +7,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { type AgentState, FIRST_STATE } from './decide/agent-state.ts';
 import { applyOutcome } from './decide/apply-outcome.ts';
 import { decide, type EvictionRecord, type PassResult, restoreState } from './decide/decide.ts';
-import { arrivals, type NodeSnapshot, type NodeView, indexPods } from './decide/snapshot/node-snapshot.ts';
+import { arrivals, type NodeSnapshot, type ObservedNode, indexPods } from './decide/snapshot/node-snapshot.ts';
 import {
   advanceHeadroomTrend,
   leastHeadroom,
@@ -98,7 +98,7 @@ export function createPassRunner(ports: PassPorts): PassRunner {
   return { pass, periodMs: () => pollingInterval(headroomTrend, periods), settled: attempts.settled };
 }
 
-type Measured = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: NodeView };
+type Measured = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: ObservedNode };
 
 /** The input of a decision: what was measured, and what other parts of the agent know. */
 function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): NodeSnapshot {

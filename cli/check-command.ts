@@ -43,11 +43,11 @@ export function checkCommand(io: ProcessIo): Command {
     });
 }
 
-const MOST_SECONDS = 86_400;
+const MAX_SECONDS = 86_400;
 
 /** `60` or `60s`. */
 function seconds(text: string): number {
   const value = /^\d{1,5}s?$/.test(text) ? Number.parseInt(text, 10) : NaN;
-  if (!(value <= MOST_SECONDS)) throw new InvalidArgumentError(`expected seconds up to ${MOST_SECONDS}, such as 60s`);
+  if (!(value <= MAX_SECONDS)) throw new InvalidArgumentError(`expected seconds up to ${MAX_SECONDS}, such as 60s`);
   return value;
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { addConnectionOptions } from './cluster/cluster-options.ts';
-import type { DashboardOptions } from './dashboard/run-dashboard.ts';
+import type { DashboardCommandOptions } from './dashboard/run-dashboard.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
 
 function help(program: string): string {
@@ -34,7 +34,7 @@ export function dashboardCommand(io: ProcessIo): Command {
     .option('-n, --namespace <namespace>', 'namespace of the dashboard', NAMESPACE_SYSTEM);
   return addConnectionOptions(command)
     .addHelpText('after', () => help(rootName(command)))
-    .action(async (options: DashboardOptions) => {
+    .action(async (options: DashboardCommandOptions) => {
       const { runDashboard } = await import('./dashboard/run-dashboard.ts');
       await runDashboard(options, io);
     });

@@ -3,7 +3,7 @@ import { SIGNALS } from '#shared/simulation/pod-usage.ts';
 import { addClusterOptions } from './cluster/cluster-options.ts';
 import { outputOption } from './output/output-option.ts';
 import { type ProcessIo, rootName } from './process-io.ts';
-import type { PreemptOptions } from './simulate/run-preempt.ts';
+import type { PreemptCommandOptions } from './simulate/run-preempt.ts';
 import type { PressureOptions } from './simulate/run-pressure.ts';
 import type { QueueOptions } from './simulate/run-queue.ts';
 import type { ReschedulingOptions } from './simulate/run-rescheduling.ts';
@@ -116,7 +116,7 @@ function preemptCommand(io: ProcessIo): Command {
     .addOption(outputOption());
   return addClusterOptions(command)
     .addHelpText('after', () => preemptHelp(rootName(command)))
-    .action(async (options: PreemptOptions) => {
+    .action(async (options: PreemptCommandOptions) => {
       const mistake = findMistake(options);
       if (mistake !== undefined) command.error(`error: ${mistake}`);
       const { runPreempt } = await import('./simulate/run-preempt.ts');
@@ -150,7 +150,7 @@ function reclaimByOption(): Option {
     .default('Guarantees');
 }
 
-function findMistake({ pod, podFile, filename }: PreemptOptions): string | undefined {
+function findMistake({ pod, podFile, filename }: PreemptCommandOptions): string | undefined {
   if (pod === undefined && podFile === undefined) return "one of '--pod' and '--pod-file' is needed";
   if (pod !== undefined && podFile !== undefined) return "'--pod' and '--pod-file' exclude each other";
   const isReadTwice = podFile === '-' && filename?.includes('-') === true;

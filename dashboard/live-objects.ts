@@ -33,12 +33,12 @@ import {
 import { preemptionsOf, type RecordView, recordView } from './views/preemptions.ts';
 import { queueEntry, queueTree } from './views/queues.ts';
 import { classView, priorityQuotaView, resourceQuotaView, policyView } from './views/priorities.ts';
-import { type EventEntry, eventEntry, MOST_KEPT_OF_NAMESPACE, recordedRemovals, timelineOf } from './views/timeline.ts';
+import { type EventEntry, eventEntry, MAX_KEPT_OF_NAMESPACE, recordedRemovals, timelineOf } from './views/timeline.ts';
 import type { NodeView, TimelineEntry } from './views/view.ts';
 import { readNode } from './what-if/read-node.ts';
 
 /** As many pages may be open. */
-const MOST_NODE_TIMELINES = 100;
+const MAX_NODE_TIMELINES = 100;
 
 export type LiveObjectsOptions = Omit<ClientContext, 'metrics'> & Partial<Pick<ClientContext, 'metrics'>>;
 
@@ -53,7 +53,7 @@ export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
   const pressures = reflect(NODE_PRESSURES, decodeNodePressure);
-  const newest = { ...options, mostOfNamespace: MOST_KEPT_OF_NAMESPACE };
+  const newest = { ...options, mostOfNamespace: MAX_KEPT_OF_NAMESPACE };
   const events = createReflector({ ...newest, resource: EVENTS, slim: (raw) => eventEntry(raw, options.clock.now()) });
   const records = createReflector({ ...newest, resource: DISRUPTIONS, slim: recordView });
   const recorded = derived([records], () => recordedRemovals(Array.from(records.values(), ({ entry }) => entry)));
@@ -148,7 +148,7 @@ function createNodeTimelines(
     });
     const last = kept.get(name);
     const current = last !== undefined && isDeepStrictEqual(last, timeline) ? last : timeline;
-    putBounded(kept, MOST_NODE_TIMELINES, [name, current]);
+    putBounded(kept, MAX_NODE_TIMELINES, [name, current]);
     return current;
   };
 }

@@ -26,11 +26,11 @@ interface Listener extends OpenPage {
 const PAUSE_MS = 200;
 /** A proxy closes what is silent; the page also sees the age of what it shows. */
 const HEARTBEAT_MS = 5_000;
-const MOST_PAGES = 100;
-const MOST_PAGES_OF_USER = 10;
-const MOST_UNREAD_BYTES = 4_194_304;
+const MAX_PAGES = 100;
+const MAX_PAGES_OF_USER = 10;
+const MAX_UNREAD_BYTES = 4_194_304;
 /** After this time the page reconnects, and its rights are checked again. */
-const LONGEST_STREAM_MS = 300_000;
+const MAX_STREAM_MS = 300_000;
 
 /** Starts sending; ends with `signal`, and every open page with it. */
 export function createLiveStream({ sources, clock, signal, clusterName }: LiveStreamOptions): LiveStream {
@@ -67,9 +67,9 @@ export function createLiveStream({ sources, clock, signal, clusterName }: LiveSt
   }
 
   function isFull({ user }: Viewer): boolean {
-    if (signal.aborted || listeners.size >= MOST_PAGES) return true;
+    if (signal.aborted || listeners.size >= MAX_PAGES) return true;
     if (user === undefined) return false;
-    return [...listeners].filter(({ viewer }) => viewer.user === user).length >= MOST_PAGES_OF_USER;
+    return [...listeners].filter(({ viewer }) => viewer.user === user).length >= MAX_PAGES_OF_USER;
   }
 
   const stop = sources.onChange(() => void sendSoon());
@@ -99,7 +99,7 @@ export function createLiveStream({ sources, clock, signal, clusterName }: LiveSt
 /** A page that does not read is disconnected; it then reconnects. */
 function write({ response, openedAt }: Listener, text: string, now: number): void {
   if (response.writableEnded || response.destroyed) return;
-  if (response.writableLength > MOST_UNREAD_BYTES) return void response.destroy();
+  if (response.writableLength > MAX_UNREAD_BYTES) return void response.destroy();
   response.write(text);
-  if (now - openedAt > LONGEST_STREAM_MS) response.end();
+  if (now - openedAt > MAX_STREAM_MS) response.end();
 }

@@ -24,7 +24,7 @@ export type Arguments =
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-const MOST_SEED = 2 ** 32 - 1;
+const MAX_SEED = 2 ** 32 - 1;
 
 export const USAGE = `Usage: npm start -- [flags]
 
@@ -39,7 +39,7 @@ scheduler, and Plimsoll itself: webhook, agent and scheduler extender. Ctrl-C en
                     where because says why Plimsoll changed the preemption, or why the pod was evicted, and
                     secondsToEvict runs from the node being short of memory to the eviction;
                     exit code 0 only if everything happened as planned
-  --seed N          vary names, sizes and order of the demo (0 to ${MOST_SEED})
+  --seed N          vary names, sizes and order of the demo (0 to ${MAX_SEED})
   --without PART    leave out the agent, the scheduler or the webhook, to see the difference
   --measure-with S  measure the pods' processes with ${listed(PROCESS_SOURCES)}
                     (default: procfs; without /proc the first of the others that works)
@@ -63,7 +63,7 @@ interface Expected {
 
 const VALUES: ReadonlyMap<string, Expected> = new Map([
   ['--port', wholeNumberUpTo(65_535)],
-  ['--seed', wholeNumberUpTo(MOST_SEED)],
+  ['--seed', wholeNumberUpTo(MAX_SEED)],
   ['--without', oneOf(COMPONENTS)],
   ['--measure-with', oneOf(PROCESS_SOURCES)],
 ]);

@@ -122,8 +122,8 @@ function orNothing({ annotations, deletion, nominatedNodeName }: Rare): Rare {
 }
 
 const MIB = 1024 * 1024;
-const MOST_OF_NAMESPACE = 2 * MIB;
-const MOST = 16 * MIB;
+const MAX_OF_NAMESPACE = 2 * MIB;
+const MAX_COUNTS = 16 * MIB;
 /** The text of what is read of a pod is seldom longer. */
 const ORDINARY_LENGTH = 4_096;
 
@@ -183,7 +183,7 @@ export class TemplatePool {
   #hasRoomFor({ namespace, length }: TemplateKey): boolean {
     if (length <= ORDINARY_LENGTH) return true;
     const ofNamespace = this.#largeLengths.get(namespace) ?? 0;
-    return ofNamespace + length <= MOST_OF_NAMESPACE && this.#largeLength + length <= MOST;
+    return ofNamespace + length <= MAX_OF_NAMESPACE && this.#largeLength + length <= MAX_COUNTS;
   }
 
   #count({ namespace, length }: TemplateKey, change: number): void {

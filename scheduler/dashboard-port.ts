@@ -16,7 +16,7 @@ export interface DashboardPortOptions extends Surroundings {
 
 const DRAIN_MS = 500;
 /** Enough for every open page, and too few to use up the memory. */
-const MOST_CONNECTIONS = 256;
+const MAX_CONNECTIONS = 256;
 /** Shorter than usual, so that connections without a request leave room for others. */
 const KEEP_ALIVE_MS = 5_000;
 
@@ -29,7 +29,7 @@ export async function openDashboardPort(options: DashboardPortOptions, port: num
   const objects = createLiveObjects(options);
   const admit = createAdmit({ client, clock, log, trustsProxy: files.clientCaFile !== undefined });
   const handler = dashboardApp({ sources: objects.sources, admit, clock, log, signal: shutdown.signal, clusterName });
-  const limits = { drainMs: DRAIN_MS, maxConnections: MOST_CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
+  const limits = { drainMs: DRAIN_MS, maxConnections: MAX_CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
   const server = await serve({ handler, host, port, ...limits, ...(tls !== undefined && { tls }) });
   shutdown.onRelease('dashboard', () => server.close());
   if (tls !== undefined) void followTlsFiles({ server, files, first: tls, clock, log }, shutdown.signal);

@@ -26,13 +26,13 @@ const READ_ANNOTATIONS: readonly string[] = [
   CONFIG_MIRROR,
 ];
 /** No value that a decision knows is longer; that there is one counts too. */
-const LONGEST_ANNOTATION = 64;
+const MAX_ANNOTATION_LENGTH = 64;
 /** Names of a policy and of a rule. */
-const LONGEST_RULE = 317;
+const MAX_RULE_LENGTH = 317;
 /** Parts that are kept for pods of other owners; when there are more, the pool begins anew. */
-const MOST_SHARED = 2_000;
+const MAX_SHARED = 2_000;
 /** As text; longer ones are seldom those of another owner. */
-const LONGEST_SHARED = 1_024;
+const MAX_SHARED_LENGTH = 1_024;
 const NO_FIELDS: WireObject = {};
 const decode = decodeWith(decodePod);
 const NOTHING = decode({ metadata: {} });
@@ -148,7 +148,7 @@ function ownMetadata(metadata: WireObject): WireObject {
 /** Which rule gave the class is the same of all pods of an owner, as a rule. */
 function recordAmong({ annotations }: WireObject): WireObject | undefined {
   const record = fieldsOf(annotations)[ANNOTATION_CLASS_RULE];
-  return record === undefined ? undefined : { [ANNOTATION_CLASS_RULE]: shortened(record, LONGEST_RULE) };
+  return record === undefined ? undefined : { [ANNOTATION_CLASS_RULE]: shortened(record, MAX_RULE_LENGTH) };
 }
 
 function annotationsAmong(metadata: WireObject): WireObject | undefined {
@@ -157,7 +157,7 @@ function annotationsAmong(metadata: WireObject): WireObject | undefined {
   return read.length === 0 ? undefined : Object.fromEntries(read.map((key) => [key, shortened(annotations[key])]));
 }
 
-function shortened(value: unknown, longest = LONGEST_ANNOTATION): unknown {
+function shortened(value: unknown, longest = MAX_ANNOTATION_LENGTH): unknown {
   if (typeof value !== 'string' || value.length <= longest) return value;
   // A part of a text keeps the whole of it in memory; a copy does not.
   return Buffer.from(value.slice(0, longest)).toString();
@@ -172,13 +172,13 @@ function hashOf(text: string): string {
 }
 
 function keptIfShort<T>(pool: Map<string, T>, text: string, make: () => T): T {
-  return text.length > LONGEST_SHARED ? make() : keptOnce(pool, hashOf(text), make);
+  return text.length > MAX_SHARED_LENGTH ? make() : keptOnce(pool, hashOf(text), make);
 }
 
 function keptOnce<T>(pool: Map<string, T>, key: string, make: () => T): T {
   const known = pool.get(key);
   if (known !== undefined) return known;
-  if (pool.size >= MOST_SHARED) pool.clear();
+  if (pool.size >= MAX_SHARED) pool.clear();
   const made = make();
   pool.set(key, made);
   return made;
@@ -188,7 +188,7 @@ function fieldsOf(value: unknown): WireObject {
   return isRecord(value) ? value : NO_FIELDS;
 }
 
-const MOST_OTHER_RESOURCES = 16;
+const MAX_OTHER_RESOURCES = 16;
 
 /** A pod without labels, affinity, ports and volumes: what it takes, how important it is, and whose it is remain. */
 function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> {
@@ -210,6 +210,6 @@ function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> 
 function fewAmounts(amounts: Amounts): Amounts {
   const entries = Array.from(amounts);
   const isBasic = (name: string): boolean => BASIC_RESOURCES.includes(name);
-  const others = entries.filter(([name]) => !isBasic(name)).slice(0, MOST_OTHER_RESOURCES);
+  const others = entries.filter(([name]) => !isBasic(name)).slice(0, MAX_OTHER_RESOURCES);
   return new Map([...entries.filter(([name]) => isBasic(name)), ...others]);
 }

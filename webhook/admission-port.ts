@@ -14,7 +14,7 @@ import type { WebhookConfiguration } from './configuration.ts';
 import { createHandlers, type HandlerSources } from './handlers/handlers.ts';
 import { createRefusals } from './server/refuse-unread.ts';
 import { createReviewMetrics } from './server/review-metrics.ts';
-import { FAILURES, LOG, type Failure } from './messages.ts';
+import { FAILURES, LOG, type HttpFailure } from './messages.ts';
 import { headProblem } from './request-body/review-start.ts';
 import { UNREAD_IN_PODS } from './request-body/review-scan.ts';
 import {
@@ -22,9 +22,9 @@ import {
   type AdmissionHandler,
   type AnswererOptions,
   type ArrivedBody,
-  type Asked,
+  type IncomingReview,
   sendAnswer,
-  type Answer,
+  type ReviewAnswer,
 } from './server/review-answerer.ts';
 
 export interface AdmissionPortParts {
@@ -128,7 +128,7 @@ export interface ReviewListenerOptions extends AnswererOptions {
 const POD_PATHS: readonly string[] = [WEBHOOK_PATHS.mutate, WEBHOOK_PATHS.validate, WEBHOOK_PATHS.quota];
 const NOTHING: readonly Buffer[] = [];
 
-const FAILED: Failure = { code: 500, message: 'Internal error' };
+const FAILED: HttpFailure = { code: 500, message: 'Internal error' };
 
 /**
  * The listener of the admission port. It answers reviews without a router, and without a promise unless the handler
@@ -141,8 +141,8 @@ export function reviewListener(
   const answerBody = createAnswerer(options);
 
   /** Answers 500 for an error, thrown or rejected. */
-  function guarded(asked: Asked, body: ArrivedBody): Answer | Promise<Answer> {
-    const failed = (error: unknown): Answer => {
+  function guarded(asked: IncomingReview, body: ArrivedBody): ReviewAnswer | Promise<ReviewAnswer> {
+    const failed = (error: unknown): ReviewAnswer => {
       log.error({ err: error, path: asked.path }, LOG.decisionFailed);
       return FAILED;
     };
@@ -154,7 +154,7 @@ export function reviewListener(
     }
   }
 
-  function serveReview(asked: Asked, request: IncomingMessage, respond: (answer: Answer) => void): void {
+  function serveReview(asked: IncomingReview, request: IncomingMessage, respond: (answer: ReviewAnswer) => void): void {
     const problem = headProblem(request);
     if (problem !== undefined) {
       respond(problem);

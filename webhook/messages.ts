@@ -3,7 +3,7 @@ import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
 /** All messages of the webhook except those of its decisions, which are in shared/domain/admission/messages. */
 
 /** A failure of the HTTP request: answered with a status code if there is no review to answer. */
-export interface Failure {
+export interface HttpFailure {
   readonly code: 400 | 404 | 405 | 413 | 415 | 429 | 500;
   readonly message: string;
 }
@@ -30,7 +30,7 @@ export const FAILURES = {
   tooManyAtOnce: () => ({ code: 429, message: 'Too many large requests at once' }),
   tooSlow: () => ({ code: 429, message: 'Request waited too long to be read' }),
   late: () => ({ code: 429, message: 'Not decided in time' }),
-} as const satisfies Record<string, (value: never) => Failure>;
+} as const satisfies Record<string, (value: never) => HttpFailure>;
 
 /** Messages of conditions of PriorityPolicies, PriorityQuotas and PriorityRules. */
 export const CONDITIONS = {

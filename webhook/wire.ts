@@ -35,7 +35,7 @@ import { createCaches, type Caches } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
 import { exportQuotas } from './quota/quota-gauges.ts';
 
-const LONGEST_LIVE_READ_MS = 1_000;
+const MAX_LIVE_READ_MS = 1_000;
 /** An agent has one eviction in flight; other accounts of ours and drains have a few. */
 const EVICTIONS_PER_CALLER = 8;
 /** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
@@ -55,7 +55,7 @@ export function createHandlerSources(
 ): HandlerSources {
   const cluster = createStateReader(caches, clock, avoidedBy);
   const deadlineMs = requestSeconds * 1_000;
-  const liveReadMs = Math.min(LONGEST_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
+  const liveReadMs = Math.min(MAX_LIVE_READ_MS, deadlineMs * SHARE_FOR_READING);
   return {
     mode,
     pending: createPendingReviews(concurrentRequests),

@@ -16,13 +16,13 @@ export interface OwnReading {
  * Result of a comparison. `incomparable`: the other source reads another machine or uses another unit, which proves
  * nothing.
  */
-export type Verdict =
+export type SourceVerdict =
   | { readonly source: string; readonly kind: 'agrees' }
   | { readonly source: string; readonly kind: 'differs' | 'incomparable' | 'failed'; readonly because: Because };
 
 /** Result for one source: about the node, and about its pods if it knows them. */
-export interface Answer {
-  readonly verdict: Verdict;
+export interface SourceOpinion {
+  readonly verdict: SourceVerdict;
   readonly pods?: PodComparison;
 }
 
@@ -33,7 +33,7 @@ function mebibytes(bytes: number): number {
   return Math.round(bytes / 1024 / 1024);
 }
 
-function differs(source: string, opinion: SecondOpinion, own: OwnReading, byBytes: number): Verdict {
+function differs(source: string, opinion: SecondOpinion, own: OwnReading, byBytes: number): SourceVerdict {
   const figures = {
     source,
     theirsMiB: mebibytes(opinion.availableBytes),
@@ -44,7 +44,7 @@ function differs(source: string, opinion: SecondOpinion, own: OwnReading, byByte
   return { source, kind: 'differs', because };
 }
 
-function incomparable(source: string, { totalBytes }: SecondOpinion, own: OwnReading): Verdict {
+function incomparable(source: string, { totalBytes }: SecondOpinion, own: OwnReading): SourceVerdict {
   const figures = { source, theirsMiB: mebibytes(totalBytes), oursMiB: mebibytes(own.totalBytes) };
   return { source, kind: 'incomparable', because: REASONS.otherMachine(figures, figures) };
 }
@@ -55,7 +55,7 @@ export function compareOpinion(
   opinion: SecondOpinion,
   own: OwnReading,
   toleranceShare: number,
-): Verdict {
+): SourceVerdict {
   const { totalBytes, availableBytes } = opinion;
   const isSameMachine = Math.abs(totalBytes - own.totalBytes) <= own.totalBytes * SAME_TOTAL_SHARE;
   if (!isSameMachine || Number.isNaN(availableBytes)) return incomparable(source, opinion, own);

@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Answer, Verdict } from './compare-opinion.ts';
+import type { SourceOpinion, SourceVerdict } from './compare-opinion.ts';
 import type { Peer } from './peer.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -15,7 +15,7 @@ export interface CrossCheck {
   /** Compares every source once; never rejects. */
   readonly check: () => Promise<void>;
   /** Verdicts of the last check. */
-  readonly verdicts: () => readonly Verdict[];
+  readonly verdicts: () => readonly SourceVerdict[];
   readonly doubts: () => ReadonlyMap<Signal, Because>;
   readonly doubtfulPods: () => DoubtfulPods;
   /** Reason for the SourcesAgree condition; `undefined` when all compared sources agree. */
@@ -32,7 +32,7 @@ type Streaks = ReadonlyMap<string, number>;
 
 /** State of the last checks. */
 interface CheckState {
-  readonly answers: readonly Answer[];
+  readonly answers: readonly SourceOpinion[];
   readonly sources: Streaks;
   readonly pods: Streaks;
 }
@@ -44,7 +44,7 @@ export function createCrossCheck(peers: readonly Peer[]): CrossCheck {
   let disagreement: Because | undefined = NOT_COMPARED;
 
   async function check(): Promise<void> {
-    const answers: Answer[] = [];
+    const answers: SourceOpinion[] = [];
     for (const source of peers) answers.push(await answerOf(source));
     state = advance(state, answers);
     const contradiction = lastingContradiction(state);
@@ -61,7 +61,7 @@ export function createCrossCheck(peers: readonly Peer[]): CrossCheck {
   };
 }
 
-function advance(previous: CheckState, answers: readonly Answer[]): CheckState {
+function advance(previous: CheckState, answers: readonly SourceOpinion[]): CheckState {
   const sources = answers.flatMap(({ verdict: { kind, source } }) => (kind === 'differs' ? [source] : []));
   return {
     answers,
@@ -89,7 +89,7 @@ function lasts(streaks: Streaks, name: string): boolean {
   return (streaks.get(name) ?? 0) >= CHECKS;
 }
 
-function differingPods(answers: readonly Answer[]): DoubtfulPods {
+function differingPods(answers: readonly SourceOpinion[]): DoubtfulPods {
   return new Map(answers.flatMap(({ pods }) => [...(pods?.differing ?? [])]));
 }
 
@@ -106,7 +106,7 @@ function whyNotCompared({ answers }: CheckState): Because | undefined {
   return NOT_COMPARED;
 }
 
-async function answerOf({ name, query }: Peer): Promise<Answer> {
+async function answerOf({ name, query }: Peer): Promise<SourceOpinion> {
   try {
     return await query();
   } catch (error) {

@@ -3,14 +3,14 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { KubeletAddress } from '#agent/observe/kubelet/kubelet-summary.ts';
 import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
-import { type Answer, compareOpinion, type OwnReading, comparePods } from './compare-opinion.ts';
+import { type SourceOpinion, compareOpinion, type OwnReading, comparePods } from './compare-opinion.ts';
 import type { PodHistory } from './pod-history.ts';
 
 /** Another source for something that the agent reads itself. */
 export interface Peer {
   readonly name: string;
   /** Reads and compares once; rejects if the source could not be read. */
-  readonly query: () => Promise<Answer>;
+  readonly query: () => Promise<SourceOpinion>;
 }
 
 /** The agent's own reading now; `undefined` if there is none. */
@@ -66,7 +66,7 @@ export function kubeletPeer(asked: KubeletPeerOptions): Peer {
   return { name: NAME, query: () => query(asked) };
 }
 
-async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<Answer> {
+async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<SourceOpinion> {
   const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
   const own = signal();
   if (own === undefined) throw new Error('the agent has no reading of its own to compare');

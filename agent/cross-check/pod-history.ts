@@ -89,7 +89,7 @@ export interface RecentRange {
 }
 
 /** More samples in one window would only cost memory. */
-const MOST_SAMPLES = 64;
+const MAX_SAMPLES = 64;
 
 interface Sample {
   readonly low: number;
@@ -99,7 +99,7 @@ interface Sample {
 
 /** Samples closer together than the window divided by 64 are merged. */
 export function createRecentRange(windowMs: number): RecentRange {
-  const spacingMs = windowMs / MOST_SAMPLES;
+  const spacingMs = windowMs / MAX_SAMPLES;
   let samples: Sample[] = [];
 
   function note(value: number, atMs: number): void {

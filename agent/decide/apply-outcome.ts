@@ -4,7 +4,7 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionOutcome, LimitScope } from '#shared/kube/events/evict-pod.ts';
 import type { AgentState } from './agent-state.ts';
 import { type EvictionState, namespaceKey, type Pause, windowKey, withEvictions } from './eviction/eviction-state.ts';
-import type { InflightEviction, Stage } from './eviction/inflight-eviction.ts';
+import type { InflightEviction, Severity } from './eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /**
@@ -28,14 +28,14 @@ export type AttemptOutcome =
 
 const SECOND = 1000;
 /** After a refusal, the next candidate is tried at most once in this time. */
-const BETWEEN_ATTEMPTS_MS: Readonly<Record<Stage, Instant>> = { mild: SECOND, severe: 100 };
+const BETWEEN_ATTEMPTS_MS: Readonly<Record<Severity, Instant>> = { mild: SECOND, severe: 100 };
 const TROUBLE_PAUSE_MS = 10 * SECOND;
 /** A longer Retry-After is cut to this: a shortage lasts minutes. */
-const LONGEST_RETRY_AFTER_MS = 60 * SECOND;
+const MAX_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
 /** Failed attempts before the agent waits. */
 const FAILURES_WITHOUT_WAIT = 2;
-const LONGEST_PAUSE_MS = 300 * SECOND;
+const MAX_PAUSE_MS = 300 * SECOND;
 /** A refusal by authorization or validation does not change soon. */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
@@ -144,7 +144,7 @@ function pauseAfter(outcome: AttemptOutcome): PauseSpec {
 function pause(answered: Answered, rest: PauseSpec): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
-  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
+  const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
   const because: Because = { ...rest.because, facts: { attempts } };
   const resting: Pause = { since: now, until: now + (rest.ms ?? growing), attempts, because };
   const keys = [inflight.uid, ...(rest.others ?? [])];
@@ -197,7 +197,7 @@ function troubled(answered: Answered, retryAfterSeconds: number | undefined): Ev
 }
 
 function retryAfterMs(seconds: number | undefined): Instant | undefined {
-  return seconds === undefined ? undefined : Math.min(seconds * SECOND, LONGEST_RETRY_AFTER_MS);
+  return seconds === undefined ? undefined : Math.min(seconds * SECOND, MAX_RETRY_AFTER_MS);
 }
 
 /**

@@ -18,7 +18,7 @@ import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shorten
 import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';
 import { type PressureTrigger, type Shortage, findTriggers } from './shortage/pressure-trigger.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
-import type { Stage } from './eviction/inflight-eviction.ts';
+import type { Severity } from './eviction/inflight-eviction.ts';
 
 /** The result of a pass for status, log and metrics, whether or not a pod is evicted. */
 export interface Assessment {
@@ -170,7 +170,7 @@ export interface EvictionRecord {
   readonly pod: Pick<Pod, 'namespace' | 'name' | 'uid'>;
   readonly owner: OwnerKey | undefined;
   readonly signal: Signal;
-  readonly stage: Stage;
+  readonly stage: Severity;
   readonly mode: Mode;
   readonly outcome: AttemptOutcome['kind'] | 'requested';
   readonly requestedAt: Instant;

@@ -25,13 +25,13 @@ import {
   isOutstanding,
   isUncounted,
   type Pace,
-  type Stage,
+  type Severity,
 } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
 /** After the kubelet evicted a pod, its relief is not measured yet; the severe stage has no time to wait for it. */
-const STAND_BACK_MS: Readonly<Record<Stage, Instant>> = { mild: 30_000, severe: 2000 };
+const STAND_BACK_MS: Readonly<Record<Severity, Instant>> = { mild: 30_000, severe: 2000 };
 
 /** One trigger with the evictions of its mode; the input of every gate. */
 export interface GateQuery {
@@ -146,9 +146,9 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
  * the kubelet is ready there is no bound, as the kubelet itself has none (docs/decisions/0043); otherwise it is the
  * default number of evictions in ten minutes (docs/decisions/0058).
  */
-const MOST_STUCK: Readonly<Record<Stage, number>> = { mild: 2, severe: 4 };
+const MAX_STUCK: Readonly<Record<Severity, number>> = { mild: 2, severe: 4 };
 /** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */
-const MOST_STUCK_IN_SILENCE = 1;
+const MAX_STUCK_IN_SILENCE = 1;
 
 type KubeletContact = Pick<NodeSnapshot, 'isKubeletSilent' | 'isKubeletReady'>;
 
@@ -166,7 +166,7 @@ export function stuckCount({ inflight }: Evictions): number {
 export function stuckEvictions(
   evictions: Evictions,
   contact: KubeletContact,
-  stage: Stage = 'mild',
+  stage: Severity = 'mild',
 ): Because | undefined {
   const count = stuckCount(evictions);
   if (count === 0) return undefined;
@@ -176,13 +176,13 @@ export function stuckEvictions(
 }
 
 /** The reason as a gate: `undefined` while further evictions are allowed. */
-function stuckGate(evictions: Evictions, contact: KubeletContact, stage: Stage): Because | undefined {
+function stuckGate(evictions: Evictions, contact: KubeletContact, stage: Severity): Because | undefined {
   return stuckCount(evictions) < mostStuck(contact, stage) ? undefined : stuckEvictions(evictions, contact, stage);
 }
 
-function mostStuck({ isKubeletSilent, isKubeletReady }: KubeletContact, stage: Stage): number {
-  if (isKubeletSilent) return MOST_STUCK_IN_SILENCE;
-  return isKubeletReady && stage === 'severe' ? Infinity : MOST_STUCK[stage];
+function mostStuck({ isKubeletSilent, isKubeletReady }: KubeletContact, stage: Severity): number {
+  if (isKubeletSilent) return MAX_STUCK_IN_SILENCE;
+  return isKubeletReady && stage === 'severe' ? Infinity : MAX_STUCK[stage];
 }
 
 const HOUR_MS = 3_600_000;

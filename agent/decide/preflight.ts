@@ -5,7 +5,7 @@ import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/polic
 import type { AttemptOutcome } from './apply-outcome.ts';
 import { decidingObservations } from './snapshot/deciding-figures.ts';
 import type { Eviction } from './eviction.ts';
-import { type NodeView, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
+import { type ObservedNode, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
 import { lastingProtection } from './ranking/rank-node.ts';
 import { ABORTS } from '#agent/messages.ts';
 
@@ -27,7 +27,7 @@ export type FreshPod =
 /** What is observed right before a request. */
 export interface Preflight {
   readonly fresh: FreshPod;
-  readonly view: Pick<NodeView, 'readings' | 'reclaimable'>;
+  readonly view: Pick<ObservedNode, 'readings' | 'reclaimable'>;
 }
 
 /**

@@ -16,11 +16,11 @@ export interface AgentReadiness {
 }
 
 /** After a longer silence the watched pods may be outdated. A watch reopens after 90 s in which it received nothing. */
-const LONGEST_SILENCE_MS = 120_000;
+const MAX_SILENCE_MS = 120_000;
 
 /** Whether the API server has been silent for too long; not before the first contact. */
 export function isSilent(nowMs: number, lastContactMs: number | undefined): boolean {
-  return lastContactMs !== undefined && nowMs - lastContactMs > LONGEST_SILENCE_MS;
+  return lastContactMs !== undefined && nowMs - lastContactMs > MAX_SILENCE_MS;
 }
 
 function warmingUp({ nowMs, startedAtMs, warmUpMs }: AgentReadiness): Because | undefined {

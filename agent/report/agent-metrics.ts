@@ -2,7 +2,7 @@ import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metric
 import { stuckCount } from '#agent/decide/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/kernel/stall-meter.ts';
 import type { Attempt, PassResult } from '#agent/decide/decide.ts';
-import { type Reclaimable, type SignalState, signalStates } from './signal-state.ts';
+import { type Reclaimable, type SignalReport, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';
 import { createPodPressureMetrics } from './pod-pressure-metrics.ts';
 import { createResourceSeconds } from './resource-seconds.ts';
@@ -197,7 +197,7 @@ function showSignals(gauges: Gauges, result: PassResult): void {
 
 function showReclaimable(
   { reclaimable, figuresAgree }: Gauges,
-  name: SignalState['name'],
+  name: SignalReport['name'],
   { availableNumber }: Reclaimable,
   { decision: { state } }: PassResult,
 ): void {

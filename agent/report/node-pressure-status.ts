@@ -34,7 +34,7 @@ export interface StatusContext {
   readonly previous: Pick<PreviousStatus, 'conditions' | 'signals'> | undefined;
 }
 
-const MOST_NEXT = 10;
+const MAX_NEXT = 10;
 
 function signalEntries(result: PassResult, { previous, wallOffsetMs }: StatusContext): readonly SignalEntry[] {
   const now = result.snapshot.now + wallOffsetMs;
@@ -59,7 +59,7 @@ function nextEntries({ decision: { assessment }, policy, snapshot }: PassResult)
   const signal = assessment.trigger?.signal ?? 'memory.available';
   const resource = resourceOf(signal);
   const order = orderFor({ signal, stage: assessment.trigger?.stage ?? 'mild' }, policy);
-  return explainRanking(assessment.candidates(), order, MOST_NEXT).map(({ candidate, because }) => {
+  return explainRanking(assessment.candidates(), order, MAX_NEXT).map(({ candidate, because }) => {
     const { pod, priority } = candidate.facts;
     return {
       pod: `${pod.namespace}/${pod.name}`,
@@ -116,7 +116,7 @@ export function nodePressureStatus(result: PassResult, context: StatusContext): 
   };
 }
 
-const MOST_RULES = 32;
+const MAX_RULES = 32;
 
 /**
  * Thresholds and stall rules in force, and whether each may act: a rule that was met when it came into force may not
@@ -131,7 +131,7 @@ function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] 
     mode,
     heldBy: isConfirmed ? undefined : heldBy,
   }));
-  return state.activations && entries.slice(0, MOST_RULES);
+  return state.activations && entries.slice(0, MAX_RULES);
 }
 
 /** The reason with the pod's pressure as further facts, and in words if the pod is at its own limit. */
@@ -173,17 +173,20 @@ function rounded(value: number): number {
 }
 
 /** The bounds of deploy/crds/plimsoll.dev_nodepressures.yaml. */
-const LONGEST = { text: 1_024, fact: 253 } as const;
-const MOST_FACTS = 32;
+const MAX_LENGTHS = { text: 1_024, fact: 253 } as const;
+const MAX_FACTS = 32;
 
 /**
  * A reason as the CRD takes it. Names of owners have no limit in Kubernetes, and one text that is too long would make the
  * API server refuse the whole status: a tenant could silence the node.
  */
 function boundedReason({ code, text, facts }: Because): Because {
-  const entries = Object.entries(facts).slice(0, MOST_FACTS);
-  const bounded = entries.map(([name, value]) => [name, typeof value === 'string' ? cut(value, LONGEST.fact) : value]);
-  return { code, text: cut(text, LONGEST.text), facts: Object.fromEntries(bounded) as Because['facts'] };
+  const entries = Object.entries(facts).slice(0, MAX_FACTS);
+  const bounded = entries.map(([name, value]) => [
+    name,
+    typeof value === 'string' ? cut(value, MAX_LENGTHS.fact) : value,
+  ]);
+  return { code, text: cut(text, MAX_LENGTHS.text), facts: Object.fromEntries(bounded) as Because['facts'] };
 }
 
 function cut(text: string, most: number): string {

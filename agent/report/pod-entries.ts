@@ -14,7 +14,7 @@ import {
 } from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Of pods that wait or were killed, and of each resource that pods use beyond their requests. */
-const MOST = { waiting: 10, cpu: 5, memory: 5 } as const;
+const MAX_COUNTS = { waiting: 10, cpu: 5, memory: 5 } as const;
 /** In percent; waiting less is normal. */
 const LEAST_WAITING = 5;
 
@@ -32,9 +32,9 @@ interface Measured {
 export function podEntries(seen: Seen): readonly PodEntry[] {
   const measured = seen.pods.running.map((facts) => measure(facts, seen));
   const named = [
-    ...top(measured, (each) => suffering(each), MOST.waiting),
-    ...top(measured, cpuOverage, MOST.cpu),
-    ...top(measured, memoryOverage, MOST.memory),
+    ...top(measured, (each) => suffering(each), MAX_COUNTS.waiting),
+    ...top(measured, cpuOverage, MAX_COUNTS.cpu),
+    ...top(measured, memoryOverage, MAX_COUNTS.memory),
   ];
   return [...new Set(named)].map(encode);
 }

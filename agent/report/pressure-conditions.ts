@@ -10,7 +10,7 @@ import { CONDITIONS, REASONS } from '#agent/messages.ts';
 export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTransitionTime'>[];
 
 /** Limit for texts with names or values of a pod, which may be long. */
-const LONGEST_MESSAGE = 1024;
+const MAX_MESSAGE_LENGTH = 1024;
 
 type Family = 'Memory' | 'Cpu' | 'Io' | 'Disk' | 'Pid';
 
@@ -74,7 +74,7 @@ function whyPressed(family: Family, { decision: { assessment } }: PassResult): {
   if (trigger === undefined || gate === undefined || conditionOf(trigger.signal) !== KUBELET_CONDITIONS[family])
     return { reason: 'Pressure', message: CONDITIONS.pressure() };
   const message = CONDITIONS.heldBack(trigger.because.text, closedGates.map(({ text }) => text).join('; '));
-  return { reason: gate.code, message: message.slice(0, LONGEST_MESSAGE) };
+  return { reason: gate.code, message: message.slice(0, MAX_MESSAGE_LENGTH) };
 }
 
 /** Contradictions about the node, which stop evictions for memory, and about single pods, which affect only those. */
@@ -118,7 +118,7 @@ function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
     return { type: 'PodsRead', status: 'True', reason: 'AllRead', message: CONDITIONS.podsRead() };
   }
   const message = CONDITIONS.podsUnread(first, others.length);
-  return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, LONGEST_MESSAGE) };
+  return { type: 'PodsRead', status: 'False', reason: 'PodUnreadable', message: message.slice(0, MAX_MESSAGE_LENGTH) };
 }
 
 /** Whether the kubelet's memory figure and the reclaimable memory agree; informative, no decision depends on it. */

@@ -94,7 +94,7 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
 }
 
 /** Largest number of records in the status. */
-const MOST_RECORDS = 20;
+const MAX_RECORDS = 20;
 
 /** The records with one more requested eviction; a second request for the same pod updates its record. */
 export function noteRequest(
@@ -118,7 +118,7 @@ export function noteRequest(
     because,
     decision: decisionIdOf(eviction),
   };
-  return [record, ...records].slice(0, MOST_RECORDS);
+  return [record, ...records].slice(0, MAX_RECORDS);
 }
 
 /** The records of this process, then those of the previous one, up to the limit. */
@@ -126,7 +126,7 @@ function joinRecords(
   records: readonly EvictionRecord[],
   earlier: readonly EvictionRecord[],
 ): readonly EvictionRecord[] {
-  return [...records, ...earlier].slice(0, MOST_RECORDS);
+  return [...records, ...earlier].slice(0, MAX_RECORDS);
 }
 
 /** The records after an answer about the newest request for a pod in one mode. */

@@ -15,7 +15,7 @@ interface Reading {
 /** Finer steps change no bill. */
 const SHORTEST_STEP_MS = 1_000;
 /** Nobody knows what a pod used during a longer gap. */
-const LONGEST_STEP_MS = 60_000;
+const MAX_STEP_MS = 60_000;
 /** Namespaces and classes are made by tenants, and a series stays as long as the process. */
 const MAX_SERIES = 1_000;
 const OTHERS = { namespace: '', priority_class: '' };
@@ -56,7 +56,7 @@ function readingOf(usage: PodUsage | undefined): Reading | undefined {
 
 function addStep(metric: CounterMetric, labels: typeof OTHERS, before: Reading, { at, bytes, cores }: Reading): void {
   const seconds = (at - before.at) / 1_000;
-  if (at - before.at > LONGEST_STEP_MS) return;
+  if (at - before.at > MAX_STEP_MS) return;
   metric.add({ ...labels, resource: 'memory' }, bytes * seconds);
   metric.add({ ...labels, resource: 'cpu' }, cores * seconds);
 }

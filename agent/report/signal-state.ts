@@ -20,7 +20,7 @@ import type { StallRule } from '#shared/api/node-pressure-policy/policy.ts';
 export type SignalLevel = SignalEntry['state'];
 
 /** One line of `status.signals`; times are as in the observation. */
-export interface SignalState {
+export interface SignalReport {
   readonly name: KubeletSignal | 'cpu.available';
   /** For memory, as the kubelet computes it. */
   readonly available: string;
@@ -70,7 +70,7 @@ function firstToCross(thresholds: readonly Threshold[], observed: Observation): 
 }
 
 /** Every signal that is observed: the kubelet's in the order of the observations, then the idle CPU. */
-export function signalStates(result: PassResult): readonly SignalState[] {
+export function signalStates(result: PassResult): readonly SignalReport[] {
   const { decision, policy, snapshot } = result;
   const own = snapshot.cpu && cpuState(snapshot.cpu, snapshot.now, policy.stallRules);
   const kubelets = observe(snapshot.readings);
@@ -86,7 +86,7 @@ interface Figures {
   readonly deciding: Observation;
 }
 
-function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result: PassResult): SignalState {
+function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result: PassResult): SignalReport {
   const { policy, decision } = result;
   const first = firstToCross(
     policy.thresholds.filter(({ signal }) => signal === name),
@@ -121,7 +121,7 @@ function reclaimableOf(name: KubeletSignal, { snapshot, policy }: PassResult): R
 }
 
 /** Idle CPU compared with the limit of the CPU rule, in cores. */
-function cpuState({ availableCores, cores }: CpuRoom, now: Instant, rules: readonly StallRule[]): SignalState {
+function cpuState({ availableCores, cores }: CpuRoom, now: Instant, rules: readonly StallRule[]): SignalReport {
   const below = rules.find(({ signal }) => signal === 'cpu.pressure')?.evidence.below;
   const least = below && coresOf(below, cores);
   return {

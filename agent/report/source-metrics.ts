@@ -1,5 +1,5 @@
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { Verdict } from '#agent/cross-check/compare-opinion.ts';
+import type { SourceVerdict } from '#agent/cross-check/compare-opinion.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
 import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -9,7 +9,7 @@ import { LOG } from '#agent/messages.ts';
 /** Health of the sources, which of them agree, and whether the fallback is in use. */
 export interface SourcesShown {
   readonly health: readonly SourceHealth[];
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly SourceVerdict[];
   readonly hasFallenBack: boolean;
   readonly groups: GroupUsages;
 }
@@ -60,7 +60,7 @@ export function createSourceMetrics(metrics: Metrics): ShowSources {
   }
 
   /** A source that could not be compared has no series. */
-  function showVerdicts(verdicts: readonly Verdict[]): void {
+  function showVerdicts(verdicts: readonly SourceVerdict[]): void {
     for (const { source, kind } of verdicts) {
       if (kind === 'agrees' || kind === 'differs') agrees.set(kind === 'agrees' ? 1 : 0, { source });
     }

@@ -43,7 +43,7 @@ const AFTER_FAILURE: Backoff = { initialMs: 2000, maxMs: 30_000, factor: 2, jitt
 
 /** Outcome of the writes so far. */
 interface Past {
-  readonly written: Written | undefined;
+  readonly written: WrittenStatus | undefined;
   readonly generation: number | undefined;
   readonly failures: number;
   readonly notBeforeMs: number;
@@ -79,7 +79,7 @@ export function createStatusWriter({ target, periodMs, clock, random, log }: Sta
 }
 
 /** The last written status, when it was written, and how long it stays valid while nothing happens. */
-export interface Written {
+export interface WrittenStatus {
   readonly status: NodePressureStatus;
   readonly atMs: number;
   readonly validMs: number;
@@ -100,14 +100,14 @@ function validForMs(periodMs: number, random01: number): number {
  * Whether to write now. Evictions and shortages are written within a second; amounts, nearness and the order of
  * candidates, which change all the time, when the status is no longer valid (docs/decisions/0016-status-writes.md).
  */
-function isStatusDue(status: NodePressureStatus, written: Written | undefined, nowMs: number): boolean {
+function isStatusDue(status: NodePressureStatus, written: WrittenStatus | undefined, nowMs: number): boolean {
   if (written === undefined) return true;
   const ageMs = nowMs - written.atMs;
   if (ageMs < LEAST_MS) return false;
   return ageMs >= longestAgeMs(status, written) || significantState(status) !== significantState(written.status);
 }
 
-function longestAgeMs(status: NodePressureStatus, { validMs }: Written): number {
+function longestAgeMs(status: NodePressureStatus, { validMs }: WrittenStatus): number {
   return isShort(status) ? Math.min(TROUBLE_MS, validMs) : validMs;
 }
 

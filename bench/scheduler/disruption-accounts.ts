@@ -9,7 +9,7 @@ import {
   type Account,
   countRemoval,
   debitEviction,
-  MOST_DEBITS,
+  MAX_DEBITS,
   type Wanted,
 } from '#shared/domain/disruption/account.ts';
 import { coveringRules, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
@@ -20,7 +20,7 @@ import { buildPod } from '#test/build/cluster.ts';
 const LIMITS = 5_000;
 const REMOVALS = 20_000;
 /** As many as one pass takes. */
-const MOST_DEBITED = 500;
+const MAX_DEBITED = 500;
 const NAMESPACES = 1_000;
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
@@ -77,7 +77,7 @@ for (let index = 0; index < REMOVALS; index += 1)
 const withRemovals = heapMiB();
 const [byNamespace, groupMs] = measured(() => Map.groupBy(limits, ({ namespace }) => namespace));
 const [due, dueMs] = measured(() =>
-  pending.due(10_000, { most: MOST_DEBITED, left: new Set(), evidenceOf: () => undefined }),
+  pending.due(10_000, { most: MAX_DEBITED, left: new Set(), evidenceOf: () => undefined }),
 );
 const limitsOf = (namespace: string) => ({ limits: byNamespace.get(namespace) ?? [], budgets: [], policy: undefined });
 const [covered, coverMs] = measured(() => due.filter((each) => rulesOf(each, limitsOf(each.namespace)).length > 0));
@@ -88,14 +88,14 @@ const wanted = (index: number): Wanted => {
 };
 const [account, countMs] = measured(() => {
   let full: Account = [];
-  for (let index = 0; index < MOST_DEBITS; index += 1) full = countRemoval(full, wanted(index), rules);
+  for (let index = 0; index < MAX_DEBITS; index += 1) full = countRemoval(full, wanted(index), rules);
   return full;
 });
 /** As many as share one write of the webhook. */
 const BATCH = 32;
 const [, debitMs] = measured(() => {
   for (let index = 0; index < BATCH; index += 1)
-    debitEviction(account, { ...wanted(MOST_DEBITS + index), at: HOUR_MS - 1 }, rules);
+    debitEviction(account, { ...wanted(MAX_DEBITS + index), at: HOUR_MS - 1 }, rules);
 });
 console.log(
   JSON.stringify(

@@ -7,7 +7,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import { quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { buildNode, buildSpread, buildTerm, selectorOf } from '#test/build/cluster.ts';
@@ -76,7 +76,7 @@ function nowMs(): number {
 }
 
 /** The whole time of a pass, and its longest step. */
-function timed(steps: Steps<PassResult>) {
+function timed(steps: Steps<ReschedulingResult>) {
   const start = nowMs();
   let longest = 0;
   for (;;) {

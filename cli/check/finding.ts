@@ -8,12 +8,12 @@ export interface Finding {
   readonly next: string;
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The first five names, and how many more there are. */
 export function listed(names: readonly string[], what = 'nodes'): string {
-  const more = names.length - MOST_NAMED;
-  const named = names.slice(0, MOST_NAMED).join(', ');
+  const more = names.length - MAX_NAMED;
+  const named = names.slice(0, MAX_NAMED).join(', ');
   return more > 0 ? `${named} and ${more} more ${what}` : named;
 }
 

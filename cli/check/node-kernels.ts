@@ -25,7 +25,7 @@ export interface UnaskedNode {
 /** Asks through the API server. */
 export type KubeletAsker = Pick<KubeClient, 'request' | 'stream'>;
 
-const MOST_ASKED = 10;
+const MAX_ASKED = 10;
 const TIMEOUT_MS = 5_000;
 /** Of `status.nodeInfo`: nodes that agree in them have the same image. */
 const IMAGE = ['osImage', 'kernelVersion', 'kubeletVersion', 'architecture'];
@@ -40,7 +40,7 @@ export async function readNodeKernels(
   client: KubeletAsker,
   nodes: readonly Manifest[],
 ): Promise<readonly (NodeKernel | UnaskedNode)[]> {
-  const images = [...Map.groupBy(nodes, imageOf).values()].slice(0, MOST_ASKED);
+  const images = [...Map.groupBy(nodes, imageOf).values()].slice(0, MAX_ASKED);
   return Promise.all(images.map((group) => askOne(client, group.map(nameOf))));
 }
 
@@ -66,7 +66,7 @@ function stallsIn(summary: unknown): boolean | undefined {
   return psi === undefined ? undefined : typeof total === 'number' && total > 0;
 }
 
-const MOST_BYTES = 8 * 1_048_576;
+const MAX_BYTES = 8 * 1_048_576;
 
 /** A gauge without labels from a page of metrics; `undefined` where the page has none. Reads at most 8 MiB. */
 async function readGauge(
@@ -93,7 +93,7 @@ async function firstBytes(stream: AsyncIterable<Buffer>): Promise<string> {
   for await (const chunk of stream) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > MOST_BYTES) break;
+    if (bytes > MAX_BYTES) break;
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -5,7 +5,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
 import { QueueCharges, PodAmounts } from '#shared/queues/queue-charges.ts';
-import { type Placement, type SchedulerSetup, simulatePlacement } from '#shared/simulation/placement.ts';
+import { type SimulatedPlacement, type SchedulerSetup, simulatePlacement } from '#shared/simulation/placement.ts';
 import type { ClusterModel } from './cluster-model.ts';
 
 /** What kube-scheduler would do with a pod in this cluster. */
@@ -13,7 +13,7 @@ export function placementOf(
   model: ClusterModel,
   pod: Pod,
   setup: Omit<SchedulerSetup, 'nominatedSince' | 'keptOn'>,
-): Placement {
+): SimulatedPlacement {
   const known = { nominatedSince: nominatedSince(model), keptOn: keptInCluster(model, setup.now) };
   return simulatePlacement(model, pod, { ...setup, ...known });
 }

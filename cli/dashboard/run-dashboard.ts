@@ -18,7 +18,7 @@ import {
   notAnAccount,
 } from './messages.ts';
 
-export interface DashboardOptions extends ClusterOptions {
+export interface DashboardCommandOptions extends ClusterOptions {
   readonly namespace: string;
   /** On this machine. */
   readonly port: number;
@@ -30,7 +30,7 @@ const LABELS = 'app.kubernetes.io/name=plimsoll,app.kubernetes.io/component=dash
 const PORT_NAME = 'dashboard';
 
 /** Carries out `plimsoll dashboard`. Rejects with an InputError where no dashboard or no token is found. */
-export async function runDashboard(options: DashboardOptions, io: ProcessIo): Promise<void> {
+export async function runDashboard(options: DashboardCommandOptions, io: ProcessIo): Promise<void> {
   const { namespace } = options;
   await withCluster(options, async (cluster) => {
     const { client } = cluster;
@@ -83,7 +83,7 @@ const SERVICE_ACCOUNTS: Resource = {
 };
 const HOUR_SECONDS = 3_600;
 
-async function tokenFor({ serviceAccount }: DashboardOptions, { client, token }: OpenCluster): Promise<string> {
+async function tokenFor({ serviceAccount }: DashboardCommandOptions, { client, token }: OpenCluster): Promise<string> {
   if (serviceAccount !== undefined) return createToken(client, serviceAccount);
   const own = (await token?.()) ?? '';
   if (own === '') throw new InputError(NO_TOKEN);

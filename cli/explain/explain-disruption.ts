@@ -1,4 +1,4 @@
-import type { Disruption, RankedPod } from '#shared/domain/disruption/disruption.ts';
+import type { Disruption, RecordedCandidate } from '#shared/domain/disruption/disruption.ts';
 import { ageText, durationText } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
@@ -60,14 +60,18 @@ export async function explainDisruption(wanted: string, options: Options, io: Pr
 }
 
 /** A pod that no longer exists, and the Disruptions of pods of its name, the newest first. */
-export interface GonePod {
+export interface PodWithRecords {
   readonly name: NamespacedName;
   readonly removals: readonly Disruption[];
   readonly now: Instant;
 }
 
 /** Looks for a pod in a cluster: `undefined` if it exists or there is no record of it. */
-export async function findGonePod(wanted: string, options: Options, io: ProcessIo): Promise<GonePod | undefined> {
+export async function findGonePod(
+  wanted: string,
+  options: Options,
+  io: ProcessIo,
+): Promise<PodWithRecords | undefined> {
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   const name = await withCluster(options, async ({ client, namespace = 'default' }) => {
     const address = splitName(wanted, 'pod', options.namespace ?? namespace);
@@ -89,7 +93,11 @@ export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamesp
 }
 
 /** Says what the records say of every pod of that name. */
-export async function explainGonePod({ name, removals, now }: GonePod, options: Options, io: ProcessIo): Promise<void> {
+export async function explainGonePod(
+  { name, removals, now }: PodWithRecords,
+  options: Options,
+  io: ProcessIo,
+): Promise<void> {
   const answer = {
     document: objectDocument('RemovedPodExplanation', {
       metadata: { namespace: name.namespace, name: name.name },
@@ -122,7 +130,7 @@ function printDisruption(disruption: Disruption, now: Instant, asked?: string): 
   ]);
 }
 
-function rankedCells({ pod = OTHER_NAMESPACE, priority, code }: RankedPod): readonly string[] {
+function rankedCells({ pod = OTHER_NAMESPACE, priority, code }: RecordedCandidate): readonly string[] {
   return [pod, priority === undefined ? NOT_KNOWN : String(priority), code];
 }
 

@@ -29,7 +29,7 @@ export async function recordsBeside(
 
 const DAYS = 7;
 const PERIOD_MS = DAYS * 86_400_000;
-const MOST_SHOWN = 3;
+const MAX_SHOWN = 3;
 
 /** The pods that the owner of a pod lost within days, the last few by name; empty for none. */
 export function ownerLosses({ disruptions, problem }: RecordsOfNamespace, pod: Pod, now: Instant): string {
@@ -39,7 +39,7 @@ export function ownerLosses({ disruptions, problem }: RecordsOfNamespace, pod: P
   return ownerLost({
     count: own.reduce((sum, { outcome }) => sum + outcome.count, 0),
     days: DAYS,
-    latest: own.slice(0, MOST_SHOWN).map(({ spec }) => oneLoss(spec.pod, spec.cause, ageText(spec.removedAt, now))),
+    latest: own.slice(0, MAX_SHOWN).map(({ spec }) => oneLoss(spec.pod, spec.cause, ageText(spec.removedAt, now))),
     namespace: pod.namespace,
   });
 }

@@ -192,7 +192,7 @@ interface ResourceFacts {
   readonly namespaces: readonly { readonly namespace: string; readonly used: string }[];
 }
 
-const MOST_NAMESPACES = 5;
+const MAX_NAMESPACES = 5;
 
 type Counted = Pick<CountedQuota, 'name' | 'scope' | 'hard' | 'used' | 'byNamespace'>;
 
@@ -221,7 +221,7 @@ function largestNamespaces({ byNamespace }: Counted, resource: string): Resource
   return held
     .filter(({ amount }) => compareQuantities(amount, ZERO) > 0)
     .toSorted((a, b) => compareQuantities(b.amount, a.amount) || compareTexts(a.namespace, b.namespace))
-    .slice(0, MOST_NAMESPACES)
+    .slice(0, MAX_NAMESPACES)
     .map(({ namespace, amount }) => ({ namespace, used: formatQuantity(amount) }));
 }
 

@@ -6,7 +6,7 @@ import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import type { TextFile } from './read-files.ts';
 
-const MOST_ALIASES = 100;
+const MAX_ALIASES = 100;
 const LIST = 'List';
 
 /**
@@ -46,7 +46,7 @@ function readDocument(document: Document, where: string, lines: LineCounter): un
 /** What the library throws here is the document's fault: aliases without anchor or too many, merges of no mapping. */
 function unfold(document: Document, where: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: MOST_ALIASES });
+    return document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     throw new InputError(`${where}: ${firstLine(errorText(error))}`, { cause: error });
   }

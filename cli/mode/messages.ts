@@ -66,10 +66,10 @@ export function cannotPatch(policy: string, cause: string): string {
   return `error: cannot patch NodePressurePolicy ${policy}: ${cause}`;
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 function listed(nodes: readonly string[]): string {
-  const more = nodes.length - MOST_NAMED;
-  const named = nodes.slice(0, MOST_NAMED).join(', ');
+  const more = nodes.length - MAX_NAMED;
+  const named = nodes.slice(0, MAX_NAMED).join(', ');
   return more > 0 ? `${named} and ${more} more` : named;
 }

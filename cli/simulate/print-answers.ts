@@ -1,5 +1,5 @@
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import type { KeptPod, OrderEntry, PressureView, ThresholdEntry } from '#shared/simulation/pressure-view.ts';
+import type { NotEvictedPod, OrderEntry, PressureView, ThresholdEntry } from '#shared/simulation/pressure-view.ts';
 import type { CandidateView, PreemptView, VictimView } from '#shared/simulation/preempt-view.ts';
 import { formatSection, joinParts, printLine, reasonTable } from '#cli/output/table.ts';
 import { morePods } from './messages.ts';
@@ -16,10 +16,10 @@ export function printPreempt(view: PreemptView): string {
 }
 
 function otherCandidates({ candidates, nodes }: PreemptView): readonly CandidateView[] {
-  return candidates.filter(({ node }) => !nodes.includes(node)).slice(0, MOST_CANDIDATES);
+  return candidates.filter(({ node }) => !nodes.includes(node)).slice(0, MAX_CANDIDATES);
 }
 
-const MOST_CANDIDATES = 10;
+const MAX_CANDIDATES = 10;
 
 function victimCells({ pod, priority, priorityClassName, node }: VictimView): readonly string[] {
   return [pod, String(priority), priorityClassName || '<none>', node];
@@ -30,7 +30,7 @@ function candidateCells({ node, victims, budgetViolations }: CandidateView): rea
 }
 
 /** As many as the report of an agent names. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 const UNKNOWN = '<unknown>';
 const MET = { true: 'yes', false: 'no', unknown: UNKNOWN } as const;
 
@@ -46,11 +46,11 @@ export function printPressure(view: PressureView): string {
 }
 
 function shownOrder({ order }: PressureView): readonly OrderEntry[] {
-  return order.slice(0, MOST_SHOWN);
+  return order.slice(0, MAX_SHOWN);
 }
 
 function moreText({ order }: PressureView): readonly string[] {
-  const more = order.length - MOST_SHOWN;
+  const more = order.length - MAX_SHOWN;
   return more > 0 ? [morePods(more)] : [];
 }
 
@@ -59,7 +59,7 @@ function orderCells({ position, pod, priority, usage, request, because }: OrderE
   return [String(position), pod, String(priority), used, readableAmount(request), because.text];
 }
 
-function keptCells({ pod, priority, because }: KeptPod): readonly string[] {
+function keptCells({ pod, priority, because }: NotEvictedPod): readonly string[] {
   return [pod, String(priority), because.text];
 }
 

@@ -16,7 +16,7 @@ import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { apiVersionOf, QUEUES } from '#shared/kube/resource.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
-import { type PlanInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
+import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 import type { RoomInput } from '#shared/queues/room-state.ts';
 import { clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
@@ -47,7 +47,7 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
   return { plan, room: { plan, pods, snapshot, now, ...nothing } };
 }
 
-type Surroundings = Omit<PlanInput, 'directory' | 'capacity'>;
+type Surroundings = Omit<QueuePassInput, 'directory' | 'capacity'>;
 
 /** With the queues that the plan wants made, as it is after the leader has made them. */
 function planWith(objects: readonly QueueObject[], input: Surroundings): QueuePlan {

@@ -18,7 +18,7 @@ import { QUEUES } from './messages.ts';
 import type { QueueScene } from './queue-scene.ts';
 
 /** What `plimsoll simulate queue -o json` prints. */
-export interface QueueView {
+export interface QueueSimulation {
   readonly message: string;
   readonly queues: readonly QueueRow[];
   /** In the order in which they go in. */
@@ -53,7 +53,7 @@ interface PodRow {
 const MAX_LOOKED_AT = 50;
 
 /** What the leader of the queues decides on a scene, for people. */
-export function queueView(scene: QueueScene): QueueView {
+export function queueView(scene: QueueScene): QueueSimulation {
   const { plan } = scene;
   const { decision, held, homeless, released } = plan;
   const rooms = roomsFor(scene);
@@ -135,7 +135,7 @@ function texts(amounts: QueueAmounts): Amounts {
 }
 
 /** The view as tables: one row a queue and type that anything is said of. */
-export function printQueues({ message, queues, letIn, waiting }: QueueView): string {
+export function printQueues({ message, queues, letIn, waiting }: QueueSimulation): string {
   const header = ['QUEUE', 'WEIGHT', 'WAITING', 'RESOURCE', 'GUARANTEED', 'DESERVED', 'USED'];
   const rows = queues.flatMap((queue) => rowsOf(queue));
   return joinParts([

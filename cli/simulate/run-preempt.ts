@@ -11,7 +11,7 @@ import { isTable, type OutputFormat } from '#cli/output/output-option.ts';
 import { alreadyPlaced } from './messages.ts';
 import { printPreempt } from './print-answers.ts';
 
-export interface PreemptOptions extends ClusterOptions {
+export interface PreemptCommandOptions extends ClusterOptions {
   readonly pod?: string;
   readonly podFile?: string;
   readonly namespace?: string;
@@ -23,7 +23,7 @@ export interface PreemptOptions extends ClusterOptions {
 const EXIT_NOT_PLACEABLE = 1;
 
 /** Carries out `plimsoll simulate preempt`: exit code 0 where the pod would be placed, 1 where not. */
-export async function runPreempt(options: PreemptOptions, io: ProcessIo): Promise<void> {
+export async function runPreempt(options: PreemptCommandOptions, io: ProcessIo): Promise<void> {
   const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
   const pod = await wantedPod(options, model, { namespace: options.namespace ?? read.namespace, io });
@@ -41,7 +41,7 @@ interface Whereabouts {
 }
 
 async function wantedPod(
-  { pod, podFile }: PreemptOptions,
+  { pod, podFile }: PreemptCommandOptions,
   model: ClusterModel,
   { namespace, io }: Whereabouts,
 ): Promise<Pod> {

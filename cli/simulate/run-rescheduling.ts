@@ -3,7 +3,7 @@ import { finish } from '#shared/domain/model/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { DRY_RUN_POLICY, type ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import {
@@ -44,16 +44,16 @@ export interface ReschedulingOptions extends ClusterOptions {
 }
 
 const EXIT_NO_MOVE = 1;
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** What `plimsoll simulate rescheduling -o json` prints. */
 interface ReschedulingView {
   readonly metadata: { readonly name: string };
   readonly mode: string;
   readonly considered: number;
-  readonly unevenness: PassResult['unevenness'];
+  readonly unevenness: ReschedulingResult['unevenness'];
   readonly moves: readonly MoveStatus[];
-  readonly stays: PassResult['stays'];
+  readonly stays: ReschedulingResult['stays'];
   readonly left: readonly LeftStatus[];
   readonly overTarget: readonly OverTargetStatus[];
   readonly keptAway: readonly KeptAwayStatus[];
@@ -106,7 +106,7 @@ function viewOf(read: ClusterManifests, limits: ReadLimits, wanted: string | und
 }
 
 /** The limits that hold pods, most pods first. */
-function holdingLimits({ stays }: PassResult): readonly HoldingLimit[] {
+function holdingLimits({ stays }: ReschedulingResult): readonly HoldingLimit[] {
   const held = stays.filter(({ because }) => typeof because.facts['limit'] === 'string');
   const byLimit = Map.groupBy(held, ({ because }) => String(because.facts['limit']));
   const found = Array.from(byLimit, ([limit, of]) => ({
@@ -134,7 +134,7 @@ function policyIn({ manifests }: ClusterManifests, wanted: string | undefined): 
 function printView(view: ReschedulingView): string {
   const { metadata, mode, considered, moves, stays, keptAway, overTarget, left } = view;
   const { before, after } = view.unevenness;
-  const hidden = stays.length - MOST_SHOWN;
+  const hidden = stays.length - MAX_SHOWN;
   return joinParts([
     printLine(passHeadline(metadata.name, mode, moves.length, considered)) +
       printLine(loadChange(before.toFixed(2), after.toFixed(2))),
@@ -145,7 +145,7 @@ function printView(view: ReschedulingView): string {
     ),
     formatSection(
       ['STILL OVER TARGET', 'LOAD', 'WHY ITS PODS STAY'],
-      overTarget.slice(0, MOST_SHOWN).map(({ node, text, obstacle }) => [node, text, obstacle]),
+      overTarget.slice(0, MAX_SHOWN).map(({ node, text, obstacle }) => [node, text, obstacle]),
     ),
     formatSection(
       ['STAY', 'PODS'],
@@ -155,7 +155,7 @@ function printView(view: ReschedulingView): string {
       ['LIMIT', 'LEFT', 'PODS THAT STAY FOR IT'],
       view.limits.map(({ limit, left: room, pods }) => [limit, String(room), String(pods.length)]),
     ),
-    formatSection(['POD', 'NODE', 'WHY IT STAYS'], stays.slice(0, MOST_SHOWN).map(stayCells)),
+    formatSection(['POD', 'NODE', 'WHY IT STAYS'], stays.slice(0, MAX_SHOWN).map(stayCells)),
     hidden > 0 ? printLine(moreStay(hidden)) : '',
   ]);
 }
@@ -164,6 +164,6 @@ function moveCells({ pod, from, expectedOn, gain, because }: MoveStatus): readon
   return [pod, from, expectedOn, gain.toFixed(2), because.text];
 }
 
-function stayCells({ pod, node, because }: PassResult['stays'][number]): readonly string[] {
+function stayCells({ pod, node, because }: ReschedulingResult['stays'][number]): readonly string[] {
   return [pod, node, because.text];
 }

@@ -31,13 +31,13 @@ import {
 } from '#shared/kube/api-names.ts';
 
 /** Which fields are kept: `true` for a value as it is, `EMPTY` for its presence alone; of a list each item alike. */
-export type Shape = true | typeof EMPTY | { readonly [field: string]: Shape };
+export type KeptShape = true | typeof EMPTY | { readonly [field: string]: KeptShape };
 
 const EMPTY = 'empty';
 /** Every field that is not named otherwise. */
 const OTHERS = '*';
 
-const ANNOTATIONS: Shape = {
+const ANNOTATIONS: KeptShape = {
   [ANNOTATION_ADMITTED]: true,
   [ANNOTATION_EVICT]: true,
   [ANNOTATION_ALLOW_PREEMPTION]: true,
@@ -69,7 +69,7 @@ const CONTAINER_STATUS = {
   allocatedResources: true,
 } as const;
 
-const POD: Shape = {
+const POD: KeptShape = {
   metadata: {
     ...IDENTITY,
     creationTimestamp: true,
@@ -113,7 +113,7 @@ const POD: Shape = {
 };
 
 /** Without what it says of single pods. */
-const QUEUE_STATUS: Shape = {
+const QUEUE_STATUS: KeptShape = {
   deserved: true,
   allocated: true,
   used: true,
@@ -122,7 +122,7 @@ const QUEUE_STATUS: Shape = {
   oldestWaiting: true,
 };
 
-const WEBHOOK_CONFIGURATION: Shape = {
+const WEBHOOK_CONFIGURATION: KeptShape = {
   metadata: IDENTITY,
   webhooks: {
     name: true,
@@ -136,7 +136,7 @@ const WEBHOOK_CONFIGURATION: Shape = {
 };
 
 /** What decisions, explanations and checks read, by kind; of others their name. */
-const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+const SHAPES: ReadonlyMap<string, KeptShape> = new Map<string, KeptShape>([
   [PODS.kind, POD],
   [
     NODES.kind,
@@ -181,14 +181,14 @@ export function keepFields(kind: string, raw: Raw): Raw {
   return isRecord(kept) ? kept : {};
 }
 
-function keep(shape: Shape, value: unknown): unknown {
+function keep(shape: KeptShape, value: unknown): unknown {
   if (shape === true) return value;
   if (shape === EMPTY) return {};
   if (Array.isArray(value)) return value.map((item: unknown) => keep(shape, item));
   return isRecord(value) ? keepRecord(shape, value) : value;
 }
 
-function keepRecord(shape: Readonly<Record<string, Shape>>, value: Raw): Raw {
+function keepRecord(shape: Readonly<Record<string, KeptShape>>, value: Raw): Raw {
   const kept = Object.keys(value).flatMap((field) => {
     const inner = Object.hasOwn(shape, field) ? shape[field] : shape[OTHERS];
     const isKept = inner !== undefined && value[field] !== undefined && value[field] !== null;

@@ -21,9 +21,9 @@ export interface AdmitOptions extends Pick<ClientContext, 'client' | 'clock' | '
 export const admitAll: Admit = () => Promise.resolve({ kind: 'admitted', viewer: SEES_ALL });
 
 /** More callers at once are refused. */
-const MOST_CALLERS = 32;
+const MAX_CALLERS = 32;
 /** Of all callers, and for their namespaces; more of them wait. */
-const MOST_REVIEWS = 16;
+const MAX_REVIEWS = 16;
 const PODS = { group: '', resource: 'pods', verb: 'list' };
 const NODE_PRESSURES = { group: API_GROUP, resource: 'nodepressures', verb: 'get', namespace: '' };
 const NO_CREDENTIALS =
@@ -36,13 +36,13 @@ const NOT_ACCEPTED =
  * and which namespaces they may see at most once a minute.
  */
 export function createAdmit({ client, trustsProxy, clock, log }: AdmitOptions): Admit {
-  const reviewer: Reviewer = { request: atMost(MOST_REVIEWS, (sent) => client.request(sent)) };
+  const reviewer: Reviewer = { request: atMost(MAX_REVIEWS, (sent) => client.request(sent)) };
   const known = createKnownAccess({ clock, ask: (user, namespace) => mayListPods(reviewer, user, namespace) });
   let pending = 0;
   return async (request) => {
     const credentials = credentialsOf(request.headers, request.headersDistinct, trustsProxy);
     if (credentials === undefined) return refused(401, NO_CREDENTIALS);
-    if (pending >= MOST_CALLERS) return refused(503, 'cannot check credentials: too many checks at once; try again');
+    if (pending >= MAX_CALLERS) return refused(503, 'cannot check credentials: too many checks at once; try again');
     pending += 1;
     try {
       return await admitWith({ reviewer, known, log }, credentials);
@@ -118,7 +118,7 @@ export function atMost<A extends readonly unknown[], T>(
 export type Credentials =
   { readonly kind: 'token'; readonly token: string } | { readonly kind: 'user'; readonly user: User };
 
-const LONGEST_TOKEN = 16_384;
+const MAX_TOKEN_LENGTH = 16_384;
 const EXTRA = 'x-remote-extra-';
 
 /**
@@ -132,7 +132,7 @@ function credentialsOf(
   trustsProxy: boolean,
 ): Credentials | undefined {
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-  if (token !== undefined && token.length <= LONGEST_TOKEN) return { kind: 'token', token };
+  if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return { kind: 'token', token };
   const [username = ''] = distinct['x-remote-user'] ?? [];
   if (!trustsProxy || username === '') return undefined;
   const extra = Object.entries(distinct).filter(([name]) => name.startsWith(EXTRA));

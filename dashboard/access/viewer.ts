@@ -18,7 +18,7 @@ export interface Viewer {
 
 export const SEES_ALL: Viewer = { seesAll: true, learn: () => Promise.resolve(), maySee: () => true };
 
-const MOST_NAMESPACES = 1_000;
+const MAX_NAMESPACES = 1_000;
 const AT_ONCE = 8;
 
 /** A viewer whose namespaces are asked about one by one, `mayList` each; an unanswered question is asked again. */
@@ -33,7 +33,7 @@ export function limitedViewer(mayList: MayList): Viewer {
     maySee: (namespace) => known.get(namespace) === true,
     async learn(namespaces) {
       const unknown = [...new Set(namespaces)].filter((each) => each !== '' && !known.has(each));
-      const asked = unknown.slice(0, Math.max(0, MOST_NAMESPACES - known.size));
+      const asked = unknown.slice(0, Math.max(0, MAX_NAMESPACES - known.size));
       for (let at = 0; at < asked.length; at += AT_ONCE) await Promise.all(asked.slice(at, at + AT_ONCE).map(ask));
     },
   };
@@ -57,13 +57,13 @@ interface Answer {
 
 const KEPT_MS = 60_000;
 /** Some 300 bytes each. */
-const MOST_ANSWERS = 20_000;
+const MAX_ANSWERS = 20_000;
 
 /**
  * Remembers for a minute what users may see, across their requests; a question under way is not asked twice. Users that
  * differ in a group or an extra field are different users, because the answer may depend on it.
  */
-export function createKnownAccess({ clock, ask, most = MOST_ANSWERS }: KnownAccessOptions): (user: User) => MayList {
+export function createKnownAccess({ clock, ask, most = MAX_ANSWERS }: KnownAccessOptions): (user: User) => MayList {
   const answers = new Map<string, Answer>();
 
   function remember(key: string, answer: Answer['answer']): Answer['answer'] {

@@ -1,7 +1,7 @@
 /** What a node's signals were: the history that the server sends at first, and what came since. */
 
 /** The server sends the history anew every few minutes, so that no more than this comes in between. */
-const MOST_POINTS = 1_500;
+const MAX_POINTS = 1_500;
 
 export function createReadings() {
   let [times, ratios] = [[], {}];
@@ -13,8 +13,8 @@ export function createReadings() {
       const gap = (of) => of.map(() => null);
       const names = [...new Set([...Object.keys(ratios), ...Object.keys(newer.ratios)])];
       const joined = (name) => [...(ratios[name] ?? gap(times)), ...(newer.ratios[name] ?? gap(newer.times))];
-      ratios = Object.fromEntries(names.map((name) => [name, joined(name).slice(-MOST_POINTS)]));
-      times = [...times, ...newer.times].slice(-MOST_POINTS);
+      ratios = Object.fromEntries(names.map((name) => [name, joined(name).slice(-MAX_POINTS)]));
+      times = [...times, ...newer.times].slice(-MAX_POINTS);
     },
     times: () => times,
     values: (signal) => ratios[signal] ?? [],

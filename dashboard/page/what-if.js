@@ -18,7 +18,7 @@ const PARAMETERS = {
   pod: ['node', 'cpu', 'memory', 'priorityClass'],
 };
 /** Offered while a name is typed. */
-const MOST_NODES = 200;
+const MAX_NODES = 200;
 const NOTHING_ASKED = { kind: 'nothing' };
 
 export function whatIfPage({ redraw }) {
@@ -99,7 +99,7 @@ function form(kind, button, { setParams, again }, fields) {
 
 function nodeField(kind, params, nodes) {
   const list = `nodes-for-${kind}`;
-  const names = [...nodes.keys()].sort().slice(0, MOST_NODES);
+  const names = [...nodes.keys()].sort().slice(0, MAX_NODES);
   return html`<label class="field"
       ><span>Node</span
       ><input name="node" list=${list} autocomplete="off" required .value=${params.get('node') ?? ''} /></label

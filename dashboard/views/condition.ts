@@ -10,19 +10,19 @@ export interface ConditionView {
   readonly isTrouble: boolean;
 }
 
-const LONGEST_NAME = 316;
-const LONGEST_TEXT = 2_048;
+const MAX_NAME_LENGTH = 316;
+const MAX_TEXT_LENGTH = 2_048;
 
 /** One condition of a status; `undefined` without a type. Types in `troubles` say that something is wrong while they are True. */
 export function conditionOf(condition: Fields, troubles: readonly string[]): ConditionView | undefined {
-  const type = textOf(condition['type'], LONGEST_NAME);
+  const type = textOf(condition['type'], MAX_NAME_LENGTH);
   if (type === undefined) return undefined;
-  const status = textOf(condition['status'], LONGEST_NAME) ?? '';
+  const status = textOf(condition['status'], MAX_NAME_LENGTH) ?? '';
   return {
     type,
     status,
-    reason: textOf(condition['reason'], LONGEST_TEXT) ?? '',
-    message: textOf(condition['message'], LONGEST_TEXT) ?? '',
+    reason: textOf(condition['reason'], MAX_TEXT_LENGTH) ?? '',
+    message: textOf(condition['message'], MAX_TEXT_LENGTH) ?? '',
     isTrouble: status === (troubles.includes(type) ? 'True' : 'False'),
   };
 }

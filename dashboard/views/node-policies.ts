@@ -56,13 +56,13 @@ export interface LabelledNode {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const MOST_CONDITIONS = 16;
+const MAX_CONDITIONS = 16;
 /** Of a policy; the page links to the list of all. */
-const MOST_NODES = 20;
+const MAX_NODES = 20;
 
 /** Reads one NodePressurePolicy; never throws. */
 export function policyEntry(object: KubeObject): PolicyEntry {
-  const conditions = listOf(fieldsOf(object['status'])['conditions'], MOST_CONDITIONS, (each) => conditionOf(each, []));
+  const conditions = listOf(fieldsOf(object['status'])['conditions'], MAX_CONDITIONS, (each) => conditionOf(each, []));
   return { named: readNamedPolicy(object), conditions };
 }
 
@@ -99,7 +99,7 @@ export function nodePolicyViews({ policies, governing, pressures, now }: PolicyF
 type Settings = Omit<NodePolicyView, 'governs' | 'nodes' | 'deviating'>;
 
 function nodesView(nodes: readonly string[]): Pick<NodePolicyView, 'governs' | 'nodes'> {
-  return { governs: nodes.length, nodes: nodes.toSorted(compareTexts).slice(0, MOST_NODES) };
+  return { governs: nodes.length, nodes: nodes.toSorted(compareTexts).slice(0, MAX_NODES) };
 }
 
 function settingsOf({ named: { name, decoded, scope }, conditions }: PolicyEntry): Settings {
@@ -192,7 +192,7 @@ function deviations(
     const isExpected =
       expected === '' ? policy === DEFAULT_POLICY.name : policy === expected && mode === modes.get(expected);
     const list = found.get(expected) ?? [];
-    if (!isExpected && list.length < MOST_NODES) found.set(expected, [...list, { node, policy, mode }]);
+    if (!isExpected && list.length < MAX_NODES) found.set(expected, [...list, { node, policy, mode }]);
   }
   return found;
 }

@@ -10,7 +10,7 @@ export interface RecordView {
   readonly preemption: PreemptionView | undefined;
 }
 
-const MOST_PREEMPTIONS = 200;
+const MAX_PREEMPTIONS = 200;
 
 /** Reads a Disruption; it is written by a process of ours alone. Never throws. */
 export function recordView(raw: KubeObject): RecordView | undefined {
@@ -53,5 +53,5 @@ const NO_PREEMPTOR = { pod: undefined, priority: undefined, priorityClassName: u
 /** The newest preemptions, the newest first. */
 export function preemptionsOf(records: Iterable<RecordView>): readonly PreemptionView[] {
   const all = Array.from(records).flatMap(({ preemption }) => preemption ?? []);
-  return all.sort((a, b) => b.at - a.at).slice(0, MOST_PREEMPTIONS);
+  return all.sort((a, b) => b.at - a.at).slice(0, MAX_PREEMPTIONS);
 }

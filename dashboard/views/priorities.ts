@@ -9,11 +9,11 @@ import { selectorText } from '#shared/kube/list/read-some.ts';
 import { shareOf } from './node-view.ts';
 import type { ClassView, QuotaResourceView, QuotaView, ReservationView, PolicyView } from './view.ts';
 
-const LONGEST_NAME = 253;
-const LONGEST_DESCRIPTION = 2_048;
-const MOST_NAMES = 64;
-const MOST_SHARES = 256;
-const MOST_RESERVATIONS = 200;
+const MAX_NAME_LENGTH = 253;
+const MAX_DESCRIPTION_LENGTH = 2_048;
+const MAX_NAMES = 64;
+const MAX_SHARES = 256;
+const MAX_RESERVATIONS = 200;
 
 /** One PriorityClass, with its description as plain text (design source mechanism S1-6). Never throws. */
 export function classView(object: KubeObject): ClassView {
@@ -25,7 +25,7 @@ export function classView(object: KubeObject): ClassView {
     isDefault: object['globalDefault'] === true,
     preempts: object['preemptionPolicy'] !== 'Never',
     optedOut: wish === 'false',
-    description: textOf(object['description'], LONGEST_DESCRIPTION) ?? '',
+    description: textOf(object['description'], MAX_DESCRIPTION_LENGTH) ?? '',
   };
 }
 
@@ -42,19 +42,19 @@ export function priorityQuotaView(object: KubeObject): QuotaView {
     namespace: '',
     scope,
     resources: resourcesOf(fieldsOf(spec['hard']), fieldsOf(status['used'])),
-    shares: listOf(status['byNamespace'], MOST_SHARES, ({ namespace, used }) => {
-      return { namespace: textOf(namespace, LONGEST_NAME) ?? '', amounts: amountsText(used) };
+    shares: listOf(status['byNamespace'], MAX_SHARES, ({ namespace, used }) => {
+      return { namespace: textOf(namespace, MAX_NAME_LENGTH) ?? '', amounts: amountsText(used) };
     }),
     reservations: reservationsOf(status['reservations']),
-    slices: listOf(status['slices'], MOST_NAMES, ({ holder, amounts }) => {
-      return { holder: textOf(holder, LONGEST_NAME) ?? '', amounts: amountsText(amounts) };
+    slices: listOf(status['slices'], MAX_NAMES, ({ holder, amounts }) => {
+      return { holder: textOf(holder, MAX_NAME_LENGTH) ?? '', amounts: amountsText(amounts) };
     }),
   };
 }
 
 function reservationsOf(list: unknown): readonly ReservationView[] {
-  const read = listOf(list, MOST_RESERVATIONS, ({ namespace, pod, amounts, admittedAt }) => ({
-    pod: `${textOf(namespace, LONGEST_NAME) ?? ''}/${textOf(pod, LONGEST_NAME) ?? ''}`,
+  const read = listOf(list, MAX_RESERVATIONS, ({ namespace, pod, amounts, admittedAt }) => ({
+    pod: `${textOf(namespace, MAX_NAME_LENGTH) ?? ''}/${textOf(pod, MAX_NAME_LENGTH) ?? ''}`,
     amounts: amountsText(amounts),
     admittedAt: instantOf(admittedAt),
   }));
@@ -62,7 +62,7 @@ function reservationsOf(list: unknown): readonly ReservationView[] {
 }
 
 function amountsText(amounts: unknown): string {
-  const entries = Object.entries(fieldsOf(amounts)).slice(0, MOST_NAMES);
+  const entries = Object.entries(fieldsOf(amounts)).slice(0, MAX_NAMES);
   return entries.map(([name, amount]) => `${readableAmount(amountText(amount))} ${name}`).join(', ');
 }
 
@@ -81,19 +81,19 @@ function classesOf(expressions: unknown): string | undefined {
   const items: readonly unknown[] = Array.isArray(expressions) ? expressions : [];
   const term = items.map(fieldsOf).find(({ scopeName }) => scopeName === 'PriorityClass');
   if (term === undefined) return undefined;
-  const operator = textOf(term['operator'], LONGEST_NAME) ?? '';
+  const operator = textOf(term['operator'], MAX_NAME_LENGTH) ?? '';
   return operator === 'In' ? namesIn(term['values']) : `${operator} ${namesIn(term['values'])}`.trim();
 }
 
 function namesIn(value: unknown): string {
-  const names: readonly unknown[] = Array.isArray(value) ? value.slice(0, MOST_NAMES) : [];
+  const names: readonly unknown[] = Array.isArray(value) ? value.slice(0, MAX_NAMES) : [];
   return names.filter((name) => typeof name === 'string').join(', ');
 }
 
 function resourcesOf(hard: Fields, used: Fields): readonly QuotaResourceView[] {
   return Object.keys(hard)
     .sort()
-    .slice(0, MOST_NAMES)
+    .slice(0, MAX_NAMES)
     .map((name) => {
       const most = amountText(hard[name]);
       const taken = amountText(used[name]) || '0';
@@ -103,7 +103,7 @@ function resourcesOf(hard: Fields, used: Fields): readonly QuotaResourceView[] {
 
 /** The API server stores what was sent: a number or a text. */
 function amountText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (textOf(value, LONGEST_NAME) ?? '');
+  return typeof value === 'number' ? String(value) : (textOf(value, MAX_NAME_LENGTH) ?? '');
 }
 
 /** A PriorityPolicy; `undefined` for one that cannot be read. Never throws. */

@@ -7,9 +7,9 @@ import { conditionOf } from './condition.ts';
 import { amountOf } from './node-view.ts';
 import type { QueueAmountView, QueueEvictionView, QueueResourceView, QueueView } from './view.ts';
 
-const LONGEST_NAME = 253;
-const MOST_TYPES = 16;
-const MOST_CONDITIONS = 16;
+const MAX_NAME_LENGTH = 253;
+const MAX_TYPES = 16;
+const MAX_CONDITIONS = 16;
 type AmountName = 'guaranteed' | 'deserved' | 'used' | 'pending' | 'max';
 
 /** One Queue before its place in the tree is known. */
@@ -23,13 +23,13 @@ export function queueEntry(object: KubeObject): QueueEntry {
   const [spec, status] = [fieldsOf(object['spec']), fieldsOf(object['status'])];
   return {
     name: object.metadata.name ?? '',
-    parent: textOf(spec['parent'], LONGEST_NAME) ?? '',
+    parent: textOf(spec['parent'], MAX_NAME_LENGTH) ?? '',
     weight: integerOf(spec['weight']) ?? 1,
-    policy: textOf(fieldsOf(spec['preemption'])['policy'], LONGEST_NAME) ?? 'Default',
+    policy: textOf(fieldsOf(spec['preemption'])['policy'], MAX_NAME_LENGTH) ?? 'Default',
     amounts: amountsOf(spec, status),
     waitingPods: integerOf(status['waitingPods']) ?? 0,
     oldestWaiting: instantOf(status['oldestWaiting']),
-    conditions: listOf(status['conditions'], MOST_CONDITIONS, (each) => conditionOf(each, TROUBLES)),
+    conditions: listOf(status['conditions'], MAX_CONDITIONS, (each) => conditionOf(each, TROUBLES)),
     evicted: evictionsOf(object),
   };
 }
@@ -38,13 +38,13 @@ function amountsOf(spec: Fields, status: Fields): QueueEntry['amounts'] {
   const written = { guaranteed: spec['guaranteed'], max: spec['max'] };
   const counted = { deserved: status['deserved'], used: status['used'], pending: status['pending'] };
   const lists = Object.entries({ ...written, ...counted }).map(([name, list]) => [name, fieldsOf(list)] as const);
-  const types = [...new Set(lists.flatMap(([, list]) => Object.keys(list)))].sort().slice(0, MOST_TYPES);
+  const types = [...new Set(lists.flatMap(([, list]) => Object.keys(list)))].sort().slice(0, MAX_TYPES);
   const ofType = (type: string) => Object.fromEntries(lists.map(([name, list]) => [name, amountText(list[type])]));
   return new Map(types.map((type) => [type, ofType(type) as Record<AmountName, string | undefined>]));
 }
 
 function amountText(value: unknown): string | undefined {
-  return typeof value === 'number' ? String(value) : textOf(value, LONGEST_NAME);
+  return typeof value === 'number' ? String(value) : textOf(value, MAX_NAME_LENGTH);
 }
 
 /** `ReclaimBlocked` says that something is wrong while it is true; every other type says what should be so. */

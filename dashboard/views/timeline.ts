@@ -1,5 +1,5 @@
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
@@ -36,13 +36,13 @@ const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
 };
 /** What else tells of the same removal is this near in time: a long grace lies between an Event and the end of the pod. */
 const SAME_REMOVAL_MS = 600_000;
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 /** Events and records of one namespace that are kept, the newest. */
-export const MOST_KEPT_OF_NAMESPACE = 100;
+export const MAX_KEPT_OF_NAMESPACE = 100;
 /** Where the API server keeps Events about objects without a namespace (`validateEvent`); tenants write into their own. */
 const CLUSTER_NAMESPACES: readonly string[] = ['default', 'kube-system'];
 /** Of the Events of one namespace, whose users may write Events, while there are others to show. */
-const MOST_OF_NAMESPACE = 50;
+const MAX_OF_NAMESPACE = 50;
 /** What only our processes report of nodes, and their names, which the API server keeps for their accounts (T-100). */
 const OUR_REASONS: ReadonlySet<string> = new Set([
   EVENT_REASONS.evictionFailed,
@@ -50,8 +50,8 @@ const OUR_REASONS: ReadonlySet<string> = new Set([
   EVENT_REASONS.evictionLoop,
 ]);
 const OURS: ReadonlySet<string> = new Set(Object.values(REPORTING_CONTROLLERS));
-const LONGEST_NAME = 253;
-const LONGEST_NOTE = 1_024;
+const MAX_NAME_LENGTH = 253;
+const MAX_NOTE_LENGTH = 1_024;
 
 /** An Event or a record as an entry, with the namespace that holds it: its users may have written the Event. */
 export interface EventEntry extends TimelineEntry {
@@ -64,7 +64,7 @@ export interface EventEntry extends TimelineEntry {
  * Event says is free text; the API server vouches for its namespace, and for a reporter of ours. Never throws.
  */
 export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
-  const reason = textOf(event['reason'], LONGEST_NAME) ?? '';
+  const reason = textOf(event['reason'], MAX_NAME_LENGTH) ?? '';
   const kind = kindOf(reason);
   const regarding = fieldsOf(event['regarding']);
   if (kind === undefined || !mayRegard(regarding, event)) return undefined;
@@ -75,10 +75,10 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
     isDryRun: reason === EVENT_REASONS.evictionDryRun,
     ...aboutOf(regarding),
     reason,
-    why: textOf(event['note'], LONGEST_NOTE)?.trim() ?? '',
+    why: textOf(event['note'], MAX_NOTE_LENGTH)?.trim() ?? '',
     from: reporterOf(event),
     count: integerOf(series['count']) ?? 1,
-    writtenIn: textOf(event.metadata.namespace, LONGEST_NAME) ?? '',
+    writtenIn: textOf(event.metadata.namespace, MAX_NAME_LENGTH) ?? '',
   };
 }
 
@@ -91,7 +91,7 @@ function mayRegard({ kind, namespace }: Fields, event: KubeObject): boolean {
 
 /** What only our processes report of nodes counts only under their names. */
 function isByReporter(event: KubeObject): boolean {
-  return !OUR_REASONS.has(textOf(event['reason'], LONGEST_NAME) ?? '') || OURS.has(reporterOf(event));
+  return !OUR_REASONS.has(textOf(event['reason'], MAX_NAME_LENGTH) ?? '') || OURS.has(reporterOf(event));
 }
 
 /** One Disruption as an entry. */
@@ -113,7 +113,7 @@ export function entryOfRecord(record: Disruption): EventEntry {
 }
 
 function reporterOf(event: KubeObject): string {
-  return textOf(event['reportingController'], LONGEST_NAME) ?? '';
+  return textOf(event['reportingController'], MAX_NAME_LENGTH) ?? '';
 }
 
 /** A refusal by a kubelet is shown although nothing was removed: the pod has lost its place to another one (S0-20). */
@@ -126,14 +126,14 @@ function kindOf(reason: string): TimelineKind | undefined {
 function lastSeen({ eventTime, metadata }: KubeObject & Fields, series: Fields, now: number): number {
   const given = [series['lastObservedTime'], eventTime, metadata.creationTimestamp].map(instantOf);
   const times = given.filter((time) => time !== undefined);
-  const credible = times.find((time) => time - now <= MOST_SKEW_MS);
+  const credible = times.find((time) => time - now <= MAX_SKEW_MS);
   return Math.min(credible ?? times.at(-1) ?? 0, now);
 }
 
 function aboutOf(reference: Fields): Pick<TimelineEntry, 'about' | 'namespace' | 'node'> {
-  const kind = textOf(reference['kind'], LONGEST_NAME) ?? '';
-  const namespace = textOf(reference['namespace'], LONGEST_NAME) ?? '';
-  const name = textOf(reference['name'], LONGEST_NAME) ?? '';
+  const kind = textOf(reference['kind'], MAX_NAME_LENGTH) ?? '';
+  const namespace = textOf(reference['namespace'], MAX_NAME_LENGTH) ?? '';
+  const name = textOf(reference['name'], MAX_NAME_LENGTH) ?? '';
   const about = `${kind} ${namespace === '' || kind === 'Node' ? name : `${namespace}/${name}`}`;
   return { about, namespace: kind === 'Node' ? '' : namespace, node: kind === 'Node' ? name : '' };
 }
@@ -176,8 +176,8 @@ export function timelineOf({ nodes, events, recorded }: TimelineSources): readon
   const known = new Set(evictions.map(({ about }) => about));
   const others = [...events].filter((entry) => isNew(entry) && (!isOwnEviction(entry) || !known.has(entry.about)));
   const { first, rest } = sharedOut([...recorded.entries, ...others].sort(newestFirst));
-  const shown = [...evictions, ...first].sort(newestFirst).slice(0, MOST_ENTRIES);
-  return [...shown, ...rest.slice(0, MOST_ENTRIES - shown.length)].sort(newestFirst);
+  const shown = [...evictions, ...first].sort(newestFirst).slice(0, MAX_ENTRIES);
+  return [...shown, ...rest.slice(0, MAX_ENTRIES - shown.length)].sort(newestFirst);
 }
 
 function isRecorded({ kind, isDryRun, about, at }: TimelineEntry, { times }: RecordedRemovals): boolean {
@@ -192,7 +192,7 @@ function sharedOut(events: readonly EventEntry[]): Record<'first' | 'rest', read
   for (const { writtenIn, ...entry } of events) {
     const count = (counts.get(writtenIn) ?? 0) + 1;
     counts.set(writtenIn, count);
-    (count <= MOST_OF_NAMESPACE ? first : rest).push(entry);
+    (count <= MAX_OF_NAMESPACE ? first : rest).push(entry);
   }
   return { first, rest };
 }

@@ -31,8 +31,8 @@ export interface PodAsked {
   readonly priorityClass: string;
 }
 
-const LONGEST_NAME = 253;
-const LONGEST_AMOUNT = 64;
+const MAX_NAME_LENGTH = 253;
+const MAX_AMOUNT_LENGTH = 64;
 const KINDS = ['hard', 'soft'] as const;
 const SOFT_GRACE = '30s';
 const EXAMPLES: Readonly<Record<string, string>> = { memory: '1Gi', pids: '1000', cpu: '500m' };
@@ -55,12 +55,12 @@ export function pressureAsked(query: Query): Decoded<PressureAsked> {
 export function podAsked(query: Query): Decoded<PodAsked> {
   return decodeObject(query, () => {
     refuseOthers(query, ['node', 'cpu', 'memory', 'priorityClass']);
-    const written = (['cpu', 'memory'] as const).map((name) => [name, textOf(query, name, LONGEST_AMOUNT)] as const);
+    const written = (['cpu', 'memory'] as const).map((name) => [name, textOf(query, name, MAX_AMOUNT_LENGTH)] as const);
     for (const [name] of written) amountOf(query, name, name);
     return {
       node: nodeOf(query),
       requests: Object.fromEntries(written.filter(([, text]) => text !== '')),
-      priorityClass: textOf(query, 'priorityClass', LONGEST_NAME),
+      priorityClass: textOf(query, 'priorityClass', MAX_NAME_LENGTH),
     };
   });
 }
@@ -68,7 +68,7 @@ export function podAsked(query: Query): Decoded<PodAsked> {
 function refuseOthers(query: Query, known: readonly string[]): void {
   const other = Object.keys(query).find((name) => !known.includes(name));
   if (other !== undefined)
-    refuseField(other.slice(0, LONGEST_AMOUNT), `unknown parameter; there are ${known.join(', ')}`);
+    refuseField(other.slice(0, MAX_AMOUNT_LENGTH), `unknown parameter; there are ${known.join(', ')}`);
 }
 
 function textOf(query: Query, field: string, longest: number): string {
@@ -80,13 +80,13 @@ function textOf(query: Query, field: string, longest: number): string {
 }
 
 function nodeOf(query: Query): string {
-  const name = textOf(query, 'node', LONGEST_NAME);
+  const name = textOf(query, 'node', MAX_NAME_LENGTH);
   if (subdomainFaults(name).length === 0) return name;
   return refuseField('node', `expected the name of a node, got ${quote(name)}`);
 }
 
 function choiceOf<const T extends string>(query: Query, field: string, choices: readonly [T, ...T[]]): T {
-  const text = textOf(query, field, LONGEST_AMOUNT);
+  const text = textOf(query, field, MAX_AMOUNT_LENGTH);
   if (text === '') return choices[0];
   const found = choices.find((each) => each === text);
   if (found !== undefined) return found;
@@ -94,7 +94,7 @@ function choiceOf<const T extends string>(query: Query, field: string, choices: 
 }
 
 function amountOf(query: Query, field: string, resource: StarvedResource): Quantity | undefined {
-  const text = textOf(query, field, LONGEST_AMOUNT);
+  const text = textOf(query, field, MAX_AMOUNT_LENGTH);
   if (text === '') return undefined;
   const parsed = parseQuantity(text);
   if (parsed.ok && quantitySign(parsed.quantity) >= 0) return parsed.quantity;
@@ -104,7 +104,7 @@ function amountOf(query: Query, field: string, resource: StarvedResource): Quant
 /** The threshold as a policy would write it, with the kubelet's own checks. */
 function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefined {
   const kind = choiceOf(query, 'kind', KINDS);
-  const text = textOf(query, 'threshold', LONGEST_AMOUNT);
+  const text = textOf(query, 'threshold', MAX_AMOUNT_LENGTH);
   if (text === '') return undefined;
   const table = { [signal]: text };
   const parsed = parseThresholds(

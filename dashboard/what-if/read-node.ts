@@ -39,8 +39,8 @@ export interface KnownKinds {
 type Known<T> = Pick<Reflector<T>, 'isSynced' | 'get' | 'values'>;
 
 /** A kubelet runs 110 pods unless it is told otherwise, and large clusters up to 500. */
-const MOST_OBJECTS = 600;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_OBJECTS = 600;
+const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 5_000;
 
 /**
@@ -123,10 +123,10 @@ async function readAll<T>(
     const value = decodedOr(parseItem(json), decode);
     if (!isWanted(value)) return undefined;
     count += 1;
-    if (count > MOST_OBJECTS) throw new Error(`more than ${MOST_OBJECTS}`);
+    if (count > MAX_OBJECTS) throw new Error(`more than ${MAX_OBJECTS}`);
     return value;
   };
-  const bounds = { limit: MOST_OBJECTS, mostBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS, signal };
+  const bounds = { limit: MAX_OBJECTS, mostBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, signal };
   const page = await readSome(client, { resource }, { ...bounds, ...selector, resourceVersion: '0' }, pick);
   if (page.kind !== 'page') throw new Error(`cannot list ${resource.plural}: ${page.message}`);
   if (page.isCut || page.continueToken !== undefined)

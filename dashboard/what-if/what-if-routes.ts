@@ -19,7 +19,7 @@ export interface WhatIfOptions {
 }
 
 /** Of all users together: each reads a node from the API server. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 /**
  * `/pressure`: which pods of a node would be evicted with less left, or with another threshold; `/pod`: which pods of it
@@ -30,7 +30,7 @@ export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions
   let running = 0;
 
   async function nodeFor(name: string, viewer: Viewer): Promise<SimulatedNode> {
-    if (running >= MOST_AT_ONCE) throw new RequestProblem(503, 'too many simulations at once; try again');
+    if (running >= MAX_AT_ONCE) throw new RequestProblem(503, 'too many simulations at once; try again');
     running += 1;
     try {
       const read = await sources.readNode(name, signal);

@@ -36,7 +36,7 @@ const CERTIFICATE_DAYS = 30;
 /** Watches end with their connections, so there is little to wait for. */
 const DRAIN_MS = 500;
 /** Each watch holds one. */
-const MOST_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Starts an empty cluster's API server over TLS. Rejects with a sentence when the port cannot be had. */
@@ -66,7 +66,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     tls,
     drainMs: DRAIN_MS,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    maxConnections: MOST_CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS,
   });
   return {
     url: listener.url,

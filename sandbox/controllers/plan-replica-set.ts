@@ -3,7 +3,7 @@ import { isActive, isReady, ownedBy, type ReplicaSet, type RunningPod } from './
 import { createPod, referenceTo, statusPatch, type Write } from './write.ts';
 
 /** As many as kube-controller-manager makes or removes in one go. */
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 /** Brings the number of pods to what is wanted (`pkg/controller/replicaset/replica_set.go`). */
 export function planReplicaSet(replicaSet: ReplicaSet, pods: readonly RunningPod[]): readonly Write[] {
@@ -17,10 +17,10 @@ function adjust(replicaSet: ReplicaSet, active: readonly RunningPod[]): readonly
   if (missing > 0) {
     const owner = referenceTo(replicaSet, 'apps/v1', 'ReplicaSet');
     const create = (): Write => createPod(replicaSet, owner, replicaSet.spec.template);
-    return Array.from({ length: Math.min(missing, MOST_AT_ONCE) }, create);
+    return Array.from({ length: Math.min(missing, MAX_AT_ONCE) }, create);
   }
   return firstToGo(active)
-    .slice(0, Math.min(-missing, MOST_AT_ONCE))
+    .slice(0, Math.min(-missing, MAX_AT_ONCE))
     .map((pod) => ({ kind: 'delete', resource: PODS, object: pod }));
 }
 

@@ -24,7 +24,7 @@ import type { Budget, Deployment, Job, OwnedObject, ReplicaSet, RunningPod, Worl
 export type ControllerOptions = Pick<ClientContext, 'client' | 'clock' | 'log'>;
 
 const GATHER_MS = 20;
-const LONGEST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
 /** The controllers that a demo needs, round after round until the signal aborts. Never rejects. */
 export async function runControllers(options: ControllerOptions, signal: AbortSignal): Promise<void> {
@@ -67,7 +67,7 @@ export async function runControllers(options: ControllerOptions, signal: AbortSi
   }
 
   const reflectors = [pods, replicaSets, deployments, jobs, budgets, quotas, namespaces];
-  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: LONGEST_PAUSE_MS, clock, log }, signal);
+  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: MAX_PAUSE_MS, clock, log }, signal);
 }
 
 /** Everything that the controllers want of this world; owners that are not settled are left alone. */

@@ -137,7 +137,7 @@ interface Debt {
 /** An object may also have gone before it was seen. */
 const FORGET_AFTER_MS = 5_000;
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 
 /** `now` gives monotonic milliseconds. */
 export function createExpectations(now: () => number): Expectations {
@@ -160,7 +160,7 @@ export function createExpectations(now: () => number): Expectations {
     },
     refused(ownerUid) {
       const debt = debtOf(ownerUid);
-      debt.retryAt = now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** debt.refusals);
+      debt.retryAt = now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** debt.refusals);
       debt.refusals += 1;
     },
     isWaiting(ownerUid, isSeen) {

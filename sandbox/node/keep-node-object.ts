@@ -87,7 +87,7 @@ export interface NodeFacts {
   readonly kubeletPort: number;
 }
 
-const MOST_PODS = '110';
+const MAX_PODS = '110';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** A Node as a kubelet registers it; its capacity is virtual. */
@@ -111,7 +111,7 @@ function nodeObject(facts: NodeFacts) {
 
 /** The status of that node. */
 function nodeStatus(facts: NodeFacts) {
-  const amounts = { cpu: facts.cpu, memory: facts.memory, pods: MOST_PODS };
+  const amounts = { cpu: facts.cpu, memory: facts.memory, pods: MAX_PODS };
   return {
     capacity: amounts,
     allocatable: amounts,

@@ -17,7 +17,7 @@ export interface SummaryFacts {
 }
 
 /** Far more than the sandbox may start, so that it never runs out of process numbers. */
-const MOST_PROCESSES = 32_768;
+const MAX_PROCESSES = 32_768;
 
 /**
  * The kubelet's `/stats/summary` (`staging/src/k8s.io/kubelet/pkg/apis/stats/v1alpha1/types.go`). A virtual node has no
@@ -40,7 +40,7 @@ export function statsSummary(facts: SummaryFacts) {
       memory,
       fs,
       runtime: { imageFs: fs, containerFs: fs },
-      rlimit: { time, maxpid: MOST_PROCESSES, curproc: measurement.containers.length },
+      rlimit: { time, maxpid: MAX_PROCESSES, curproc: measurement.containers.length },
     },
     pods: [...Map.groupBy(measurement.containers, ({ podUid }) => podUid).values()].map((each) => podStats(each, time)),
   };

@@ -1,4 +1,4 @@
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -26,7 +26,7 @@ export interface ExtenderOptions {
 export interface Proposal {
   /** The preemptor as the API server stores it. */
   readonly pod: KubeObject;
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly NodeCandidate[];
   readonly find: FindVictim;
 }
 
@@ -36,7 +36,7 @@ const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
  * Asks the extender's verb `preempt` which candidates may be used: all of them, if there is no usable answer in time, as
  * with an extender that is `ignorable` in kube-scheduler's configuration. Never rejects.
  */
-export async function askExtender(options: ExtenderOptions, proposal: Proposal): Promise<readonly Candidate[]> {
+export async function askExtender(options: ExtenderOptions, proposal: Proposal): Promise<readonly NodeCandidate[]> {
   const url = options.url();
   if (url === undefined || proposal.candidates.length === 0) return proposal.candidates;
   try {
@@ -47,7 +47,7 @@ export async function askExtender(options: ExtenderOptions, proposal: Proposal):
   }
 }
 
-async function callExtender(url: string, timeoutMs: number, proposal: Proposal): Promise<readonly Candidate[]> {
+async function callExtender(url: string, timeoutMs: number, proposal: Proposal): Promise<readonly NodeCandidate[]> {
   const { pod, candidates, find } = proposal;
   const response = await fetch(url, {
     method: 'POST',
@@ -70,7 +70,7 @@ const KEY = 'NodeNameToMetaVictims';
 const PRIORITY_SHIFT = 2 ** 31;
 
 /** `ExtenderPreemptionArgs` for an extender with its own copy of the pods. `k8s.io/kube-scheduler/extender/v1` types.go. */
-function encodePreemptionArgs(pod: KubeObject, candidates: readonly Candidate[]): object {
+function encodePreemptionArgs(pod: KubeObject, candidates: readonly NodeCandidate[]): object {
   const proposed = candidates.map<[string, object]>(({ node, victims, budgetViolations }) => [
     node,
     { Pods: victims.map(({ pod: { uid } }) => ({ UID: uid })), NumPDBViolations: budgetViolations },
@@ -82,15 +82,15 @@ function encodePreemptionArgs(pod: KubeObject, candidates: readonly Candidate[])
  * The candidates that remain after an extender's answer. An unknown victim makes the whole answer invalid; a node without
  * victims is left out. `pkg/scheduler/framework/preemption/preemption.go` callExtenders.
  */
-function decodePreemptionResult(raw: unknown, find: FindVictim): Decoded<readonly Candidate[]> {
+function decodePreemptionResult(raw: unknown, find: FindVictim): Decoded<readonly NodeCandidate[]> {
   return decodeObject(raw, (answer) => {
     const nodes: WireObject = readObject(answer, KEY, (byNode) => byNode) ?? refuseField(KEY, 'is missing');
     const left = Object.keys(nodes).map((node) => readObject(nodes, node, (it) => readCandidate(node, it, find)));
-    return left.filter((candidate) => candidate !== undefined && candidate.victims.length > 0) as Candidate[];
+    return left.filter((candidate) => candidate !== undefined && candidate.victims.length > 0) as NodeCandidate[];
   });
 }
 
-function readCandidate(node: string, answer: WireObject, find: FindVictim): Candidate {
+function readCandidate(node: string, answer: WireObject, find: FindVictim): NodeCandidate {
   const victims = readList(answer, 'Pods', (pod) => {
     const uid = readText(pod, 'UID') ?? '';
     return find(node, uid) ?? refuseField('UID', `node ${node} has no pod "${uid}"`);

@@ -3,7 +3,7 @@ import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/cre
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
-import { type Candidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import { type NodeCandidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import type { FindVictim } from './ask-extender.ts';
 
@@ -23,9 +23,9 @@ export type Placement =
 /** The candidates for a preemption that remain after the extender's review. */
 export type ReviewCandidates = (
   pod: Pod,
-  candidates: readonly Candidate[],
+  candidates: readonly NodeCandidate[],
   find: FindVictim,
-) => Promise<readonly Candidate[]>;
+) => Promise<readonly NodeCandidate[]>;
 
 /**
  * Places waiting pods one by one, the most important first, each on the cluster that the earlier placements leave

@@ -29,7 +29,7 @@ interface QueuedPod {
 }
 
 const GATHER_MS = 10;
-const LONGEST_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 5_000;
 /** As `httpTimeout` of the configuration in deploy/components/scheduler-second. */
 const EXTENDER_TIMEOUT_MS = 2_000;
 
@@ -78,7 +78,7 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
   }
 
   const reflectors = [pods, nodes, budgets, namespaces];
-  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: LONGEST_PAUSE_MS, clock, log }, signal);
+  await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: MAX_PAUSE_MS, clock, log }, signal);
 }
 
 function queuedPod(raw: KubeObject): QueuedPod | undefined {

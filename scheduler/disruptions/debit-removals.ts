@@ -24,9 +24,9 @@ export interface DebitOptions extends ClientContext {
 }
 
 /** Each is a write at most; the others follow a second later. */
-const MOST_NAMESPACES = 10;
+const MAX_NAMESPACES = 10;
 /** In one pass, so that none blocks for long. */
-const MOST_DEBITED = 500;
+const MAX_DEBITED = 500;
 const WITHIN_MS = 5_000;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
 
@@ -57,7 +57,7 @@ function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, num
   const { removals, known, snapshot, clock } = options;
   // Whether a limit covers a pod is not known before they were read.
   if (!known.limits.isSynced() || !known.policies.isSynced()) return [];
-  const due = removals.dueDebits(clock.now(), { most: MOST_DEBITED, left: failedAt });
+  const due = removals.dueDebits(clock.now(), { most: MAX_DEBITED, left: failedAt });
   if (due.length === 0) return [];
   const limitsOf = limitsByNamespace(limitObjects(known), snapshot);
   const isCovered = (each: PendingDebit): boolean => rulesOf(each, limitsOf(each.namespace)).length > 0;
@@ -65,7 +65,7 @@ function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, num
   const byNamespace = Map.groupBy(due.filter(isCovered), ({ namespace }) => namespace);
   return Array.from(byNamespace, ([namespace, pending]) => ({ namespace, pending, limits: limitsOf(namespace) })).slice(
     0,
-    MOST_NAMESPACES,
+    MAX_NAMESPACES,
   );
 }
 

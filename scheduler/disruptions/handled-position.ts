@@ -29,8 +29,8 @@ export interface PositionAddress {
   readonly namespace: string;
 }
 
-const MOST_GAPS = 10;
-const LONGEST_VERSION = 128;
+const MAX_GAPS = 10;
+const MAX_VERSION_LENGTH = 128;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /** What is stored; no position before the first one was written. Rejects if it cannot be read. */
@@ -44,7 +44,7 @@ export async function readPosition(
   if (found.kind !== 'ok')
     throw new Error(`cannot read ConfigMap ${address.namespace}/${address.name}: ${found.message}`);
   const data = fieldOf(found.object, 'data');
-  const resourceVersion = textOf(fieldOf(data, 'resourceVersion'), LONGEST_VERSION);
+  const resourceVersion = textOf(fieldOf(data, 'resourceVersion'), MAX_VERSION_LENGTH);
   const at = instantOf(fieldOf(data, 'at'));
   const isWhole = resourceVersion !== undefined && at !== undefined;
   return { position: isWhole ? { resourceVersion, at } : undefined, gaps: gapsIn(fieldOf(data, 'gaps')) };
@@ -82,7 +82,7 @@ export function writeGaps(
   gaps: readonly Gap[],
   signal: AbortSignal,
 ): Promise<Outcome<unknown>> {
-  const kept = gaps.slice(-MOST_GAPS).map(({ from, to }) => ({ from: timeText(from), to: timeText(to) }));
+  const kept = gaps.slice(-MAX_GAPS).map(({ from, to }) => ({ from: timeText(from), to: timeText(to) }));
   return writeData(client, address, { gaps: JSON.stringify(kept) }, signal);
 }
 
@@ -105,7 +105,7 @@ async function writeData(
 }
 
 /** So that a removal which waits for what others report holds the position back for some seconds only. */
-const MOST_SAMPLES = 60;
+const MAX_SAMPLES = 60;
 
 /** Remembers where the watch stood, and says up to where everything is recorded. */
 class HandledPositions {
@@ -113,7 +113,7 @@ class HandledPositions {
 
   /** The watch stands here now. */
   note(position: HandledPosition): void {
-    this.#samples = [...this.#samples, position].slice(-MOST_SAMPLES);
+    this.#samples = [...this.#samples, position].slice(-MAX_SAMPLES);
   }
 
   /** The last position before the removal that has been waiting longest; the last one of all where none waits. */

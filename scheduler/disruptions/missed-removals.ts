@@ -27,7 +27,7 @@ interface MissedOptions extends ClientContext {
 }
 
 /** The API server ends the watch then; nothing is lost that it still knows, since it sends all of it at once. */
-const LONGEST_WATCH_SECONDS = 30;
+const MAX_WATCH_SECONDS = 30;
 
 /**
  * Follows what happened to pods while no replica ran. `complete`: the API server still knew all of it; `expired`: it has
@@ -47,7 +47,7 @@ async function readMissedRemovals(
   };
   const store = sinkOf(options);
   const nothing = (): undefined => undefined;
-  const callbacks = { store, moved, heard: nothing, listed: nothing, watchSeconds: () => LONGEST_WATCH_SECONDS };
+  const callbacks = { store, moved, heard: nothing, listed: nothing, watchSeconds: () => MAX_WATCH_SECONDS };
   const target = { ...options, resource: PODS, message: SCHEDULED_POD, pageSize: createPageSize(1), ...callbacks };
   const { ending } = await readWatch(target, since, stop.signal);
   unlink();

@@ -63,9 +63,9 @@ export interface DisruptionRecorderOptions extends ClientContext {
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
 /** In one pass, so in a second: of records and outcomes, and with the deletions of expired records. Limits have 20 more. */
-const MOST_RECORDED = 25;
-const MOST_WRITES = 30;
-const MOST_DELETED = 20;
+const MAX_RECORDED = 25;
+const MAX_WRITES = 30;
+const MAX_DELETED = 20;
 const RETENTION_PERIOD_MS = 10_000;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
@@ -183,13 +183,13 @@ function expiredOf({ configuration, clock }: Recording, stored: Reflector<Stored
 /** Records come first: what they say is not yet stored anywhere. */
 async function runPass(options: Recording, expired: Expired, signal: AbortSignal): Promise<void> {
   const { removals, clock, recordMetrics, term } = options;
-  const due = removals.due(clock.now(), MOST_RECORDED);
+  const due = removals.due(clock.now(), MAX_RECORDED);
   recordMetrics.followed.set(removals.size);
   for (const each of due) {
     if (!term.isHeld() || signal.aborted) return;
     if (!(await writeDue(each, options, signal))) return;
   }
-  for (const each of expired(Math.min(MOST_DELETED, MOST_WRITES - due.length))) {
+  for (const each of expired(Math.min(MAX_DELETED, MAX_WRITES - due.length))) {
     if (!term.isHeld() || signal.aborted) return;
     const outcome = await deleteObject(
       options.client,

@@ -10,7 +10,7 @@ import { DISRUPTION_POLICIES, PDBS } from '#shared/kube/resource.ts';
 
 const PERIOD_MS = 10_000;
 const TIMEOUT_MS = 5_000;
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
 
 /** Shows in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
@@ -47,7 +47,7 @@ function forbidding(raw: unknown): { readonly forbids: string | undefined } {
 }
 
 function conditionOf(names: readonly string[]) {
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
   return names.length === 0
     ? ({
         type: 'ForbiddingBudgets',
@@ -59,6 +59,6 @@ function conditionOf(names: readonly string[]) {
         type: 'ForbiddingBudgets',
         status: 'True',
         reason: 'EvictionsForbidden',
-        message: `These PodDisruptionBudgets forbid every eviction: ${names.slice(0, MOST_NAMED).join(', ')}${more}`,
+        message: `These PodDisruptionBudgets forbid every eviction: ${names.slice(0, MAX_NAMED).join(', ')}${more}`,
       } as const);
 }

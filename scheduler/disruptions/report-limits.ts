@@ -12,7 +12,7 @@ import { LimitTurns } from './limit-turns.ts';
 /** A namespace is reported again after this time; its windows move on without any removal. */
 const PERIOD_MS = 10_000;
 const TIMEOUT_MS = 5_000;
-const MOST_LIMITS = 20;
+const MAX_LIMITS = 20;
 
 /**
  * Reports in the status of each DisruptionLimit what it counts (S3-20). One namespace a pass, because its pods are read for
@@ -20,7 +20,7 @@ const MOST_LIMITS = 20;
  */
 export function createLimitReports(options: DebitOptions) {
   const { clock, known, log } = options;
-  const turns = new LimitTurns<DisruptionLimit>({ periodMs: PERIOD_MS, most: MOST_LIMITS });
+  const turns = new LimitTurns<DisruptionLimit>({ periodMs: PERIOD_MS, most: MAX_LIMITS });
   const written = new Map<string, string>();
   return async (changed: readonly string[], signal: AbortSignal): Promise<void> => {
     const byNamespace = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);

@@ -1,8 +1,8 @@
 import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pressure.ts';
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
-import type { Evidence, NodeState } from '#shared/domain/disruption/cause.ts';
+import type { Evidence, NodeFacts } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -17,11 +17,11 @@ import { createReflector, type Reflector } from '#shared/kube/reflector/reflecto
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { EVENTS, QUEUES, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { SeenPod } from '#scheduler/preemptions/preemption-loops.ts';
+import type { ShownPod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** Shows removals what happens to pods; the snapshot has already taken it in. */
 export interface RemovalWatch {
-  readonly observePod: (seen: SeenPod, snapshot: ClusterSnapshot) => void;
+  readonly observePod: (seen: ShownPod, snapshot: ClusterSnapshot) => void;
   /** `raw` is the pod's last state; without it the pod was only missing from a list. */
   readonly observeGone: (uid: string, gone: GonePod, snapshot: ClusterSnapshot) => void;
   readonly observeEvictions: (evictions: readonly ReportedEviction[]) => void;
@@ -65,7 +65,7 @@ function isNominated(pod: Pod): boolean {
 }
 
 /** What had failed before it was first seen is not reported again. */
-function isRemoved({ pod, raw, previous }: SeenPod): boolean {
+function isRemoved({ pod, raw, previous }: ShownPod): boolean {
   return isRemovedPod(pod, raw) && (previous !== undefined || !hasEnded(pod));
 }
 
@@ -124,7 +124,7 @@ function isOomKilled(raw: KubeObject | undefined): boolean {
 /** Taints that the node controller sets where a kubelet has stopped reporting. */
 const SILENT_TAINTS: readonly string[] = ['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready'];
 
-function stateOf({ isUnschedulable, taints }: Node): NodeState {
+function stateOf({ isUnschedulable, taints }: Node): NodeFacts {
   return { isCordoned: isUnschedulable, isSilent: taints.some(({ key }) => SILENT_TAINTS.includes(key)) };
 }
 
@@ -145,7 +145,7 @@ export function reportedEvictions({ name, status }: NodePressure): readonly Repo
   const observedAt = status?.observedAt;
   if (status === undefined || observedAt === undefined) return [];
   const isRecent = ({ mode, outcome, requestedAt }: EvictionEntry): boolean =>
-    mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MOST_SKEW_MS;
+    mode === 'Enforce' && outcome === 'evicted' && Math.abs(observedAt - (requestedAt ?? 0)) <= MAX_SKEW_MS;
   return status.evictions.filter(isRecent).map(({ uid, because, decision }) => ({
     ...{ by: 'agent' as const, uid, node: name, because, decision },
     ranked: rankedBehind(uid, status.next),

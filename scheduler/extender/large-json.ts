@@ -22,9 +22,9 @@ export interface PartRead {
 /** What is looked at in one step, a fraction of a millisecond. */
 const STEP_BYTES = 64 * 1024;
 /** All that is read; it is parsed and decoded in a few milliseconds. */
-const MOST_READ_BYTES = 256 * 1024;
+const MAX_READ_BYTES = 256 * 1024;
 /** What is always read is a name or a number; an owner has a few. */
-const MOST_NAME_BYTES = 16 * 1024;
+const MAX_NAME_BYTES = 16 * 1024;
 /** A small value takes as long as one of this length. */
 const LEAST_VALUE_BYTES = 32;
 const CONTROLLER = '"controller":true';
@@ -88,7 +88,7 @@ class PartReader {
   readonly #json: Buffer;
   #at: number;
   #pausedAt: number;
-  #room = MOST_READ_BYTES;
+  #room = MAX_READ_BYTES;
   isCutShort = false;
 
   constructor(json: Buffer, from: number) {
@@ -158,8 +158,8 @@ class PartReader {
   }
 
   #isRead(bytes: Buffer, shape: Shape): boolean {
-    if (shape === 'controller') return bytes.length <= MOST_NAME_BYTES && bytes.includes(CONTROLLER);
-    return shape === 'always' ? bytes.length <= MOST_NAME_BYTES : this.#hasRoomFor(bytes.length);
+    if (shape === 'controller') return bytes.length <= MAX_NAME_BYTES && bytes.includes(CONTROLLER);
+    return shape === 'always' ? bytes.length <= MAX_NAME_BYTES : this.#hasRoomFor(bytes.length);
   }
 
   #hasRoomFor(length: number): boolean {

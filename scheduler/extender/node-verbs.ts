@@ -1,4 +1,9 @@
-import { avoidedNodes, type FilteredNodes, filterNodes, type Placement } from '#shared/domain/avoidance/avoid-nodes.ts';
+import {
+  avoidedNodes,
+  type FilteredNodes,
+  filterNodes,
+  type PlacementQuestion,
+} from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import {
@@ -121,6 +126,6 @@ function* setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, args:
   });
 }
 
-function placementOf({ snapshot, clock }: NodeVerbOptions, { owner }: NodeArgs): Placement {
+function placementOf({ snapshot, clock }: NodeVerbOptions, { owner }: NodeArgs): PlacementQuestion {
   return { owner, pressures: snapshot.pressures, now: clock.now() };
 }

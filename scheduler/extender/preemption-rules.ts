@@ -15,7 +15,7 @@ export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal' | 'toLeav
 export type QueueRules = Required<Pick<ProposalRules, 'keptOn' | 'mayKeepOn'>>;
 
 /** The parts of the rules that change while they are in use. */
-export interface RuleSources {
+export interface PreemptionRuleSources {
   readonly classes: Classes;
   readonly loops: Loops;
   readonly ownerDisruptedAt?: ProposalRules['ownerDisruptedAt'];
@@ -25,7 +25,7 @@ export interface RuleSources {
 /** The rules by which a proposal is reviewed. */
 export function preemptionRules(
   { budgets, usageAware, tieBreak }: Pick<ProposalRules, 'budgets' | 'usageAware' | 'tieBreak'>,
-  { classes, loops, ownerDisruptedAt, queues }: RuleSources,
+  { classes, loops, ownerDisruptedAt, queues }: PreemptionRuleSources,
 ): ProposalRules {
   const optedOut = protectedFromPreemption((name) => classes.get(name));
   const holdsProtected = protectedPods(optedOut, classes);

@@ -11,7 +11,7 @@ import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
 import { QueueCharges, type PodAmounts, type Charge } from '#shared/queues/queue-charges.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import { type Candidate, candidateOf, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import { type NodeCandidate, candidateOf, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { isStale } from '#scheduler/cluster-view.ts';
 import type { PodObservers } from '#scheduler/pod-sink.ts';
 import type { StoredQueue } from '#scheduler/queues/stored-queue.ts';
@@ -146,7 +146,7 @@ class OpenPreemptions {
     left: readonly ProposedVictims[],
     { placedPods }: Pick<ClusterSnapshot, 'placedPods'>,
   ): Steps<void> {
-    const candidates: Candidate[] = [];
+    const candidates: NodeCandidate[] = [];
     for (const { node, uids, budgetViolations } of left) {
       const victims = uids.flatMap((uid) => placedPods.get(uid) ?? []);
       if (victims.length > 0) candidates.push(candidateOf(node, victims, budgetViolations));

@@ -15,7 +15,7 @@ export interface RequestBody {
 }
 
 /** Ordinary pods have some KiB; a pod of this size is parsed and decoded in a few milliseconds. */
-const MOST_POD_BYTES = 256 * 1024;
+const MAX_POD_BYTES = 256 * 1024;
 /** How `k8s.io/kube-scheduler/extender/v1` types.go is written: the pod comes first in both kinds of request. */
 const BEFORE_POD = '{"Pod":';
 const COMMA = 0x2c;
@@ -73,7 +73,7 @@ export function* readRequestBody(bytes: Buffer, part: Shape): Steps<Decoded<Requ
   const end = isUsual ? yield* endOfValue(bytes, from) : 0;
   if (end === 0 || bytes[end] !== COMMA) return readWhole(undefined, bytes.toString('utf8'));
   const others = bytes.toString('utf8', end);
-  if (end - from > MOST_POD_BYTES) return yield* readLargePod(bytes, part, others);
+  if (end - from > MAX_POD_BYTES) return yield* readLargePod(bytes, part, others);
   const pod = parseJson(bytes.toString('utf8', from, end));
   return pod.ok ? readWhole(pod.value, others) : pod;
 }

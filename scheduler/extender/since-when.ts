@@ -6,7 +6,7 @@ import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** Of more, the oldest are forgotten. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** Remembers since when something is so of a pod and a node: 0 the first time, then milliseconds. */
 export function createSinceWhen(): WaitedFor {
@@ -15,7 +15,7 @@ export function createSinceWhen(): WaitedFor {
     const key = `${podKey(pod)} ${node}`;
     const first = since.get(key);
     if (first !== undefined) return Math.max(0, now - first);
-    putBounded(since, MOST_REMEMBERED, [key, now]);
+    putBounded(since, MAX_REMEMBERED, [key, now]);
     return 0;
   };
 }

@@ -57,9 +57,9 @@ interface Due {
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
 /** Of more, the latest are left to the next attempt of their pods. */
-const MOST_FOLLOWED = 1_000;
+const MAX_FOLLOWED = 1_000;
 /** In one pass. */
-const MOST_CLEARED = 20;
+const MAX_CLEARED = 20;
 const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 60_000, factor: 2, jitter: 0 };
 const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
@@ -84,13 +84,13 @@ export function createVoidedNominations(options: VoidedOptions): VoidedNominatio
       const voided = voidedBy(clock, preemptor, answered);
       const known = followed.get(preemptor.uid);
       if (voided === undefined) followed.delete(preemptor.uid);
-      else if (known === undefined ? followed.size < MOST_FOLLOWED : !isSame(known, voided))
+      else if (known === undefined ? followed.size < MAX_FOLLOWED : !isSame(known, voided))
         followed.set(preemptor.uid, voided);
     },
     clear: async (signal) => {
       forgetPast(followed, clock.monotonic());
       const due = [...followed.values()].flatMap((each) => dueNow(options, each) ?? []);
-      for (const each of due.slice(0, MOST_CLEARED)) {
+      for (const each of due.slice(0, MAX_CLEARED)) {
         if (signal.aborted) return;
         await clearOne(options, { followed, cleared }, each, signal);
       }

@@ -7,10 +7,10 @@ import type { Asked } from './extender-listener.ts';
 export type Undecided = 'Unsynced' | 'Overloaded' | 'Stale' | 'TooMuchWork';
 
 /** What a request was answered with. */
-export type Outcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
+export type VerbOutcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
 
 /** Decides a request in steps, unless it cannot be decided or takes too much work or time. Counts each that is not. */
-export type DecideOr = <T>(verb: VerbName, asked: ReadRequest, decision: Steps<T>) => Steps<Outcome<T>>;
+export type DecideOr = <T>(verb: VerbName, asked: ReadRequest, decision: Steps<T>) => Steps<VerbOutcome<T>>;
 
 /** A request whose body was read. */
 export interface ReadRequest extends Asked {
@@ -62,7 +62,7 @@ function reasonFor(verb: VerbName, asked: ReadRequest, { missing, isStale }: Vie
   return verb === 'preempt' && isStale() ? 'Stale' : undefined;
 }
 
-function* untilExhausted<T>({ exhausted }: Asked, decision: Steps<T>): Steps<Outcome<T>> {
+function* untilExhausted<T>({ exhausted }: Asked, decision: Steps<T>): Steps<VerbOutcome<T>> {
   for (;;) {
     const step = decision.next();
     if (step.done === true) return { decided: step.value };

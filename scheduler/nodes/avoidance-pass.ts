@@ -16,7 +16,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
-import { type PassPorts, writeFenced } from './pass-ports.ts';
+import { type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 interface Planned {
   readonly pressure: NodePressure;
@@ -24,7 +24,7 @@ interface Planned {
 }
 
 /** Brings the avoid list of every node up to date with what its NodePressure records. */
-export async function runAvoidancePass(ports: PassPorts, signal: AbortSignal): Promise<void> {
+export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { caches, configuration, metrics } = ports;
   const pressures = [...caches.pressures.values()];
   metrics.avoidEntries.set(pressures.reduce((sum, { avoid }) => sum + avoid.length, 0));
@@ -40,7 +40,7 @@ export async function runAvoidancePass(ports: PassPorts, signal: AbortSignal): P
 }
 
 /** The plans that change something, one node per step: a large cluster at once would block the process too long. */
-function* planEach(pressures: readonly NodePressure[], ports: PassPorts): Generator<undefined, readonly Planned[]> {
+function* planEach(pressures: readonly NodePressure[], ports: NodePassPorts): Generator<undefined, readonly Planned[]> {
   const changed: Planned[] = [];
   for (const pressure of pressures) {
     const plan = planFor(pressure, ports);
@@ -50,7 +50,7 @@ function* planEach(pressures: readonly NodePressure[], ports: PassPorts): Genera
   return changed;
 }
 
-function planFor(pressure: NodePressure, { caches, configuration, clock }: PassPorts): AvoidPlan {
+function planFor(pressure: NodePressure, { caches, configuration, clock }: NodePassPorts): AvoidPlan {
   const { name, avoid, preemptionLoops, status } = pressure;
   const avoidForMs = caches.avoidFor.get(status?.policy ?? '') ?? configuration.avoidForSeconds * 1000;
   const node = { name, avoid, preemptionLoops, evictions: status?.evictions ?? [] };
@@ -66,7 +66,7 @@ function policyOf(configuration: NodesConfiguration, avoidForMs: number): AvoidP
   };
 }
 
-function announce({ announce: say }: PassPorts, planned: readonly Planned[]): void {
+function announce({ announce: say }: NodePassPorts, planned: readonly Planned[]): void {
   const changes = planned.flatMap(({ plan }) => plan.changes);
   say(
     'avoid',
@@ -74,7 +74,7 @@ function announce({ announce: say }: PassPorts, planned: readonly Planned[]): vo
   );
 }
 
-async function carryOut({ pressure, plan }: Planned, ports: PassPorts, signal: AbortSignal): Promise<void> {
+async function carryOut({ pressure, plan }: Planned, ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { client } = ports;
   const target = { object: 'avoid', name: pressure.name } as const;
   const write = () => writeAvoid(client, pressure, plan.avoid, signal);
@@ -87,7 +87,7 @@ const LOOP_REASONS: Readonly<Record<string, string>> = {
   PreemptionLoop: EVENT_REASONS.preemptionLoop,
 };
 
-function report({ entry, because }: AvoidChange, node: string, { log, metrics, events, caches }: PassPorts): void {
+function report({ entry, because }: AvoidChange, node: string, { log, metrics, events, caches }: NodePassPorts): void {
   const until = new Date(entry.until).toISOString();
   log.info({ ...because.facts, code: because.code, until, hard: entry.hard }, 'Owner is kept away from node');
   const reason = LOOP_REASONS[because.code];

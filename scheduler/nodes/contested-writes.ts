@@ -35,7 +35,7 @@ export const MANY_UNDONE = 3;
 /** Also the time in which the watch must show a write: until then the change is not seen as undone. */
 const BACKOFF: Backoff = { initialMs: 5_000, maxMs: 600_000, factor: 2, jitter: 0 };
 const FORGOTTEN_AFTER_MS = 3_600_000;
-const MOST_REMEMBERED = 25_000;
+const MAX_REMEMBERED = 25_000;
 
 /** Of one leader; the next one begins anew. */
 export function createContestedWrites(clock: Pick<Clock, 'monotonic'>): ContestedWrites {
@@ -60,7 +60,7 @@ export function createContestedWrites(clock: Pick<Clock, 'monotonic'>): Conteste
       writes.delete(key);
       writes.set(key, written);
       const [earliest = key] = writes.keys();
-      if (writes.size > MOST_REMEMBERED) writes.delete(earliest);
+      if (writes.size > MAX_REMEMBERED) writes.delete(earliest);
       return written;
     },
     contestedNodes: () => {

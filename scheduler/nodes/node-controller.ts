@@ -13,7 +13,7 @@ import {
   createNodeMetrics,
   type NodeMetrics,
   createAnnouncer,
-  type PassPorts,
+  type NodePassPorts,
   createWriteBudgets,
 } from './pass-ports.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
@@ -83,7 +83,7 @@ function keepUpToDate(parts: Parts, { term, signal }: Leading): Promise<void> {
   return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
 }
 
-function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): PassPorts {
+function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): NodePassPorts {
   const { client, configuration, clock, log } = options;
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   return {
@@ -96,7 +96,7 @@ function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): PassPo
 }
 
 /** Avoid entries first: a pod that is evicted now is replaced now. */
-async function runPass(ports: PassPorts, signal: AbortSignal): Promise<void> {
+async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { avoidance, taints } = ports.configuration;
   if (avoidance !== 'Off') await runAvoidancePass(ports, signal);
   if (taints !== 'Off') await runTaintPass(ports, signal);

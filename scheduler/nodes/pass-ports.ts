@@ -11,7 +11,7 @@ import type { NodeCaches } from './known-node.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
 
 /** What the passes of one leadership read and write. */
-export interface PassPorts {
+export interface NodePassPorts {
   readonly client: KubeClient;
   readonly caches: NodeCaches;
   readonly configuration: NodesConfiguration;
@@ -27,15 +27,15 @@ export interface PassPorts {
 }
 
 /** What is written; a label of metrics. */
-export type Written = 'taints' | 'conditions' | 'avoid';
+export type WriteKind = 'taints' | 'conditions' | 'avoid';
 
 /**
  * Writes once if the lease is held, the pass goes on and the rate allows it. Resolves with whether it was carried out;
  * never rejects.
  */
 export async function writeFenced(
-  { term, budgets, metrics, log }: PassPorts,
-  { object, name }: { readonly object: Written; readonly name: string },
+  { term, budgets, metrics, log }: NodePassPorts,
+  { object, name }: { readonly object: WriteKind; readonly name: string },
   write: () => Promise<Outcome<unknown>>,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -51,11 +51,11 @@ export async function writeFenced(
 }
 
 /** `topic` separates decisions that are made apart. */
-export type Announce = (topic: Written, texts: readonly string[]) => void;
+export type Announce = (topic: WriteKind, texts: readonly string[]) => void;
 
 /** Logs each text when it is new since the call before. */
 export function createAnnouncer(log: Pick<Log, 'info'>): Announce {
-  const said = new Map<Written, ReadonlySet<string>>();
+  const said = new Map<WriteKind, ReadonlySet<string>>();
   return (topic, texts) => {
     const before = said.get(topic);
     for (const text of texts) if (before?.has(text) !== true) log.info({ text, dryRun: true }, 'Node change planned');
@@ -120,7 +120,7 @@ export function createWriteBudgets(
 }
 
 /** As many nodes as Kubernetes supports; of more, those with the earliest writes count as without one. */
-const MOST_REMEMBERED = 5_000;
+const MAX_REMEMBERED = 5_000;
 
 /** A budget with all writes of a minute available, and no turn taken. */
 export function createWriteBudget(perMinute: number, clock: Pick<Clock, 'monotonic'>): WriteBudget {
@@ -133,7 +133,7 @@ export function createWriteBudget(perMinute: number, clock: Pick<Clock, 'monoton
       written.delete(node);
       written.add(node);
       const [earliest = node] = written;
-      if (written.size > MOST_REMEMBERED) written.delete(earliest);
+      if (written.size > MAX_REMEMBERED) written.delete(earliest);
       return true;
     },
     inTurn(items, nodeOf) {

@@ -8,10 +8,10 @@ import { NODES } from '#shared/kube/resource.ts';
 import { MANY_UNDONE } from './contested-writes.ts';
 import { CONDITION_TYPES, type KnownNode, TAINT_KEYS, reportOf } from './known-node.ts';
 import type { NodesConfiguration } from './nodes-configuration.ts';
-import { type PassPorts, writeFenced } from './pass-ports.ts';
+import { type NodePassPorts, writeFenced } from './pass-ports.ts';
 
 /** Brings our taints and conditions of every node up to date with what its agent reported. */
-export async function runTaintPass(ports: PassPorts, signal: AbortSignal): Promise<void> {
+export async function runTaintPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { caches, configuration, clock, metrics, contested } = ports;
   const now = clock.now();
   const nodes = Array.from(caches.nodes.values(), (node) => ({ ...node, heldOff: contested.heldOff(node) }));
@@ -39,7 +39,7 @@ type NodeChanges = readonly [node: string, changes: readonly NodeChange[]];
  * The changes of each node: taints to remove first, which make room for others, then taints to add. Among alike nodes,
  * those without a recent write come first.
  */
-function inWriteOrder(changes: readonly NodeChange[], { budgets }: PassPorts): readonly NodeChanges[] {
+function inWriteOrder(changes: readonly NodeChange[], { budgets }: NodePassPorts): readonly NodeChanges[] {
   const byNode = [...Map.groupBy(changes, ({ node }) => node)];
   const rankOf = ([, own]: NodeChanges): number => Math.min(...own.map(({ kind }) => WRITE_ORDER.indexOf(kind)));
   return budgets.nodes.inTurn(byNode, ([node]) => node).toSorted((left, right) => rankOf(left) - rankOf(right));
@@ -58,7 +58,7 @@ function limitsOf(configuration: NodesConfiguration): TaintLimits {
 }
 
 /** Conditions are not announced: they change nothing about where pods go. */
-function announce({ announce: say }: PassPorts, changes: readonly NodeChange[]): void {
+function announce({ announce: say }: NodePassPorts, changes: readonly NodeChange[]): void {
   const taints = changes.filter(({ kind }) => kind !== 'condition');
   say(
     'taints',
@@ -66,7 +66,7 @@ function announce({ announce: say }: PassPorts, changes: readonly NodeChange[]):
   );
 }
 
-async function carryOut({ node, changes, now }: NodeWrite, ports: PassPorts, signal: AbortSignal): Promise<void> {
+async function carryOut({ node, changes, now }: NodeWrite, ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { client, log } = ports;
   const [conditions = [], taints = []] = [true, false].map((isCondition) =>
     changes.filter(({ kind }) => (kind === 'condition') === isCondition),
@@ -90,7 +90,7 @@ async function carryOut({ node, changes, now }: NodeWrite, ports: PassPorts, sig
 }
 
 /** Another controller that undoes the same change again and again is reported, and left alone for longer and longer. */
-function noteWrite(node: KnownNode, change: NodeChange, { contested, events, log }: PassPorts): void {
+function noteWrite(node: KnownNode, change: NodeChange, { contested, events, log }: NodePassPorts): void {
   const { times, waitMs } = contested.note(node, change);
   if (times < MANY_UNDONE) return;
   const what = change.kind === 'condition' ? CONDITION_TYPES[change.family] : TAINT_KEYS[change.family];

@@ -24,8 +24,8 @@ import {
   nodesToLeave,
   planRecords,
   type RecordOnNode,
-  LONGEST_WINDOW_MS,
-  MOST_ROUNDS,
+  MAX_WINDOW_MS,
+  MAX_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import { priorityOf, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -127,13 +127,13 @@ export const loopsSchema = z
       .number()
       .int()
       .min(2)
-      .max(MOST_ROUNDS)
+      .max(MAX_ROUNDS)
       .default(3)
       .describe('How many times within windowSeconds two owners may displace the pods of each other'),
     windowSeconds: z
       .number()
       .min(60)
-      .max(LONGEST_WINDOW_MS / 1000)
+      .max(MAX_WINDOW_MS / 1000)
       .default(3_600)
       .describe('The time in which these rounds are counted'),
     leaseName: z
@@ -148,7 +148,7 @@ export const loopsSchema = z
 export type LoopsConfiguration = z.output<typeof loopsSchema>;
 
 /** A pod that the API server shows. */
-export interface SeenPod {
+export interface ShownPod {
   readonly pod: Pod;
   readonly raw: KubeObject;
   /** What the snapshot held before; `undefined` for a pod that was neither on a node nor nominated to one. */
@@ -156,4 +156,4 @@ export interface SeenPod {
 }
 
 /** Looks at a pod after the snapshot has taken it in. */
-export type ObservePod = (seen: SeenPod, snapshot: ClusterSnapshot) => void;
+export type ObservePod = (seen: ShownPod, snapshot: ClusterSnapshot) => void;

@@ -24,7 +24,7 @@ export interface RecordOptions extends ClientContext {
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
 /** At most this many in one pass. */
-const MOST_WRITES = 20;
+const MAX_WRITES = 20;
 const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
@@ -59,7 +59,7 @@ export async function recordOnce(
   const changed = Array.from(present, ({ node, records }) => ({ node, records, next: wanted.get(node) ?? [] })).filter(
     ({ records, next }) => !isEqual(records, next),
   );
-  for (const { node, next } of changed.slice(0, MOST_WRITES)) {
+  for (const { node, next } of changed.slice(0, MAX_WRITES)) {
     if (!term.isHeld() || signal.aborted) return;
     const patch = { spec: { preemptionLoops: encodePreemptionLoops(next) } };
     const outcome = await patchObject(client, { resource: NODE_PRESSURES, name: node }, patch, { ...PATCH, signal });

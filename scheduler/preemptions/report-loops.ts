@@ -18,7 +18,7 @@ export interface ReportOptions {
 }
 
 /** Of one proposal: more of its Events would tell a reader nothing new. */
-const MOST_REPORTED = 10;
+const MAX_REPORTED = 10;
 
 interface FoundLoop {
   readonly victim: Pod;
@@ -59,10 +59,10 @@ function* loopsIn(
       const because = victim && options.loops.between(victim, pod);
       if (victim !== undefined && because !== undefined) found.set(because.text, { victim, because });
     }
-    if (found.size >= MOST_REPORTED) break;
+    if (found.size >= MAX_REPORTED) break;
     yield;
   }
-  return [...found.values()].slice(0, MOST_REPORTED);
+  return [...found.values()].slice(0, MAX_REPORTED);
 }
 
 function eventOf(preemptor: Pod, { victim, because }: FoundLoop, mode: PreemptionLoops['mode']) {

@@ -7,9 +7,9 @@ import { isBound, isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.t
 import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { decodeObject, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { PreemptionLoops, ObservePod, SeenPod } from './preemption-loops.ts';
+import type { PreemptionLoops, ObservePod, ShownPod } from './preemption-loops.ts';
 
-export interface WatchOptions {
+export interface PreemptionWatchOptions {
   readonly loops: Pick<PreemptionLoops, 'see'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly metrics: Metrics;
@@ -22,7 +22,7 @@ const USUAL_REFUSALS = ['OutOfcpu', 'OutOfmemory', 'OutOfpods'];
  * Follows what schedulers do to pods: counts preempted pods, budgets that a preemption breached (S1-17) and pods that a
  * kubelet refused (S0-20), and shows the loops who preempts whom (S0-21).
  */
-export function watchPreemptions({ loops, log, metrics }: WatchOptions): ObservePod {
+export function watchPreemptions({ loops, log, metrics }: PreemptionWatchOptions): ObservePod {
   const counters = createCounters(metrics);
   const breachesOf = countDebits();
   return (seen, snapshot) => {
@@ -64,7 +64,7 @@ function createCounters(metrics: Metrics) {
   return counters;
 }
 
-function victimOf({ pod }: SeenPod, { victim, node }: { readonly victim: PlacedPod; readonly node: string }) {
+function victimOf({ pod }: ShownPod, { victim, node }: { readonly victim: PlacedPod; readonly node: string }) {
   return { pod, node, priority: victim.priority };
 }
 
@@ -84,12 +84,12 @@ function countDebits(): (victim: PlacedPod) => readonly string[] {
   };
 }
 
-function nameOf({ pod: { namespace, name } }: SeenPod): string {
+function nameOf({ pod: { namespace, name } }: ShownPod): string {
   return `${namespace}/${name}`;
 }
 
 /** What has just happened to a pod, as far as it concerns preemption. */
-export type PodChange =
+export type PodNews =
   | { readonly kind: 'preempted'; readonly victim: PlacedPod; readonly node: string }
   | { readonly kind: 'nominated'; readonly node: string }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -98,7 +98,7 @@ export type PodChange =
  * Compares a pod with what was known of it. What happened before the pod was first seen is not reported: after a
  * restart no old preemption is counted again.
  */
-export function podChange({ pod, raw, previous }: SeenPod): PodChange | undefined {
+export function podChange({ pod, raw, previous }: ShownPod): PodNews | undefined {
   const node = placeOf(pod);
   if (!isBound(pod))
     return node === '' || (previous && placeOf(previous.pod)) === node ? undefined : { kind: 'nominated', node };
@@ -108,7 +108,7 @@ export function podChange({ pod, raw, previous }: SeenPod): PodChange | undefine
   return isNewVictim ? { kind: 'preempted', victim: previous, node } : undefined;
 }
 
-function refusal(raw: KubeObject): PodChange | undefined {
+function refusal(raw: KubeObject): PodNews | undefined {
   const decoded = decodeObject(raw, (pod) => readObject(pod, 'status', (status) => readText(status, 'reason')));
   const reason = decoded.ok ? decoded.value : undefined;
   return reason !== undefined && isKubeletRefusal(reason) ? { kind: 'refused', reason } : undefined;

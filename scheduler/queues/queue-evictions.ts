@@ -22,7 +22,7 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
 }
 
 /** Evictions of one decision. */
-export interface EvictionOrder {
+export interface EvictionBatch {
   /** The queue for which they are made. */
   readonly queue: string;
   /** The pod that gets the room; absent where a queue gives back what it has too much. */
@@ -87,7 +87,7 @@ export class QueueEvictions {
    * Evicts announced pods one after the other, until one stays: no further one goes then. Resolves with whether the first
    * one goes. An eviction of which nothing is known may have taken effect, so that its pod still counts as leaving.
    */
-  async evictAll(victims: readonly RunningPod[], order: EvictionOrder): Promise<boolean> {
+  async evictAll(victims: readonly RunningPod[], order: EvictionBatch): Promise<boolean> {
     for (const [index, victim] of victims.entries()) {
       const fate = await this.#evict(victim, order);
       if (fate === 'goes') continue;
@@ -101,7 +101,7 @@ export class QueueEvictions {
     return this.#ports.clock.monotonic();
   }
 
-  async #evict(victim: RunningPod, order: EvictionOrder): Promise<Fate> {
+  async #evict(victim: RunningPod, order: EvictionBatch): Promise<Fate> {
     const { term, leading: signal } = this.#ports;
     if (!term.isHeld() || signal.aborted) return 'stays';
     const decision = decisionId(order, victim);
@@ -120,7 +120,7 @@ export class QueueEvictions {
     return evictPod(client, { ...podAddress(victim), uid: victim.uid, annotations, signal });
   }
 
-  #remember(victim: RunningPod, { queue, because, textFor, nodeOf }: EvictionOrder, decision: string): void {
+  #remember(victim: RunningPod, { queue, because, textFor, nodeOf }: EvictionBatch, decision: string): void {
     const { clock, events } = this.#ports;
     const said = { code: because.code, text: textFor(victim), facts: {} };
     events.record(reclaimedEvent(victim, said));
@@ -132,7 +132,7 @@ export class QueueEvictions {
   #report(
     outcome: EvictionOutcome,
     { name, uid, queue }: RunningPod,
-    order: EvictionOrder & { decision: string },
+    order: EvictionBatch & { decision: string },
   ): void {
     const { log, metrics } = this.#ports;
     metrics.reclaimEvictions.add({ outcome: outcome.kind });
@@ -161,7 +161,7 @@ const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
 const ID_LENGTH = 12;
 
 /** Identifies an eviction by what it was decided on. */
-function decisionId({ pod, queue }: EvictionOrder, victim: RunningPod): string {
+function decisionId({ pod, queue }: EvictionBatch, victim: RunningPod): string {
   return hash('sha256', JSON.stringify([pod?.uid ?? queue, victim.uid]), 'hex').slice(0, ID_LENGTH);
 }
 

@@ -14,7 +14,7 @@ import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
-import { type PlanInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
+import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
@@ -41,7 +41,7 @@ export interface QueueLeaderOptions extends ClientContext {
   readonly reclaim: 'Off' | 'DryRun' | 'Enforce';
   readonly reclaimBy: ReclaimBy;
   readonly overuse: ReclaimPorts['overuse'];
-  readonly replacements: PlanInput['replacements'];
+  readonly replacements: QueuePassInput['replacements'];
   readonly lease: z.output<typeof queueLeaseSchema>;
   readonly pods: QueuedPods;
   readonly view: Pick<ClusterView, 'snapshot' | 'classes' | 'missing' | 'isStale'>;
@@ -172,7 +172,7 @@ function createSettings(queues: FollowedQueues) {
 
 async function decide(
   { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: Leading,
-  settings: Pick<PlanInput, 'directory' | 'capacity'>,
+  settings: Pick<QueuePassInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();

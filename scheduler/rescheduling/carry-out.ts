@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
-import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KeepAway, Move } from '#shared/domain/rescheduling/pass.ts';
@@ -99,5 +99,5 @@ function entryOf({ owner, forMs, because }: KeepAway, { now, policy }: AvoidPort
 function withEntry(present: readonly AvoidEntry[], entry: AvoidEntry): readonly AvoidEntry[] {
   const same = present.find(({ owner }) => isSameOwner(owner, entry.owner));
   if (same !== undefined && (same.hard || same.until >= entry.until)) return present;
-  return [...present.filter((each) => each !== same), entry].slice(-MOST_ENTRIES);
+  return [...present.filter((each) => each !== same), entry].slice(-MAX_ENTRIES);
 }

@@ -3,7 +3,7 @@ import { type Measurements, NO_MEASUREMENTS, type PodUse } from '#shared/domain/
 import {
   type ClusterSnapshot,
   isFreshReport,
-  LONGEST_AGE_MS,
+  MAX_AGE_MS,
   type NodePressureFacts,
   type PodFigures,
 } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -32,5 +32,5 @@ export function measurementsIn({ pressures }: ClusterSnapshot, now: Instant): Me
 
 /** An agent reports every two minutes, and more often only while a threshold is met. */
 function isFresh({ observedAt, pressure }: NodePressureFacts, now: Instant): boolean {
-  return isFreshReport(observedAt, now, LONGEST_AGE_MS[pressure === undefined ? 'otherwise' : 'underPressure']);
+  return isFreshReport(observedAt, now, MAX_AGE_MS[pressure === undefined ? 'otherwise' : 'underPressure']);
 }

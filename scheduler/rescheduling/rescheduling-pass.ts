@@ -1,5 +1,5 @@
 import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
-import type { KeepAway, Move, PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { KeepAway, Move, ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
 import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
@@ -91,7 +91,7 @@ function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): Re
 }
 
 /** A move that was not carried out is not one of the owner's. */
-function forgetRefused({ memory, moves }: PassResult, moved: readonly Move[]): ReschedulingMemory {
+function forgetRefused({ memory, moves }: ReschedulingResult, moved: readonly Move[]): ReschedulingMemory {
   const refused = new Set(moves.filter((move) => !moved.includes(move)).map(({ pod }) => pod.placed.pod.uid));
   if (refused.size === 0) return memory;
   const owners = [...memory.owners].map(
@@ -177,7 +177,7 @@ async function writeStatus(
 /** One Event a pass at most, and none for a pass without a move. */
 function report(
   { policy, uid }: StoredPolicy,
-  { moves, memory, considered }: PassResult,
+  { moves, memory, considered }: ReschedulingResult,
   { moved, isDryRun }: { readonly moved: number; readonly isDryRun: boolean },
   { events, reschedulingMetrics }: ReschedulingPorts,
 ): void {

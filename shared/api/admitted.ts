@@ -12,21 +12,21 @@ export interface Admitted {
   readonly decision: string;
 }
 
-const LONGEST = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
+const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
 
 /** Reads the annotation `plimsoll.dev/admitted`; `undefined` for what names no queue. What cannot be read counts as absent. */
 export function decodeAdmitted(text: string | undefined): Admitted | undefined {
-  if (text === undefined || text.length > LONGEST.text) return undefined;
+  if (text === undefined || text.length > MAX_LENGTHS.text) return undefined;
   const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(parsed(text));
-  const name = keyOf(queue, LONGEST.queue);
+  const name = keyOf(queue, MAX_LENGTHS.queue);
   if (name === undefined) return undefined;
   return {
     queue: name,
-    application: keyOf(application, LONGEST.application) ?? '',
+    application: keyOf(application, MAX_LENGTHS.application) ?? '',
     mayPreempt: mayPreempt === true,
     mayBePreempted: mayBePreempted !== false,
     at: instantOf(at) ?? 0,
-    decision: keyOf(decision, LONGEST.decision) ?? '',
+    decision: keyOf(decision, MAX_LENGTHS.decision) ?? '',
   };
 }
 

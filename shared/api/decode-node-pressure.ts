@@ -1,10 +1,10 @@
-import { MOST_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { MAX_ENTRIES } from '#shared/domain/avoidance/avoid-nodes.ts';
 import {
-  LONGEST_WINDOW_MS,
+  MAX_WINDOW_MS,
   type LoopRecord,
   LOOP_ACTIONS,
-  MOST_RECORDS,
-  MOST_ROUNDS,
+  MAX_RECORDS,
+  MAX_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
@@ -24,10 +24,10 @@ import type {
 } from './node-pressure.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressures.yaml). */
-const MOST = {
-  avoid: MOST_ENTRIES,
-  preemptionLoops: MOST_RECORDS,
-  rounds: MOST_ROUNDS,
+const MAX_COUNTS = {
+  avoid: MAX_ENTRIES,
+  preemptionLoops: MAX_RECORDS,
+  rounds: MAX_ROUNDS,
   conditions: 16,
   signals: 32,
   next: 10,
@@ -36,7 +36,7 @@ const MOST = {
   rules: 32,
   facts: 32,
 } as const;
-const LONGEST = {
+const MAX_LENGTHS = {
   word: 64,
   namespace: 63,
   name: 253,
@@ -64,10 +64,10 @@ export function decodeNodePressure(raw: unknown): NodePressure {
   const { metadata, spec, status } = fieldsOf(raw);
   const { name, resourceVersion } = fieldsOf(metadata);
   return {
-    name: textOf(name, LONGEST.name) ?? '',
-    resourceVersion: textOf(resourceVersion, LONGEST.name),
-    avoid: listOf(fieldsOf(spec)['avoid'], MOST.avoid, decodeAvoid),
-    preemptionLoops: listOf(fieldsOf(spec)['preemptionLoops'], MOST.preemptionLoops, decodeLoop),
+    name: textOf(name, MAX_LENGTHS.name) ?? '',
+    resourceVersion: textOf(resourceVersion, MAX_LENGTHS.name),
+    avoid: listOf(fieldsOf(spec)['avoid'], MAX_COUNTS.avoid, decodeAvoid),
+    preemptionLoops: listOf(fieldsOf(spec)['preemptionLoops'], MAX_COUNTS.preemptionLoops, decodeLoop),
     status: status === undefined || status === null ? undefined : decodeStatus(fieldsOf(status)),
   };
 }
@@ -76,19 +76,19 @@ function decodeAvoid({ owner, until, cause, hard }: Fields): AvoidEntry | undefi
   const key = decodeOwner(fieldsOf(owner));
   const end = instantOf(until);
   if (key === undefined || end === undefined) return undefined;
-  return { owner: key, until: end, cause: textOf(cause, LONGEST.sentence) ?? '', hard: hard === true };
+  return { owner: key, until: end, cause: textOf(cause, MAX_LENGTHS.sentence) ?? '', hard: hard === true };
 }
 
 /** Without both owners, a round and an end it is left out, and also where it would last longer than any window. */
 function decodeLoop(entry: Fields): LoopRecord | undefined {
   const preemptor = decodeOwner(fieldsOf(entry['preemptor']));
   const victim = decodeOwner(fieldsOf(entry['victim']));
-  const rounds = timesOf(entry['rounds'], MOST.rounds);
+  const rounds = timesOf(entry['rounds'], MAX_COUNTS.rounds);
   const until = instantOf(entry['until']);
   const last = rounds.at(-1);
   if (preemptor === undefined || victim === undefined || last === undefined || until === undefined) return undefined;
-  if (until > last + LONGEST_WINDOW_MS) return undefined;
-  const preemptorUid = textOf(entry['preemptorUid'], LONGEST.name);
+  if (until > last + MAX_WINDOW_MS) return undefined;
+  const preemptorUid = textOf(entry['preemptorUid'], MAX_LENGTHS.name);
   const priority = integerOf(entry['priority']);
   return { preemptor, victim, preemptorUid, priority, rounds, until, action: choiceOf(entry['action'], LOOP_ACTIONS) };
 }
@@ -102,11 +102,11 @@ function timesOf(value: unknown, most: number): readonly Instant[] {
 }
 
 function decodeOwner(owner: Fields): OwnerKey | undefined {
-  const namespace = keyOf(owner['namespace'], LONGEST.namespace);
-  const kind = keyOf(owner['kind'], LONGEST.name);
-  const name = keyOf(owner['name'], LONGEST.name);
+  const namespace = keyOf(owner['namespace'], MAX_LENGTHS.namespace);
+  const kind = keyOf(owner['kind'], MAX_LENGTHS.name);
+  const name = keyOf(owner['name'], MAX_LENGTHS.name);
   if (namespace === undefined || kind === undefined || name === undefined) return undefined;
-  return { namespace, kind, name, uid: keyOf(owner['uid'], LONGEST.ownerUid) };
+  return { namespace, kind, name, uid: keyOf(owner['uid'], MAX_LENGTHS.ownerUid) };
 }
 
 function decodeStatus(status: Fields): NodePressureStatus {
@@ -114,48 +114,48 @@ function decodeStatus(status: Fields): NodePressureStatus {
     observedAt: instantOf(status['observedAt']),
     observedGeneration: integerOf(status['observedGeneration']),
     mode: choiceOf(status['mode'], MODES) ?? 'DryRun',
-    policy: textOf(status['policy'], LONGEST.name),
+    policy: textOf(status['policy'], MAX_LENGTHS.name),
     agent: decodeAgent(status['agent']),
-    conditions: listOf(status['conditions'], MOST.conditions, decodeCondition),
-    signals: listOf(status['signals'], MOST.signals, decodeSignal),
-    next: listOf(status['next'], MOST.next, decodeNext),
-    evictions: listOf(status['evictions'], MOST.evictions, decodeEviction),
-    pods: Array.isArray(status['pods']) ? listOf(status['pods'], MOST.pods, decodePodEntry) : undefined,
-    rules: Array.isArray(status['rules']) ? listOf(status['rules'], MOST.rules, decodeRule) : undefined,
+    conditions: listOf(status['conditions'], MAX_COUNTS.conditions, decodeCondition),
+    signals: listOf(status['signals'], MAX_COUNTS.signals, decodeSignal),
+    next: listOf(status['next'], MAX_COUNTS.next, decodeNext),
+    evictions: listOf(status['evictions'], MAX_COUNTS.evictions, decodeEviction),
+    pods: Array.isArray(status['pods']) ? listOf(status['pods'], MAX_COUNTS.pods, decodePodEntry) : undefined,
+    rules: Array.isArray(status['rules']) ? listOf(status['rules'], MAX_COUNTS.rules, decodeRule) : undefined,
   };
 }
 
 function decodeAgent(value: unknown): NodePressureStatus['agent'] {
   if (value === undefined || value === null) return undefined;
   const { version, pod } = fieldsOf(value);
-  return { version: textOf(version, LONGEST.name) ?? '', pod: textOf(pod, LONGEST.pod) ?? '' };
+  return { version: textOf(version, MAX_LENGTHS.name) ?? '', pod: textOf(pod, MAX_LENGTHS.pod) ?? '' };
 }
 
 function decodeCondition(entry: Fields): PressureConditionEntry | undefined {
-  const type = textOf(entry['type'], LONGEST.type);
+  const type = textOf(entry['type'], MAX_LENGTHS.type);
   if (type === undefined) return undefined;
   return {
     type,
     status: choiceOf(entry['status'], STATUSES) ?? 'Unknown',
-    reason: textOf(entry['reason'], LONGEST.sentence) ?? '',
-    message: textOf(entry['message'], LONGEST.message) ?? '',
+    reason: textOf(entry['reason'], MAX_LENGTHS.sentence) ?? '',
+    message: textOf(entry['message'], MAX_LENGTHS.message) ?? '',
     lastTransitionTime: instantOf(entry['lastTransitionTime']),
   };
 }
 
 /** A signal in a state that this version does not know is left out: it must not read as far from its threshold. */
 function decodeSignal(entry: Fields): SignalEntry | undefined {
-  const name = textOf(entry['name'], LONGEST.word);
+  const name = textOf(entry['name'], MAX_LENGTHS.word);
   const state = choiceOf(entry['state'], STATES);
   if (name === undefined || state === undefined) return undefined;
   return {
     name,
     state,
-    available: textOf(entry['available'], LONGEST.word),
-    reclaimable: textOf(entry['reclaimable'], LONGEST.word),
+    available: textOf(entry['available'], MAX_LENGTHS.word),
+    reclaimable: textOf(entry['reclaimable'], MAX_LENGTHS.word),
     figure: choiceOf(entry['figure'], FIGURES),
-    capacity: textOf(entry['capacity'], LONGEST.word),
-    threshold: textOf(entry['threshold'], LONGEST.word),
+    capacity: textOf(entry['capacity'], MAX_LENGTHS.word),
+    threshold: textOf(entry['threshold'], MAX_LENGTHS.word),
     since: instantOf(entry['since']),
     observedAt: instantOf(entry['observedAt']),
   };
@@ -167,8 +167,8 @@ function decodeNext(entry: Fields): NextEntry | undefined {
   return {
     ...key,
     priority: integerOf(entry['priority']),
-    usage: textOf(entry['usage'], LONGEST.word),
-    request: textOf(entry['request'], LONGEST.word),
+    usage: textOf(entry['usage'], MAX_LENGTHS.word),
+    request: textOf(entry['request'], MAX_LENGTHS.word),
     because: decodeBecause(entry['because']),
   };
 }
@@ -179,34 +179,34 @@ function decodePodEntry(entry: Fields): PodEntry | undefined {
   const { cpu, memory, io } = fieldsOf(entry['waiting']);
   return {
     ...key,
-    cpu: textOf(entry['cpu'], LONGEST.word),
-    memory: textOf(entry['memory'], LONGEST.word),
+    cpu: textOf(entry['cpu'], MAX_LENGTHS.word),
+    memory: textOf(entry['memory'], MAX_LENGTHS.word),
     waiting: { cpu: integerOf(cpu), memory: integerOf(memory), io: integerOf(io) },
     oomKills: integerOf(entry['oomKills']),
   };
 }
 
 function decodePodKey(entry: Fields): Pick<NextEntry, 'pod' | 'uid'> | undefined {
-  const pod = textOf(entry['pod'], LONGEST.pod);
-  const uid = textOf(entry['uid'], LONGEST.name);
+  const pod = textOf(entry['pod'], MAX_LENGTHS.pod);
+  const uid = textOf(entry['uid'], MAX_LENGTHS.name);
   return pod === undefined || uid === undefined ? undefined : { pod, uid };
 }
 
 function decodeEviction(entry: Fields): EvictionEntry | undefined {
   const key = decodePodKey(entry);
   if (key === undefined) return undefined;
-  const outcome = textOf(entry['outcome'], LONGEST.word) ?? '';
+  const outcome = textOf(entry['outcome'], MAX_LENGTHS.word) ?? '';
   return {
     ...key,
-    owner: decodeOwnerText(textOf(entry['owner'], LONGEST.owner), entry['ownerUid']),
-    signal: textOf(entry['signal'], LONGEST.word) ?? '',
-    stage: textOf(entry['stage'], LONGEST.word) ?? '',
+    owner: decodeOwnerText(textOf(entry['owner'], MAX_LENGTHS.owner), entry['ownerUid']),
+    signal: textOf(entry['signal'], MAX_LENGTHS.word) ?? '',
+    stage: textOf(entry['stage'], MAX_LENGTHS.word) ?? '',
     mode: outcome.endsWith(DRY_RUN_SUFFIX) ? 'DryRun' : 'Enforce',
     outcome: outcome.replace(DRY_RUN_SUFFIX, ''),
     requestedAt: instantOf(entry['requestedAt']),
     endedAt: instantOf(entry['endedAt']),
     because: decodeBecause(entry['because']),
-    decision: textOf(entry['decision'], LONGEST.word),
+    decision: textOf(entry['decision'], MAX_LENGTHS.word),
   };
 }
 
@@ -224,10 +224,10 @@ export function boundedOwner(owner: OwnerKey): OwnerKey | undefined {
 /** A reason as objects of ours hold it; absent parts are empty. */
 export function decodeBecause(value: unknown): Because {
   const { code, text, facts } = fieldsOf(value);
-  const known = Object.entries(fieldsOf(facts)).filter(isFact).slice(0, MOST.facts);
+  const known = Object.entries(fieldsOf(facts)).filter(isFact).slice(0, MAX_COUNTS.facts);
   return {
-    code: textOf(code, LONGEST.name) ?? '',
-    text: textOf(text, LONGEST.sentence) ?? '',
+    code: textOf(code, MAX_LENGTHS.name) ?? '',
+    text: textOf(text, MAX_LENGTHS.sentence) ?? '',
     facts: Object.fromEntries(known),
   };
 }
@@ -237,12 +237,12 @@ function isFact(entry: [string, unknown]): entry is [string, string | number | b
 }
 
 function decodeRule(entry: Fields): RuleEntry | undefined {
-  const rule = textOf(entry['rule'], LONGEST.owner);
+  const rule = textOf(entry['rule'], MAX_LENGTHS.owner);
   if (rule === undefined) return undefined;
   return {
     rule,
     confirmed: entry['confirmed'] === true,
-    policy: textOf(entry['policy'], LONGEST.name),
+    policy: textOf(entry['policy'], MAX_LENGTHS.name),
     generation: integerOf(entry['generation']),
     mode: choiceOf(entry['mode'], MODES),
     heldBy: choiceOf(entry['heldBy'], HOLDERS),

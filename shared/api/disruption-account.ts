@@ -19,7 +19,7 @@ import { present, timeText } from './fields.ts';
 /** Raise it with every change that an earlier version would misread: that one then lets nothing go. */
 const ACCOUNT_VERSION = 1;
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptionaccounts.yaml). */
-const LONGEST_CALLER = 253;
+const MAX_CALLER_LENGTH = 253;
 
 /** Reads the debits of a DisruptionAccount; what cannot be read is refused, because an unknown count must let nothing go. */
 export function decodeAccount(raw: unknown): Decoded<Account> {
@@ -62,6 +62,6 @@ function encodeDebit({ at, lapsesAt, caller, ...others }: Debit): object {
     ...others,
     at: timeText(at),
     lapsesAt: timeText(lapsesAt),
-    caller: caller?.slice(0, LONGEST_CALLER),
+    caller: caller?.slice(0, MAX_CALLER_LENGTH),
   });
 }

@@ -7,11 +7,11 @@ import {
   NO_OUTCOME,
   type OtherPod,
   type Preemptor,
-  type RankedPod,
+  type RecordedCandidate,
   type EvictedPod,
   MAX_EVICTED,
 } from '#shared/domain/disruption/disruption.ts';
-import { MOST_OTHERS } from '#shared/domain/disruption/storms.ts';
+import { MAX_OTHERS } from '#shared/domain/disruption/storms.ts';
 import { decodeBecause } from './decode-node-pressure.ts';
 import {
   choiceOf,
@@ -30,9 +30,9 @@ import {
 } from './fields.ts';
 
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptions.yaml). */
-const LONGEST = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260, classRule: 317 } as const;
-const MOST_RANKED = 10;
-const MOST_DEBITED = 20;
+const MAX_LENGTHS = { name: 253, namespace: 63, uid: 128, word: 253, decision: 64, rule: 260, classRule: 317 } as const;
+const MAX_RANKED = 10;
+const MAX_DEBITED = 20;
 
 /**
  * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its
@@ -44,16 +44,16 @@ export function decodeDisruption(raw: unknown): Disruption | undefined {
   const read = decodeSpec(fieldsOf(spec));
   if (read === undefined) return undefined;
   return {
-    namespace: keyOf(namespace, LONGEST.namespace) ?? '',
-    name: keyOf(name, LONGEST.name) ?? '',
+    namespace: keyOf(namespace, MAX_LENGTHS.namespace) ?? '',
+    name: keyOf(name, MAX_LENGTHS.name) ?? '',
     spec: read,
     outcome: decodeOutcome(fieldsOf(status)),
   };
 }
 
 function decodeSpec(spec: Fields): DisruptionSpec | undefined {
-  const pod = keyOf(spec['pod'], LONGEST.name);
-  const podUid = keyOf(spec['podUID'], LONGEST.uid);
+  const pod = keyOf(spec['pod'], MAX_LENGTHS.name);
+  const podUid = keyOf(spec['podUID'], MAX_LENGTHS.uid);
   const removedAt = instantOf(spec['removedAt']);
   if (pod === undefined || podUid === undefined || removedAt === undefined) return undefined;
   return {
@@ -61,68 +61,72 @@ function decodeSpec(spec: Fields): DisruptionSpec | undefined {
     podUid,
     removedAt,
     owner: decodeOwner(fieldsOf(spec['owner'])),
-    priorityClassName: keyOf(spec['priorityClassName'], LONGEST.name),
-    classRule: textOf(spec['classRule'], LONGEST.classRule),
+    priorityClassName: keyOf(spec['priorityClassName'], MAX_LENGTHS.name),
+    classRule: textOf(spec['classRule'], MAX_LENGTHS.classRule),
     priority: integerOf(spec['priority']) ?? 0,
-    node: keyOf(spec['node'], LONGEST.name) ?? '',
-    requestedBy: textOf(spec['requestedBy'], LONGEST.word),
+    node: keyOf(spec['node'], MAX_LENGTHS.name) ?? '',
+    requestedBy: textOf(spec['requestedBy'], MAX_LENGTHS.word),
     because: decodeBecause(spec['because']),
-    decision: textOf(spec['decision'], LONGEST.decision),
+    decision: textOf(spec['decision'], MAX_LENGTHS.decision),
     debited: decodeDebited(fieldsOf(spec['debited'])),
     ...madeRoom(choiceOf(spec['cause'], CAUSES) ?? 'Unknown', decodePreemptor(fieldsOf(spec['madeRoomFor']))),
-    ranked: listOf(spec['ranked'], MOST_RANKED, decodeRanked),
+    ranked: listOf(spec['ranked'], MAX_RANKED, decodeRanked),
   };
 }
 
 function decodeOwner({ kind, name, uid }: Fields): DisruptionSpec['owner'] {
-  const owner = { kind: keyOf(kind, LONGEST.name), name: keyOf(name, LONGEST.name), uid: keyOf(uid, LONGEST.uid) };
+  const owner = {
+    kind: keyOf(kind, MAX_LENGTHS.name),
+    name: keyOf(name, MAX_LENGTHS.name),
+    uid: keyOf(uid, MAX_LENGTHS.uid),
+  };
   return isWhole(owner) ? owner : undefined;
 }
 
 function decodePreemptor(preemptor: Fields): Preemptor | undefined {
-  const uid = keyOf(preemptor['uid'], LONGEST.uid);
-  const nominatedNode = keyOf(preemptor['nominatedNode'], LONGEST.name);
+  const uid = keyOf(preemptor['uid'], MAX_LENGTHS.uid);
+  const nominatedNode = keyOf(preemptor['nominatedNode'], MAX_LENGTHS.name);
   if (uid === undefined || nominatedNode === undefined) return undefined;
   return {
     uid,
     nominatedNode,
-    pod: keyOf(preemptor['pod'], LONGEST.name),
-    priorityClassName: keyOf(preemptor['priorityClassName'], LONGEST.name),
+    pod: keyOf(preemptor['pod'], MAX_LENGTHS.name),
+    priorityClassName: keyOf(preemptor['priorityClassName'], MAX_LENGTHS.name),
     priority: integerOf(preemptor['priority']) ?? 0,
   };
 }
 
 function decodeDebited({ limits, overran }: Fields): DisruptionSpec['debited'] {
   if (!Array.isArray(limits)) return undefined;
-  const rules = limits.slice(0, MOST_DEBITED).flatMap((each) => keyOf(each, LONGEST.rule) ?? []);
-  return { rules, overran: keyOf(overran, LONGEST.rule) };
+  const rules = limits.slice(0, MAX_DEBITED).flatMap((each) => keyOf(each, MAX_LENGTHS.rule) ?? []);
+  return { rules, overran: keyOf(overran, MAX_LENGTHS.rule) };
 }
 
-function decodeRanked(entry: Fields): RankedPod {
+function decodeRanked(entry: Fields): RecordedCandidate {
   return {
-    pod: keyOf(entry['pod'], LONGEST.name),
+    pod: keyOf(entry['pod'], MAX_LENGTHS.name),
     priority: integerOf(entry['priority']),
-    code: textOf(entry['code'], LONGEST.word) ?? '',
+    code: textOf(entry['code'], MAX_LENGTHS.word) ?? '',
   };
 }
 
 function decodeOutcome(status: Fields): DisruptionOutcome {
   const { pod, node } = fieldsOf(status['replacement']);
-  const replacement = { pod: keyOf(pod, LONGEST.name), node: keyOf(node, LONGEST.name) };
+  const replacement = { pod: keyOf(pod, MAX_LENGTHS.name), node: keyOf(node, MAX_LENGTHS.name) };
   const { until, hard } = fieldsOf(status['avoid']);
   const avoidUntil = instantOf(until);
   return {
     count: integerOf(status['count']) ?? NO_OUTCOME.count,
-    others: listOf(status['others'], MOST_OTHERS, decodeOther),
+    others: listOf(status['others'], MAX_OTHERS, decodeOther),
     goneAt: instantOf(status['goneAt']),
     replacement: isWhole(replacement) ? replacement : undefined,
-    placedOn: keyOf(status['placedOn'], LONGEST.name),
+    placedOn: keyOf(status['placedOn'], MAX_LENGTHS.name),
     avoid: avoidUntil === undefined ? undefined : { isHard: hard === true, until: avoidUntil },
   };
 }
 
 function decodeOther({ pod, podUID }: Fields): OtherPod {
-  return { pod: keyOf(pod, LONGEST.name) ?? '', podUid: keyOf(podUID, LONGEST.uid) ?? '' };
+  return { pod: keyOf(pod, MAX_LENGTHS.name) ?? '', podUid: keyOf(podUID, MAX_LENGTHS.uid) ?? '' };
 }
 
 /** The object as it is created: the outcome is a write of its own. */
@@ -138,7 +142,7 @@ export function encodeDisruption({ namespace, name, spec }: Disruption, labels: 
         removedAt: timeText(removedAt),
         owner: owner && present({ ...owner }),
         because,
-        debited: debited && present({ limits: debited.rules.slice(0, MOST_DEBITED), overran: debited.overran }),
+        debited: debited && present({ limits: debited.rules.slice(0, MAX_DEBITED), overran: debited.overran }),
         madeRoomFor: madeRoomFor && present({ ...madeRoomFor }),
         ranked: unlessEmpty(ranked.map((each) => present({ ...each }))),
       }),
@@ -164,18 +168,21 @@ export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 's
  * removed pods can take its causes from there.
  */
 
-const LONGEST_OF_EVICTED = 512;
+const MAX_OF_EVICTED_LENGTH = 512;
 
 /** The pods that the status says were evicted. Never throws: an entry that cannot be read is left out. */
 export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
   const { status } = fieldsOf(raw);
   return listOf(fieldsOf(status)['evicted'], MAX_EVICTED, (entry) => {
-    const [pod, uid] = [keyOf(entry['pod'], LONGEST_OF_EVICTED), keyOf(entry['uid'], LONGEST_OF_EVICTED)];
-    const [node, decision] = [keyOf(entry['node'], LONGEST_OF_EVICTED), keyOf(entry['decision'], LONGEST_OF_EVICTED)];
+    const [pod, uid] = [keyOf(entry['pod'], MAX_OF_EVICTED_LENGTH), keyOf(entry['uid'], MAX_OF_EVICTED_LENGTH)];
+    const [node, decision] = [
+      keyOf(entry['node'], MAX_OF_EVICTED_LENGTH),
+      keyOf(entry['decision'], MAX_OF_EVICTED_LENGTH),
+    ];
     const [at, code, text] = [
       instantOf(entry['at']),
-      textOf(entry['code'], LONGEST_OF_EVICTED),
-      textOf(entry['because'], LONGEST_OF_EVICTED),
+      textOf(entry['code'], MAX_OF_EVICTED_LENGTH),
+      textOf(entry['because'], MAX_OF_EVICTED_LENGTH),
     ];
     const found = { pod, uid, node, decision, at, because: { code: code ?? '', text: text ?? '', facts: {} } };
     return isWhole(found) ? [found] : [];

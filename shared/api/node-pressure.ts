@@ -1,9 +1,9 @@
-import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
+import type { RecordedEviction } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isFreshReport, LONGEST_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { isFreshReport, MAX_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
 export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
@@ -88,7 +88,7 @@ export interface PodEntry {
 }
 
 /** An eviction under way, or one of the last that ended; `pod` is `namespace/name`. */
-export interface EvictionEntry extends PastEviction {
+export interface EvictionEntry extends RecordedEviction {
   readonly pod: string;
   readonly stage: string;
   readonly endedAt: Instant | undefined;
@@ -119,7 +119,7 @@ export interface RuleEntry {
 export function isFresh(status: NodePressureStatus | undefined, now: Instant): status is NodePressureStatus {
   if (status === undefined) return false;
   const age = hasMetThreshold(status) ? 'underPressure' : 'otherwise';
-  return isFreshReport(status.observedAt, now, LONGEST_AGE_MS[age]);
+  return isFreshReport(status.observedAt, now, MAX_AGE_MS[age]);
 }
 
 function hasMetThreshold({ signals }: NodePressureStatus): boolean {

@@ -200,15 +200,15 @@ function encodeUnderused({ by, low, target, gain }: UnderusedPolicy): object {
   });
 }
 
-const LONGEST = 1_024;
-const MOST_STOPPED = 20;
+const MAX_LENGTHS = 1_024;
+const MAX_STOPPED = 20;
 
 /** The owners that a policy leaves alone, as its status says. Never throws: an entry that cannot be read is left out. */
 export function decodeStoppedOwners(raw: unknown): ReschedulingStatus['stopped'] {
-  return listOf(fieldsOf(fieldsOf(raw)['status'])['stopped'], MOST_STOPPED, (entry) => {
+  return listOf(fieldsOf(fieldsOf(raw)['status'])['stopped'], MAX_STOPPED, (entry) => {
     const [owner, text, until] = [
-      textOf(entry['owner'], LONGEST),
-      textOf(entry['text'], LONGEST),
+      textOf(entry['owner'], MAX_LENGTHS),
+      textOf(entry['text'], MAX_LENGTHS),
       instantOf(entry['until']),
     ];
     const found = { owner, text, until };

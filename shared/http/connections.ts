@@ -84,7 +84,7 @@ function removeFirst(place: Map<string, Socket>): Socket | undefined {
 /** Long enough for a caller that is busy still writing. */
 const LINGER_MS = 5_000;
 /** More would keep others from being connected at all. */
-const MOST_LINGERING = 32;
+const MAX_LINGERING = 32;
 /** In insertion order: the oldest is closed first. */
 const lingering = new Set<Socket>();
 
@@ -102,7 +102,7 @@ export function linger(socket: Socket): void {
   lingering.add(socket);
   socket.once('close', () => lingering.delete(socket));
   const [first] = lingering;
-  if (first === undefined || lingering.size <= MOST_LINGERING) return;
+  if (first === undefined || lingering.size <= MAX_LINGERING) return;
   lingering.delete(first);
   first.destroy();
 }

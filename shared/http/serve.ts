@@ -43,7 +43,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const MOST_CONNECTIONS = 128;
+const MAX_CONNECTIONS = 128;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
@@ -56,7 +56,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     tls === undefined
       ? nodeHttp.createServer(timeouts(options))
       : createTlsServer({ ...timeouts(options), ...secure(tls) });
-  limitConnections(server, options.maxConnections ?? MOST_CONNECTIONS);
+  limitConnections(server, options.maxConnections ?? MAX_CONNECTIONS);
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
   const keeping = { isKept: true };
   answerWith(server, options.handler, keeping);

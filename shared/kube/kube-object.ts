@@ -71,7 +71,7 @@ export interface Condition {
   readonly message: string;
 }
 
-const LONGEST_MESSAGE = 2_000;
+const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
  * The merge patch for `status` that gives an object these conditions; `undefined` when it has them already. A condition
@@ -86,7 +86,7 @@ export function conditionsPatch(object: KubeObject, conditions: readonly Conditi
     const lastTransitionTime = isSame ? before['lastTransitionTime'] : new Date(now).toISOString();
     return {
       ...condition,
-      message: condition.message.slice(0, LONGEST_MESSAGE),
+      message: condition.message.slice(0, MAX_MESSAGE_LENGTH),
       observedGeneration,
       lastTransitionTime,
     };

@@ -53,7 +53,7 @@ export interface HomelessPod {
   readonly isExpected: boolean;
 }
 
-export interface PlanInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
+export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
   readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost'>;
   readonly now: Instant;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
@@ -69,7 +69,7 @@ const PODS_PER_STEP = 500;
 const PODS_PER_SEARCH = 250;
 
 /** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
-export function* planPass(input: PlanInput): Steps<QueuePlan> {
+export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
   const sorted = yield* sortPods(input);
   const outside = yield* sortUntracked(input, sorted);
@@ -84,7 +84,7 @@ export function* planPass(input: PlanInput): Steps<QueuePlan> {
   };
 }
 
-function passSnapshot({ directory, reclaimBy, isReclaiming }: PlanInput, sorted: SortedPods, total: QueueAmounts) {
+function passSnapshot({ directory, reclaimBy, isReclaiming }: QueuePassInput, sorted: SortedPods, total: QueueAmounts) {
   const { admitted, used, requested, waiting } = sorted;
   const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
   return { tree: directory.tree, total, ...sums, waiting, reclaimBy, isReclaiming } satisfies PassSnapshot;
@@ -103,7 +103,7 @@ class SortedPods {
   readonly find: FindQueue;
   #work = 0;
 
-  constructor(input: PlanInput) {
+  constructor(input: QueuePassInput) {
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
   }
@@ -117,7 +117,7 @@ class SortedPods {
   }
 }
 
-function* sortPods(input: PlanInput): Steps<SortedPods> {
+function* sortPods(input: QueuePassInput): Steps<SortedPods> {
   const { pods, snapshot, now, replacements } = input;
   const sorted = new SortedPods(input);
   for (const sums of [sorted.admitted, sorted.used, sorted.requested]) sums.addAll(pods.placed);
@@ -160,7 +160,7 @@ export function allocatableOf(node: Node): QueueAmounts {
 }
 
 /** What the nodes have, less what pods outside of queues request there. */
-function* roomOfNodes(input: PlanInput, outside: CountByAmounts): Steps<QueueAmounts> {
+function* roomOfNodes(input: QueuePassInput, outside: CountByAmounts): Steps<QueueAmounts> {
   const total = new Map<string, Whole>();
   for (const { node } of input.snapshot.nodes.values()) addAmounts(total, allocatableOf(node));
   yield;
@@ -175,7 +175,7 @@ type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
  * Pods on nodes that are not among those of queues: they stand outside, or were there before their namespace was managed,
  * and then count for their queue. Returns those outside.
  */
-function* sortUntracked(input: PlanInput, sorted: SortedPods): Steps<CountByAmounts> {
+function* sortUntracked(input: QueuePassInput, sorted: SortedPods): Steps<CountByAmounts> {
   const { snapshot, pods } = input;
   const outside = new Map<QueueAmounts, number>();
   for (const pod of pods.outside()) {

@@ -11,7 +11,7 @@ export interface Clock {
 }
 
 /** The longest delay a timer takes; beyond it Node fires after 1 ms. */
-export const LONGEST_DELAY_MS = 2 ** 31 - 1;
+export const MAX_DELAY_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -35,6 +35,6 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /** Throws RangeError for a delay that a timer would silently turn into 1 ms. */
 export function assertDelay(ms: number): void {
-  if (ms >= 0 && ms <= LONGEST_DELAY_MS) return;
-  throw new RangeError(`Cannot wait ${ms} ms: expected 0 to ${LONGEST_DELAY_MS}`);
+  if (ms >= 0 && ms <= MAX_DELAY_MS) return;
+  throw new RangeError(`Cannot wait ${ms} ms: expected 0 to ${MAX_DELAY_MS}`);
 }

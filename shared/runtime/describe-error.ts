@@ -7,20 +7,20 @@ export interface DescribedError {
   readonly cause?: DescribedError;
 }
 
-const LONGEST_MESSAGE = 2_000;
-const LONGEST_STACK = 8_000;
-const MOST_CAUSES = 5;
+const MAX_MESSAGE_LENGTH = 2_000;
+const MAX_STACK_LENGTH = 8_000;
+const MAX_CAUSES = 5;
 
 /** Describes anything that was thrown. */
 export function describeError(thrown: unknown, depth = 0): DescribedError {
-  if (!(thrown instanceof Error)) return { type: typeof thrown, message: bounded(String(thrown), LONGEST_MESSAGE) };
+  if (!(thrown instanceof Error)) return { type: typeof thrown, message: bounded(String(thrown), MAX_MESSAGE_LENGTH) };
   const code: unknown = Reflect.get(thrown, 'code');
   return {
     type: thrown.name,
-    message: bounded(thrown.message, LONGEST_MESSAGE),
+    message: bounded(thrown.message, MAX_MESSAGE_LENGTH),
     ...(typeof code === 'string' && { code }),
-    ...(thrown.stack !== undefined && { stack: bounded(thrown.stack, LONGEST_STACK) }),
-    ...(thrown.cause !== undefined && depth < MOST_CAUSES && { cause: describeError(thrown.cause, depth + 1) }),
+    ...(thrown.stack !== undefined && { stack: bounded(thrown.stack, MAX_STACK_LENGTH) }),
+    ...(thrown.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(thrown.cause, depth + 1) }),
   };
 }
 

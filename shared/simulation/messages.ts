@@ -6,7 +6,7 @@ import type { Simulation } from '#shared/domain/preemption/explain/simulate-pree
 export const NOT_SIMULATED =
   'volumes, dynamic resources and scores are not simulated; kube-scheduler may look at a part of the nodes only';
 
-const MOST_NODES_NAMED = 5;
+const MAX_NODES_NAMED = 5;
 
 /**
  * What kube-scheduler would do with a pod, in a sentence. `needs` names what the pod needs beyond the model: then a fit,
@@ -33,8 +33,8 @@ function count(victims: number): string {
 
 /** Some nodes by name, and how many more there are. */
 export function nodeList(nodes: readonly string[]): string {
-  const named = nodes.slice(0, MOST_NODES_NAMED).join(', ');
-  return nodes.length > MOST_NODES_NAMED ? `${named} and ${nodes.length - MOST_NODES_NAMED} more nodes` : named;
+  const named = nodes.slice(0, MAX_NODES_NAMED).join(', ');
+  return nodes.length > MAX_NODES_NAMED ? `${named} and ${nodes.length - MAX_NODES_NAMED} more nodes` : named;
 }
 
 export function hasClaims(pod: string, volumes: readonly string[]): string {

@@ -35,7 +35,7 @@ export interface SimulatedCluster {
 }
 
 /** Where a pod would go, and everything that is said about it. */
-export interface Placement {
+export interface SimulatedPlacement {
   readonly pod: Pod;
   readonly state: PrefilterState;
   readonly simulation: Simulation;
@@ -58,10 +58,10 @@ export interface SchedulerSetup {
   readonly keptOn?: NonNullable<ProposalRules['keptOn']> | undefined;
 }
 
-const MOST_EXPLANATIONS = 10;
+const MAX_EXPLANATIONS = 10;
 
 /** What kube-scheduler would do with a pod in this cluster. */
-export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: SchedulerSetup): Placement {
+export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: SchedulerSetup): SimulatedPlacement {
   const snapshot = createSnapshot(model);
   const state = prefilter(snapshot, pod);
   const simulation = simulatePreemption(snapshot, pod, setup.extender ? extenderOf(model, setup) : undefined);
@@ -77,7 +77,7 @@ export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: Sche
         state,
         ruledOut.map(({ node }) => node),
         { now: setup.now, nominatedSince: setup.nominatedSince },
-      ).slice(0, MOST_EXPLANATIONS),
+      ).slice(0, MAX_EXPLANATIONS),
       ...(simulation.kind === 'preempts' ? explainHigherVictim(state, simulation) : []),
       ...firstExplanations(state, ruledOut),
     ],
@@ -104,7 +104,7 @@ function extenderOf(
 function firstExplanations(state: PrefilterState, ruledOut: Parameters<typeof groupReasons>[1]): readonly Because[] {
   const found: Because[] = [];
   for (const each of ruledOut) {
-    if (found.length >= MOST_EXPLANATIONS) break;
+    if (found.length >= MAX_EXPLANATIONS) break;
     const because = ruledOutBecause(state, each);
     if (because !== undefined && !found.some(({ text }) => text === because.text)) found.push(because);
   }

@@ -1,12 +1,12 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { equalNodes, hasClaims, headline, NOT_SIMULATED } from './messages.ts';
-import type { Placement } from './placement.ts';
+import type { SimulatedPlacement } from './placement.ts';
 
 /** What kube-scheduler would do with a pod, as `plimsoll simulate preempt -o json` prints it. */
 export interface PreemptView {
@@ -41,7 +41,7 @@ export interface CandidateView {
   readonly budgetViolations: number;
 }
 
-export function preemptView({ pod, state, simulation, otherNodes, explanations }: Placement): PreemptView {
+export function preemptView({ pod, state, simulation, otherNodes, explanations }: SimulatedPlacement): PreemptView {
   const name = `${pod.namespace}/${pod.name}`;
   const equals = simulation.kind === 'preempts' ? simulation.equals.slice(1) : [];
   return {
@@ -60,7 +60,7 @@ export function preemptView({ pod, state, simulation, otherNodes, explanations }
   };
 }
 
-function needsIn(explanations: Placement['explanations']): string {
+function needsIn(explanations: SimulatedPlacement['explanations']): string {
   return String(explanations.find(({ code }) => code === 'OutsideTheModel')?.facts['needs'] ?? '');
 }
 
@@ -89,7 +89,7 @@ function victimView({ pod, priority }: PlacedPod, node: string): VictimView {
   return { pod: `${namespace}/${name}`, uid, node, priority, priorityClassName: spec.priorityClassName ?? '' };
 }
 
-function candidateView({ node, victims, budgetViolations }: Candidate): CandidateView {
+function candidateView({ node, victims, budgetViolations }: NodeCandidate): CandidateView {
   return { node, victims: victims.map(({ pod }) => `${pod.namespace}/${pod.name}`), budgetViolations };
 }
 

@@ -43,7 +43,7 @@ export interface PressureView {
   readonly victims: readonly string[];
   /** All pods that may be evicted, who goes first stands first. */
   readonly order: readonly OrderEntry[];
-  readonly notEvicted: readonly KeptPod[];
+  readonly notEvicted: readonly NotEvictedPod[];
   /** Pods without a figure that nothing else protects. */
   readonly withoutFigure: readonly string[];
   readonly thresholds: readonly ThresholdEntry[];
@@ -61,7 +61,7 @@ export interface OrderEntry {
   readonly because: Because;
 }
 
-export interface KeptPod {
+export interface NotEvictedPod {
   readonly pod: string;
   readonly priority: number;
   readonly because: Because;
@@ -101,7 +101,7 @@ export function pressureView(question: PressureQuestion, answer: PressureAnswer)
   };
 }
 
-function identityOf(candidate: Candidate): Pick<KeptPod, 'pod' | 'priority'> {
+function identityOf(candidate: Candidate): Pick<NotEvictedPod, 'pod' | 'priority'> {
   return { pod: nameOf(candidate), priority: candidate.facts.priority };
 }
 

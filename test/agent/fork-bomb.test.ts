@@ -16,7 +16,7 @@ import { fixturePods, type NodeCase, nodeRoot } from './observe/node-fixtures.ts
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 
 /** A tenth of the processes that this node may have. */
-const MOST = 4000;
+const MAX_COUNTS = 4000;
 const FREE_AT_FIRST = 1000;
 const FREE_IN_THE_END = 100;
 
@@ -28,7 +28,7 @@ let depths: UsageDepth[];
 
 function open(name: NodeCase): void {
   cpSync(nodeRoot(name), root, { recursive: true });
-  writeFileSync(`${root}/proc/sys/kernel/pid_max`, `${MOST}\n`);
+  writeFileSync(`${root}/proc/sys/kernel/pid_max`, `${MAX_COUNTS}\n`);
   const found = findCgroupLayout(`${root}/sys/fs/cgroup`);
   if (found.kind === 'unknown') throw new Error(found.because);
   layout = found.layout;
@@ -37,7 +37,7 @@ function open(name: NodeCase): void {
 
 /** What the node has free, and how many processes each of its first pods has. */
 function write(free: number, counts: readonly number[], name: NodeCase): void {
-  writeFileSync(`${root}/proc/loadavg`, `0.10 0.10 0.10 1/${MOST - free} 4368\n`);
+  writeFileSync(`${root}/proc/loadavg`, `0.10 0.10 0.10 1/${MAX_COUNTS - free} 4368\n`);
   for (const [index, { uid, qos }] of fixturePods(name).slice(0, counts.length).entries())
     writeFileSync(`${layout.pids ?? ''}/${podCgroupPath(layout, { uid, qos })}/pids.current`, `${counts[index]}\n`);
 }

@@ -1,6 +1,6 @@
 /**
  * A process that fills memory at a steady rate until a signal or the end of its parent process; it hardly catches up
- * on time in which it did not run: `node hog.ts BYTES_PER_SECOND MOST_BYTES`.
+ * on time in which it did not run: `node hog.ts BYTES_PER_SECOND MAX_BYTES`.
  */
 import { writeFileSync, writeSync } from 'node:fs';
 

@@ -10,10 +10,10 @@ import {
   readCluster,
 } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
-import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { DRY_RUN_POLICY, type ReschedulingPolicy, type UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
-import { type MoveRules, type RunningPod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import { type MoveRules, type MovablePod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type ClusterObjects, createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot, NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildNode, buildPod, type PodFields } from './cluster.ts';
@@ -107,7 +107,7 @@ export interface PassCase extends Partial<ClusterObjects> {
 }
 
 /** Plans a pass over a cluster that a test writes down. */
-export function passOn(given: PassCase): PassResult {
+export function passOn(given: PassCase): ReschedulingResult {
   const { nodes = [], pods = [], budgets = [], namespaces = [], pressures = [] } = given;
   const snapshot = createSnapshot({ nodes, pods, budgets, namespaces });
   for (const facts of pressures) snapshot.pressures.set(facts.node, facts);
@@ -135,7 +135,7 @@ export function nodeIn({ byName }: PassCluster, name: string): PassNode {
 }
 
 /** The running pod of that name, which may be moved. */
-export function runningIn(cluster: PassCluster, name: string): RunningPod {
+export function runningIn(cluster: PassCluster, name: string): MovablePod {
   for (const node of cluster.nodes) {
     const placed = node.entry.occupancy.pods.find(({ pod }) => pod.name === name);
     const movable = placed && runningPod(cluster, [placed, node], MOVE_RULES);
@@ -145,7 +145,7 @@ export function runningIn(cluster: PassCluster, name: string): RunningPod {
 }
 
 /** As `passOn`, on a snapshot that exists. */
-export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
+export function planOn(snapshot: ClusterSnapshot, given: PassCase): ReschedulingResult {
   const { policy = UNDERUSED } = given;
   return finish(
     planPass({
@@ -162,11 +162,11 @@ export function planOn(snapshot: ClusterSnapshot, given: PassCase): PassResult {
 }
 
 /** `POD FROM>TO` of each move, in the order of the pass. */
-export function movesOf({ moves }: Pick<PassResult, 'moves'>): readonly string[] {
+export function movesOf({ moves }: Pick<ReschedulingResult, 'moves'>): readonly string[] {
   return moves.map(({ pod, from, expectedOn }) => `${pod.placed.pod.name} ${from}>${expectedOn.join('|')}`);
 }
 
 /** The code of the reason for which a pod stays. */
-export function codeOf({ stays }: PassResult, name: string): string | undefined {
+export function codeOf({ stays }: ReschedulingResult, name: string): string | undefined {
   return stays.find(({ pod }) => pod.endsWith(`/${name}`))?.because.code;
 }

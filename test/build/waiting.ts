@@ -2,13 +2,13 @@
 import { systemClock } from '#shared/runtime/clock.ts';
 
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 const ANSWER_WITHIN_MS = 120_000;
 
 /** Repeats an expectation until it holds; fails with its own message when the time is over. */
 export async function eventually<T>(expectation: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
   const until = performance.now() + withinMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
       return await expectation();
     } catch (error) {

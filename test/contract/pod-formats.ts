@@ -5,12 +5,12 @@ import { decodeSeenPod } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
-import { decodeMessage, type Message } from '#shared/kube/protobuf/decode-message.ts';
+import { decodeMessage, type WireMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { readPages } from '#shared/kube/reflector/read-list.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
-import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import type { EndedReading } from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { contractHarness, pod, type ContractTarget } from './harness.ts';
@@ -49,7 +49,7 @@ export function podFormatsContract(target: () => ContractTarget): void {
     return { client: { ...api.client, stream }, mediaTypes };
   }
 
-  async function listed(message: Message | undefined, resourceVersion?: string) {
+  async function listed(message: WireMessage | undefined, resourceVersion?: string) {
     const { client, mediaTypes } = seeing();
     const source = { client, clock, resource: PODS, namespace: api.namespace, ...(message && { message }) };
     const pods: SeenPod[] = [];
@@ -61,7 +61,7 @@ export function podFormatsContract(target: () => ContractTarget): void {
     return { pages, pods, mediaTypes };
   }
 
-  async function watched(message: Message | undefined, resourceVersion: string) {
+  async function watched(message: WireMessage | undefined, resourceVersion: string) {
     const { client, mediaTypes } = seeing();
     const events: (SeenPod | string)[] = [];
     const target = {
@@ -82,7 +82,7 @@ export function podFormatsContract(target: () => ContractTarget): void {
         replace: () => () => undefined,
       },
     };
-    const reading: Reading = await readWatch(target, resourceVersion, AbortSignal.timeout(20_000));
+    const reading: EndedReading = await readWatch(target, resourceVersion, AbortSignal.timeout(20_000));
     return { reading, events, mediaTypes };
   }
 

@@ -33,7 +33,7 @@ function directivesOf({ headers }: Response): Record<string, string> {
 }
 
 /** Open pages at once; one more is 503. */
-const MOST_PAGES = 100;
+const MAX_PAGES = 100;
 const noCredentials: Admit = () => Promise.resolve({ kind: 'refused', status: 401, message: 'send a token' });
 /** A tenant of team-1. */
 const tenant: Admit = () =>
@@ -131,8 +131,8 @@ describe('dashboardApp', () => {
 
   test('pages that close before their caller is known take no room', async () => {
     const known = Promise.withResolvers<undefined>();
-    const gone = Array.from({ length: MOST_PAGES }, () => Promise.withResolvers<undefined>());
-    const asking = Array.from({ length: MOST_PAGES }, () => Promise.withResolvers<undefined>());
+    const gone = Array.from({ length: MAX_PAGES }, () => Promise.withResolvers<undefined>());
+    const asking = Array.from({ length: MAX_PAGES }, () => Promise.withResolvers<undefined>());
     let asked = 0;
     const url = await start(async (request) => {
       const place = asked++;

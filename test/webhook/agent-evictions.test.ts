@@ -16,7 +16,7 @@ const ACCOUNT = 'plimsoll-system/plimsoll-evictions';
 const SHARED = { evictions: { perMinute: 5 } };
 const SOCKETS = 256;
 /** 70 % of the default `requestSeconds` (`webhook/wire.ts`). */
-const LONGEST_DECISION_MS = 1050;
+const MAX_DECISION_MS = 1050;
 
 describe('evictions by our own accounts', () => {
   let webhook: RunningWebhook;
@@ -137,7 +137,7 @@ describe('evictions by our own accounts', () => {
         ({ message }) => message === MESSAGES.overloaded.text({ cause: ERRORS.tooManyWaiting() }),
       );
       // The lane has eight places, which are free again after the time for a decision.
-      const turns = 1 + Math.floor((performance.now() - startedAt) / LONGEST_DECISION_MS);
+      const turns = 1 + Math.floor((performance.now() - startedAt) / MAX_DECISION_MS);
       expect(overloaded.length).toBeGreaterThanOrEqual(150 - 8 * turns);
       webhook.api.silent = undefined;
     });

@@ -12,7 +12,7 @@ const FLOOD = 8;
 const COUNT_MS = 25;
 const HONEST = 4;
 /** The one under way, one of the other node, the own one, and one that begins meanwhile; without turns it is eight. */
-const MOST_TURNS = 4;
+const MAX_TURNS = 4;
 /** All that is read to decide about an eviction, but for the caches that the webhook fills when it starts. */
 const READ = /\/pods\/p\d+$|nodepressurepolicies$|\/namespaces\/team-a$|\/nodes\/node-/;
 const UNCLEAR = patternOf((cause) => MESSAGES.evictionUnclear.text({ cause }));
@@ -81,6 +81,6 @@ describe('floods of evictions', () => {
     expect(
       waited.reduce((sum, each) => sum + each),
       waited.join(' '),
-    ).toBeLessThanOrEqual(HONEST * MOST_TURNS);
+    ).toBeLessThanOrEqual(HONEST * MAX_TURNS);
   });
 });

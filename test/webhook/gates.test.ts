@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import type { Severity } from '#agent/decide/eviction/inflight-eviction.ts';
 import { lastingProtection, optOutForce } from '#agent/decide/ranking/rank-node.ts';
 import { readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
@@ -114,7 +114,7 @@ describe('the gates', () => {
     return readAnswer((await webhook.post('/validate/deletions', body)).body);
   }
 
-  test.each<[string, Stage, boolean, readonly StoredObject[]]>([
+  test.each<[string, Severity, boolean, readonly StoredObject[]]>([
     ['in the mild stage', 'mild', true, CANDIDATES],
     ['in the severe stage within its request', 'severe', false, OPTED_OUT],
     ['in the severe stage above its request', 'severe', true, OPTED_OUT],

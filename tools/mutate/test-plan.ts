@@ -36,7 +36,7 @@ export const FIRST_PLAN: TestPlan = {
 };
 
 /** How often a test may fail at first, where it measures time on a busy machine. */
-const MOST_TRIES = 2;
+const MAX_TRIES = 2;
 
 /** What the plan depends on in addition to the test. */
 export interface Standing {
@@ -48,7 +48,7 @@ export interface Standing {
 export function stepAfter(plan: TestPlan, run: TestRun, passed: boolean, standing: Standing): Step {
   if (plan.active !== undefined) return afterMutant({ ...plan, spentMs: plan.spentMs + run.ms }, passed, standing.pass);
   if (plan.suspected !== undefined) return afterCheck(plan, plan.suspected, passed, standing.pass);
-  if (!passed) return plan.tries + 1 < MOST_TRIES ? { next: { ...plan, tries: plan.tries + 1 } } : { unusable: true };
+  if (!passed) return plan.tries + 1 < MAX_TRIES ? { next: { ...plan, tries: plan.tries + 1 } } : { unusable: true };
   return go({ ...plan, calls: run.calls, ms: run.ms, waiting: waitingAfter(run, standing) }, standing.pass);
 }
 

@@ -21,7 +21,7 @@ export interface Source {
 const NEAR_GROUPS = 2;
 
 /** What one mutant, or a pass over all of them, may take. */
-const LONGEST_MS = { single: 120_000, pass: 1_800_000 };
+const MAX_MS_LENGTH = { single: 120_000, pass: 1_800_000 };
 
 /** Quick tests first: few mutants are left for the slow ones. In milliseconds. */
 const PASSES: readonly Omit<Pass, 'noticed'>[] = [
@@ -48,9 +48,9 @@ export async function* tryMutants(sources: readonly Source[], runner: Runner): A
         tests: testsOf(sources),
         untilOneFails: false,
       },
-      LONGEST_MS.pass,
+      MAX_MS_LENGTH.pass,
     );
-    if (outcome === 'timedOut') throw new Error(`cannot try all mutants within ${LONGEST_MS.pass} ms`);
+    if (outcome === 'timedOut') throw new Error(`cannot try all mutants within ${MAX_MS_LENGTH.pass} ms`);
     for (const failed of outcome.failed) console.log(`# fails without any mutant: ${failed}`);
     tried = both(tried, outcome);
   }
@@ -99,7 +99,7 @@ async function fateAlone({ file, text }: Mutant, groups: Source['groups'], runne
   for (const tests of groups.slice(0, NEAR_GROUPS)) {
     const outcome: Outcome | 'timedOut' = await runner.run(
       { texts: { [file]: text }, tests, untilOneFails: true },
-      LONGEST_MS.single,
+      MAX_MS_LENGTH.single,
     );
     if (outcome === 'timedOut') return 'timedOut';
     if (outcome.failed.length > 0) return 'failed';

@@ -25,12 +25,12 @@ export interface LimitCaches {
 }
 
 /** What limits removals in a namespace, without its budgets. */
-export type KnownLimits = Omit<LimitsOfNamespace, 'budgets'>;
+export type NamespaceLimits = Omit<LimitsOfNamespace, 'budgets'>;
 
 /** Of a namespace. More would have to be compared with each of its pods. */
-export const MOST_LIMITS = 200;
+export const MAX_LIMITS = 200;
 /** Bookmarks come about every minute: after a longer silence a limit may have been written unseen. */
-const LONGEST_SILENCE_MS = 90_000;
+const MAX_SILENCE_MS = 90_000;
 
 /** Nothing is read before they run. */
 export function createLimitCaches(options: ClientContext): LimitCaches {
@@ -55,12 +55,12 @@ export function createLimitLookUp({ limits, policies }: LimitCaches, clock: Pick
   const limitsOf = byNamespace(limits);
   const first = derived([policies], () => [...policies.values()].map((each) => valueOf(each, DISRUPTION_POLICIES))[0]);
   const isCurrent = (cache: Pick<Reflector<unknown>, 'isSynced' | 'lastContactMs'>): boolean =>
-    cache.isSynced() && clock.monotonic() - (cache.lastContactMs() ?? -Infinity) <= LONGEST_SILENCE_MS;
-  return (namespace: string): KnownLimits | undefined => {
+    cache.isSynced() && clock.monotonic() - (cache.lastContactMs() ?? -Infinity) <= MAX_SILENCE_MS;
+  return (namespace: string): NamespaceLimits | undefined => {
     if (!isCurrent(limits) || !isCurrent(policies)) return undefined;
     const own = limitsOf(namespace);
-    if (own.length > MOST_LIMITS)
-      throw new Error(ERRORS.list(resourceLabel(DISRUPTION_LIMITS), `more than ${MOST_LIMITS}`));
+    if (own.length > MAX_LIMITS)
+      throw new Error(ERRORS.list(resourceLabel(DISRUPTION_LIMITS), `more than ${MAX_LIMITS}`));
     return { limits: own.map((each) => valueOf(each, DISRUPTION_LIMITS)), policy: first() };
   };
 }
@@ -71,6 +71,6 @@ function valueOf<T>({ name, decoded }: Copied<T>, resource: Resource): T {
 }
 
 /** Whether no pod of the namespace can be covered. */
-export function limitsNothing({ limits, policy }: KnownLimits): boolean {
+export function limitsNothing({ limits, policy }: NamespaceLimits): boolean {
   return limits.length === 0 && (policy?.defaults ?? []).length === 0;
 }

@@ -57,7 +57,7 @@ async function readNamespace(client: KubeClient, namespace: string, timeoutMs: n
 }
 
 /** More concurrent reads would only slow the API server down. */
-const MOST_AT_ONCE = 16;
+const MAX_AT_ONCE = 16;
 
 /** One read at a time per key: calls made while it is in progress share its result. */
 function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Promise<T> {
@@ -65,7 +65,7 @@ function sharedReads<T>(read: (key: string) => Promise<T>): (key: string) => Pro
   return (key) => {
     const running = underWay.get(key);
     if (running !== undefined) return running;
-    if (underWay.size >= MOST_AT_ONCE) return Promise.reject(new Error(ERRORS.tooManyReads(MOST_AT_ONCE)));
+    if (underWay.size >= MAX_AT_ONCE) return Promise.reject(new Error(ERRORS.tooManyReads(MAX_AT_ONCE)));
     const started = read(key).finally(() => underWay.delete(key));
     underWay.set(key, started);
     return started;

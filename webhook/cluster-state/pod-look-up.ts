@@ -20,13 +20,13 @@ interface Found {
 }
 
 /** Time limit of a look-up: far below a request's deadline, because the decision and the answer need time too. */
-export const LONGEST_LOOK_UP_MS = 250;
+export const MAX_LOOK_UP_MS = 250;
 const FRESH_MS = 5_000;
-const MOST_REMEMBERED = 16;
+const MAX_REMEMBERED = 16;
 /** Size of the JSON; decoded objects take a few times as much. */
-const MOST_REMEMBERED_BYTES = 4 * 1024 * 1024;
-const MOST_AT_ONCE = 8;
-const LONGEST_SELECTOR = 2_000;
+const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
+const MAX_AT_ONCE = 8;
+const MAX_SELECTOR_LENGTH = 2_000;
 const NEVER = new AbortController().signal;
 
 /**
@@ -39,11 +39,11 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
 
   function find({ namespace, selector }: PodSearch): Promise<KnownPods> {
     const labelSelector = selector === undefined ? '' : selectorText(selector);
-    if (labelSelector.length > LONGEST_SELECTOR) return Promise.resolve(NO_KNOWN_PODS);
+    if (labelSelector.length > MAX_SELECTOR_LENGTH) return Promise.resolve(NO_KNOWN_PODS);
     const key = `${namespace} ${labelSelector}`;
     const before = found.get(key);
     if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.pods;
-    if (underWay >= MOST_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
+    if (underWay >= MAX_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
     underWay += 1;
     const listed = list(namespace, labelSelector).finally(() => (underWay -= 1));
     const entry: Found = { pods: listed, at: clock.monotonic(), bytes: 0 };
@@ -58,10 +58,10 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
   }
 
   function list(namespace: string, labelSelector: string): Promise<SomePods> {
-    const options = { timeoutMs: LONGEST_LOOK_UP_MS, ...(labelSelector !== '' && { labelSelector }) };
+    const options = { timeoutMs: MAX_LOOK_UP_MS, ...(labelSelector !== '' && { labelSelector }) };
     return withDeadline(
       (signal) => listSomePods(client, namespace, { ...options, signal }),
-      LONGEST_LOOK_UP_MS,
+      MAX_LOOK_UP_MS,
       clock,
       NEVER,
     );
@@ -77,17 +77,17 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
 function forgetOldest(found: Map<string, Found>): void {
   let bytes = Array.from(found.values(), (each) => each.bytes).reduce((sum, each) => sum + each, 0);
   for (const [key, oldest] of found) {
-    if (found.size <= MOST_REMEMBERED && bytes <= MOST_REMEMBERED_BYTES) return;
+    if (found.size <= MAX_REMEMBERED && bytes <= MAX_REMEMBERED_BYTES) return;
     found.delete(key);
     bytes -= oldest.bytes;
   }
 }
 
 const PAGE_SIZE = 500;
-const MOST_PAGES = 4;
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_PAGES = 4;
+const MAX_BYTES = 32 * 1024 * 1024;
 /** Pods found are held until the answer is sent; a longer list would not be read. */
-const MOST_FOUND = 100;
+const MAX_FOUND = 100;
 const DEADLINE_MS = 800;
 
 /**
@@ -105,14 +105,14 @@ async function findUntil(client: KubeClient, name: string, signal: AbortSignal):
   const pick = (json: Buffer): undefined => {
     read.bytes += json.length;
     if (!json.includes(mention)) return;
-    const pod = found.length < MOST_FOUND ? readSmallPod(json) : undefined;
+    const pod = found.length < MAX_FOUND ? readSmallPod(json) : undefined;
     if (pod === undefined) read.passedOver += 1;
     else if (pod.spec.priorityClassName === name) found.push(pod);
   };
   let continueToken: string | undefined;
-  for (let page = 0; page < MOST_PAGES && !signal.aborted; page += 1) {
+  for (let page = 0; page < MAX_PAGES && !signal.aborted; page += 1) {
     const query = { limit: PAGE_SIZE, ...(continueToken !== undefined && { continueToken }) };
-    const limits = { mostBytes: MOST_BYTES - read.bytes, timeoutMs: DEADLINE_MS, signal };
+    const limits = { mostBytes: MAX_BYTES - read.bytes, timeoutMs: DEADLINE_MS, signal };
     const listed = await readSome(client, { resource: PODS }, { ...query, ...limits }, pick);
     if (listed.kind !== 'page') return { pods: found, isPartial: page > 0 };
     ({ continueToken } = listed);

@@ -79,7 +79,7 @@ function untilChanged<T>(
   };
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 const EXEMPT: readonly string[] = EXEMPT_NAMESPACES;
 
 /** The conditions of a PriorityPolicy. */
@@ -170,6 +170,6 @@ function enforcementText(gaps: readonly Gap[]): string {
 }
 
 function someNames(names: readonly string[]): string {
-  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-  return `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }

@@ -34,7 +34,7 @@ interface KnownUid {
 
 const READ_MS = 1_000;
 const FRESH_MS = 60_000;
-const MOST_REMEMBERED = 200;
+const MAX_REMEMBERED = 200;
 const REFUSING_KINDS: readonly Resource[] = [PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS];
 
 /**
@@ -49,7 +49,7 @@ export function createDenialEvents({ client, events, clock }: DenialEventsOption
     const before = known.get(key);
     if (before !== undefined && clock.monotonic() - before.at < FRESH_MS) return before.uid;
     const uid = readUid(client, reference);
-    putBounded(known, MOST_REMEMBERED, [key, { uid, at: clock.monotonic() }]);
+    putBounded(known, MAX_REMEMBERED, [key, { uid, at: clock.monotonic() }]);
     return uid;
   }
 

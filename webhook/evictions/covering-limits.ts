@@ -12,11 +12,11 @@ import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
 import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#shared/kube/resource.ts';
-import { type KnownLimits, MOST_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
+import { type NamespaceLimits, MAX_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /** A limit that was written a moment ago counts a moment later; the account itself is read as it is stored. */
-const AT_HAND = { limit: MOST_LIMITS, resourceVersion: '0' } as const;
+const AT_HAND = { limit: MAX_LIMITS, resourceVersion: '0' } as const;
 const NEVER = new AbortController().signal;
 
 /** What limits evictions in a namespace, and its budgets as they are stored. */
@@ -26,7 +26,7 @@ export interface StoredLimits extends LimitsOfNamespace {
 
 /** What is known already of what limits evictions in a namespace, so that it is not read. */
 export interface KnownParts {
-  readonly limits: KnownLimits | undefined;
+  readonly limits: NamespaceLimits | undefined;
   readonly budgets: Promise<readonly DisruptionBudget[]> | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function readLimits(
   return { ...limits, stored, budgets: stored.map(({ selector }) => prepareSelector(selector)) };
 }
 
-async function readAtHand(client: KubeClient, namespace: string, timeoutMs: number): Promise<KnownLimits> {
+async function readAtHand(client: KubeClient, namespace: string, timeoutMs: number): Promise<NamespaceLimits> {
   const [limits, policies] = await Promise.all([
     listAll(client, { resource: DISRUPTION_LIMITS, namespace }, decodeDisruptionLimit, timeoutMs),
     listAll(client, { resource: DISRUPTION_POLICIES }, decodeDisruptionPolicy, timeoutMs),
@@ -63,8 +63,8 @@ async function listAll<T>(
   const listed = await listObjects(client, address, { ...AT_HAND, timeoutMs });
   if (listed.kind === 'notFound') return [];
   if (listed.kind !== 'ok') throw new Error(ERRORS.list(what, listed.message));
-  if (listed.object.continueToken !== undefined || listed.object.items.length > MOST_LIMITS)
-    throw new Error(ERRORS.list(what, `more than ${MOST_LIMITS}`));
+  if (listed.object.continueToken !== undefined || listed.object.items.length > MAX_LIMITS)
+    throw new Error(ERRORS.list(what, `more than ${MAX_LIMITS}`));
   return listed.object.items.map((raw) => {
     const decoded = decode(raw);
     if (decoded.ok) return decoded.value;

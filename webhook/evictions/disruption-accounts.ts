@@ -18,7 +18,7 @@ import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { type KnownLimits, limitsNothing } from '#webhook/cluster-state/limit-caches.ts';
+import { type NamespaceLimits, limitsNothing } from '#webhook/cluster-state/limit-caches.ts';
 import { readBudgets, readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
 import { findSurvivors } from './survivors.ts';
 
@@ -71,8 +71,8 @@ interface Waiting {
 }
 
 /** Removals of one namespace share writes, so many need only some. */
-const MOST_IN_BATCH = 32;
-const MOST_WAITING = 512;
+const MAX_IN_BATCH = 32;
+const MAX_WAITING = 512;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
 
 export interface AccountsOptions {
@@ -80,7 +80,7 @@ export interface AccountsOptions {
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** What is known to limit removals in a namespace; without, and where it is not known, this is read. */
-  readonly knownLimits?: (namespace: string) => KnownLimits | undefined;
+  readonly knownLimits?: (namespace: string) => NamespaceLimits | undefined;
 }
 
 /** The accounts, each changed by compare-and-swap; removals of a namespace that arrive meanwhile share the next write. */
@@ -94,7 +94,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
   );
   for (const result of ['debited', 'exceeded', 'overran', 'budgetSpent', 'unclear']) debits.add({ result }, 0);
   const work = async (namespace: string, queue: Waiting[]): Promise<void> => {
-    while (queue.length > 0) await settleBatch(queue.splice(0, MOST_IN_BATCH), options);
+    while (queue.length > 0) await settleBatch(queue.splice(0, MAX_IN_BATCH), options);
     waiting.delete(namespace);
   };
   const enter = (asked: AskedRemoval): Promise<Debited> =>
@@ -102,7 +102,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       const { namespace } = asked.pod;
       const queue = waiting.get(namespace);
       const entry = { asked, settle };
-      if (queue !== undefined && queue.length >= MOST_WAITING) settle(unclear('too many removals are being counted'));
+      if (queue !== undefined && queue.length >= MAX_WAITING) settle(unclear('too many removals are being counted'));
       // What was read before the write under way is outdated by it.
       else if (queue !== undefined) queue.push({ ...entry, asked: { ...asked, begun: undefined } });
       else {
@@ -166,7 +166,7 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   return results ?? unclear('the count was not settled in time');
 }
 
-function isUnlimited(known: KnownLimits | undefined): boolean {
+function isUnlimited(known: NamespaceLimits | undefined): boolean {
   return known !== undefined && limitsNothing(known);
 }
 

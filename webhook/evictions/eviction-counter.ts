@@ -11,7 +11,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
 /** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
-export type Count =
+export type EvictionCount =
   | { readonly kind: 'counted' }
   | Omit<Extract<CountOutcome, { kind: 'exceeded' }>, 'filledBy'>
   | { readonly kind: 'unclear'; readonly message: string };
@@ -21,7 +21,7 @@ type Wanted = Omit<WantedEviction, 'at'>;
 /** Counts evictions across all replicas, one after another. */
 export interface EvictionCounter {
   /** Never rejects; returns by `giveUpAt` of the monotonic clock at the latest. */
-  count(wanted: Wanted, bounds: EvictionBounds, giveUpAt: number): Promise<Count>;
+  count(wanted: Wanted, bounds: EvictionBounds, giveUpAt: number): Promise<EvictionCount>;
 }
 
 /** Whose eviction was let through. */
@@ -29,13 +29,13 @@ type EvictedPod = Pick<Wanted, 'uid' | 'pod' | 'namespace'>;
 
 export interface EvictionCounterOptions {
   /** The account that all replicas share. */
-  readonly store: Pick<Swap<StoredStatus<Account>, Count>, 'read' | 'write'>;
+  readonly store: Pick<Swap<StoredStatus<Account>, EvictionCount>, 'read' | 'write'>;
   /** Returns the UIDs of pods that still run although their eviction was allowed here: something else refused it. */
   readonly findSurvivors: (evicted: readonly EvictedPod[], timeoutMs: number) => Promise<ReadonlySet<string>>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 interface Attempt {
   readonly wanted: Wanted;
@@ -48,7 +48,7 @@ interface Attempt {
  * turns: a node whose token was stolen keeps no other node waiting for all that it asks.
  */
 export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
-  const turns = createFairQueue(MOST_WAITING);
+  const turns = createFairQueue(MAX_WAITING);
   return {
     count: (wanted, bounds, giveUpAt) =>
       new Promise((settle) => {
@@ -61,10 +61,10 @@ export function createEvictionCounter(options: EvictionCounterOptions): Eviction
   };
 }
 
-async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<Count> {
+async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<EvictionCount> {
   const { store, clock } = options;
   const leftMs = (): number => Math.max(0, attempt.giveUpAt - clock.monotonic());
-  const count = await compareAndSwap<StoredStatus<Account>, Count>({
+  const count = await compareAndSwap<StoredStatus<Account>, EvictionCount>({
     ...store,
     leftMs,
     decide: async (stored) => {
@@ -92,10 +92,10 @@ async function decide(
   return countEviction(withoutSurvivors(account, unharmed, now), { ...wanted, at: now }, bounds);
 }
 
-function failed(error: unknown): Count {
+function failed(error: unknown): EvictionCount {
   return unclear(errorText(error));
 }
 
-function unclear(message: string): Count {
+function unclear(message: string): EvictionCount {
   return { kind: 'unclear', message };
 }

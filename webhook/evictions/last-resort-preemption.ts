@@ -19,10 +19,10 @@ export interface OptedOutVictim {
   readonly signal: AbortSignal;
 }
 
-const MOST_PODS = 500;
-const MOST_DAEMON_SETS = 100;
-const MOST_BYTES = 32 * 1024 * 1024;
-const LONGEST_MS = 10_000;
+const MAX_PODS = 500;
+const MAX_DAEMON_SETS = 100;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_MS_LENGTH = 10_000;
 const readPod = decodeWith(decodePod);
 
 /**
@@ -84,13 +84,17 @@ async function existing(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const byKey = new Map(claims.flatMap((claim) => (claim === undefined ? [] : [[claim.key, claim] as const])));
-  if (byKey.size > MOST_DAEMON_SETS) throw new Error(ERRORS.list(DAEMON_SETS.plural, 'more than a node has'));
+  if (byKey.size > MAX_DAEMON_SETS) throw new Error(ERRORS.list(DAEMON_SETS.plural, 'more than a node has'));
   const exist = await Promise.all(Array.from(byKey.values(), (claim) => doesExist(client, claim, signal)));
   return new Set([...byKey.keys()].filter((_, index) => exist[index]));
 }
 
 async function doesExist(client: KubeClient, { namespace, name, uid }: Claim, signal: AbortSignal): Promise<boolean> {
-  const found = await getObject(client, { resource: DAEMON_SETS, namespace, name }, { signal, timeoutMs: LONGEST_MS });
+  const found = await getObject(
+    client,
+    { resource: DAEMON_SETS, namespace, name },
+    { signal, timeoutMs: MAX_MS_LENGTH },
+  );
   if (found.kind === 'notFound') return false;
   return expectOk(found, `read DaemonSet "${namespace}/${name}"`).metadata.uid === uid;
 }
@@ -101,7 +105,7 @@ async function askOfPods<T>(
   selection: Pick<SomeOptions, 'fieldSelector' | 'signal'>,
   judge: (pod: Pod) => T,
 ): Promise<readonly T[]> {
-  const options = { ...selection, limit: MOST_PODS, mostBytes: MOST_BYTES, timeoutMs: LONGEST_MS };
+  const options = { ...selection, limit: MAX_PODS, mostBytes: MAX_BYTES, timeoutMs: MAX_MS_LENGTH };
   const page = await readSome(client, { resource: PODS }, options, (json) => judge(readPod(parseItem(json))));
   if (page.kind !== 'page') throw new Error(ERRORS.list(PODS.plural, page.message));
   if (page.isCut || page.continueToken !== undefined)

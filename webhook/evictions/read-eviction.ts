@@ -1,4 +1,4 @@
-import type { Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import type { RemovalRequest } from '#shared/domain/admission/decide-disruption.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
@@ -11,7 +11,7 @@ import { PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /** The options of an Eviction, without the pod itself. */
-export interface EvictionRequest extends Pick<Disruption, 'expectedUid' | 'gracePeriodSeconds'> {
+export interface EvictionOptions extends Pick<RemovalRequest, 'expectedUid' | 'gracePeriodSeconds'> {
   /** From the Eviction's own options; those of the URL are in the review. */
   readonly isDryRun: boolean;
   /** As our agent reports it. */
@@ -35,7 +35,7 @@ export function evictionProblem(
 }
 
 /** Reads the options of an Eviction; values of another type count as absent. */
-export function readEviction(eviction: unknown): EvictionRequest {
+export function readEviction(eviction: unknown): EvictionOptions {
   const options = fieldOf(eviction, 'deleteOptions');
   const uid = fieldOf(fieldOf(options, 'preconditions'), 'uid');
   const grace = fieldOf(options, 'gracePeriodSeconds');

@@ -10,7 +10,7 @@ interface EvictedPod {
 }
 
 /** Limits how many pods are read for one decision. */
-const MOST_LOOKED_AT = 16;
+const MAX_LOOKED_AT = 16;
 
 /**
  * The UIDs of those among the last evicted pods that still run and are not terminating: something else refused their
@@ -21,7 +21,7 @@ export async function findSurvivors(
   evicted: readonly EvictedPod[],
   timeoutMs: number,
 ): Promise<ReadonlySet<string>> {
-  const last = evicted.slice(-MOST_LOOKED_AT);
+  const last = evicted.slice(-MAX_LOOKED_AT);
   const found = await Promise.all(last.map((each) => isUnharmed(client, each, timeoutMs)));
   return new Set(last.filter((_, index) => found[index]).map(({ uid }) => uid));
 }

@@ -12,9 +12,9 @@ import { LIMIT_CAUSES } from '#shared/kube/events/evict-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { readBudgets } from './covering-limits.ts';
 import type { AskedRemoval, Debited, DisruptionAccounts } from './disruption-accounts.ts';
-import type { Count, EvictionCounter } from './eviction-counter.ts';
+import type { EvictionCount, EvictionCounter } from './eviction-counter.ts';
 
-export interface LimitSources {
+export interface EvictionLimitSources {
   readonly client: KubeClient;
   readonly evictions: EvictionCounter;
   readonly accounts: DisruptionAccounts;
@@ -37,14 +37,17 @@ export interface LimitedEviction {
   readonly timeLeft: () => number;
 }
 
-const LONGEST_RETRY_SECONDS = 60;
+const MAX_RETRY_SECONDS = 60;
 
 /**
  * Counts an eviction against the limits of the pod's node and of the cluster. An eviction that a PodDisruptionBudget
  * forbids is refused without being counted, with the message of the API server, which would refuse it next: an agent
  * that tries one pod after another must not use up its limits on refusals.
  */
-export async function withinLimits(sources: LimitSources, eviction: LimitedEviction): Promise<Allowed | Refused> {
+export async function withinLimits(
+  sources: EvictionLimitSources,
+  eviction: LimitedEviction,
+): Promise<Allowed | Refused> {
   const { client, evictions, evictionsPerMinute: inClusterPerMinute } = sources;
   const { pod, limits, urgency, accepted, giveUpAt, timeLeft } = eviction;
   const { namespace, name, uid, spec } = pod;
@@ -89,7 +92,7 @@ function limitExceeded(exceeded: Exceeded, facts: Refused['because']['facts']): 
   const numbers = { limit: key, most, rate, window: windowText(windowMs), retryAfter: seconds };
   const refused = refuseFor(MESSAGES.disruptionLimitReached, { ...exceeded, ...numbers }, { ...facts, ...numbers });
   const causes = [{ reason: LIMIT_CAUSES.disruptionLimit, message: refused.because.text }];
-  return { ...refused, retryAfterSeconds: Math.min(LONGEST_RETRY_SECONDS, seconds), causes };
+  return { ...refused, retryAfterSeconds: Math.min(MAX_RETRY_SECONDS, seconds), causes };
 }
 
 function budgetSpent({ accepted }: Pick<LimitedEviction, 'accepted'>, budget: string): Refused {
@@ -97,11 +100,11 @@ function budgetSpent({ accepted }: Pick<LimitedEviction, 'accepted'>, budget: st
   return { ...refused, causes: [{ reason: 'DisruptionBudget', message: PHRASES.budgetAllowsNone(budget) }] };
 }
 
-function uncounted({ accepted }: LimitedEviction, count: Exclude<Count, { kind: 'counted' }>): Refused {
+function uncounted({ accepted }: LimitedEviction, count: Exclude<EvictionCount, { kind: 'counted' }>): Refused {
   const { facts } = accepted.because;
   if (count.kind === 'unclear') return unclearEviction(count.message, facts);
   const { because, retryAfterMs, scope } = count;
-  const retryAfterSeconds = Math.min(LONGEST_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  const retryAfterSeconds = Math.min(MAX_RETRY_SECONDS, Math.max(1, Math.ceil(retryAfterMs / 1_000)));
   const refused = refuseFor(MESSAGES.limitReached, { limit: because.text }, { ...facts, ...because.facts });
   return { ...refused, retryAfterSeconds, causes: [{ reason: LIMIT_CAUSES[scope], message: because.text }] };
 }

@@ -9,7 +9,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import { LONGEST_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
+import { MAX_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { withinTime } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
@@ -29,22 +29,22 @@ export interface PodSources {
 }
 
 /** How one phase of admission decides about pods. */
-export interface Phase {
+export interface AdmissionPhase {
   readonly decide: (request: PodRequest, cluster: ClusterState) => AdmissionDecision;
   /** Whether pods are looked up to make a warning or a refusal more helpful. */
   readonly explains: boolean;
 }
 
 /** Sets the priority fields; the validating phase decides whether the pod may exist. */
-export const MUTATION: Phase = { decide: decideMutation, explains: false };
-export const VALIDATION: Phase = { decide: decideValidation, explains: true };
-export const TEMPLATE: Phase = { decide: decideTemplate, explains: true };
+export const MUTATION: AdmissionPhase = { decide: decideMutation, explains: false };
+export const VALIDATION: AdmissionPhase = { decide: decideValidation, explains: true };
+export const TEMPLATE: AdmissionPhase = { decide: decideTemplate, explains: true };
 
 /** A pod to decide about. */
 interface Case {
   readonly review: Pick<Review, 'request' | 'answerBy' | 'heldBytes'>;
   readonly request: PodRequest;
-  readonly phase: Phase;
+  readonly phase: AdmissionPhase;
 }
 
 /** Time reserved for deciding and answering once all data is read. */
@@ -108,7 +108,7 @@ function searchesFor(
   cluster: ClusterState,
   { clock }: PodSources,
 ): readonly PodSearch[] {
-  const isInTime = review.answerBy - clock.monotonic() > LONGEST_LOOK_UP_MS + ANSWER_MS;
+  const isInTime = review.answerBy - clock.monotonic() > MAX_LOOK_UP_MS + ANSWER_MS;
   return phase.explains && isInTime ? usefulSearches(decision, request, cluster) : [];
 }
 

@@ -1,6 +1,6 @@
 import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { decideDisruption, type Disruption, refusalOfCaller } from '#shared/domain/admission/decide-disruption.ts';
+import { decideDisruption, type RemovalRequest, refusalOfCaller } from '#shared/domain/admission/decide-disruption.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/protection.ts';
@@ -15,10 +15,10 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
-import { unclearEviction, withinLimits, type LimitSources } from '#webhook/evictions/within-limits.ts';
+import { unclearEviction, withinLimits, type EvictionLimitSources } from '#webhook/evictions/within-limits.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
-export interface DisruptionSources extends LimitSources {
+export interface DisruptionSources extends EvictionLimitSources {
   /** The protection rules for our evictions on a node. Rejects when they cannot be read. */
   readonly protectionOnNode: (nodeName: string | undefined, timeoutMs: number) => Promise<Protection>;
   /** The annotations of a priority class. */
@@ -49,7 +49,7 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
 /** A pod that opted out gives way to a DaemonSet's pod that finds no other (S2-29). In doubt, it stays. */
 async function unlessLastResort(
   { client, classAnnotations, withinMs, clock }: DisruptionSources,
-  disruption: Disruption,
+  disruption: RemovalRequest,
   refusal: AdmissionDecision,
 ): Promise<AdmissionDecision> {
   const optedOut = ({ annotations, spec }: Pod): boolean =>
@@ -155,11 +155,11 @@ async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources
 type Request = Review['request'];
 
 function disruptionOf(
-  kind: Disruption['kind'],
+  kind: RemovalRequest['kind'],
   pod: Pod,
   request: Request,
   { classAnnotations }: DisruptionSources,
-): Disruption {
+): RemovalRequest {
   return {
     kind,
     caller: callerOf(request),
@@ -180,7 +180,7 @@ function isOwn({ requester }: Request): boolean {
   return OWN_ACCOUNTS.includes(requester.name);
 }
 
-function callerOf(request: Request): Disruption['caller'] {
+function callerOf(request: Request): RemovalRequest['caller'] {
   const { name } = request.requester;
   if (name === AGENT_ACCOUNT) return 'agent';
   if (isOwn(request)) return 'plimsoll';

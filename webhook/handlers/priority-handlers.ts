@@ -16,10 +16,10 @@ import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode/d
 import { wishMistakesOfClass } from '#shared/kube/annotations/annotations.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
-import { decideThenConfirm, type Phase, type PodSources, TEMPLATE } from './decide-then-confirm.ts';
+import { decideThenConfirm, type AdmissionPhase, type PodSources, TEMPLATE } from './decide-then-confirm.ts';
 
 /** Handles the creation of pods; a refusal based on cached objects is checked on live ones. */
-export function podHandler(sources: PodSources, phase: Phase): AdmissionHandler {
+export function podHandler(sources: PodSources, phase: AdmissionPhase): AdmissionHandler {
   return (review) => {
     const unexpected = notACreatedPod(review);
     if (unexpected !== undefined) return unexpected;
@@ -64,7 +64,7 @@ export function templateHandler(sources: PodSources): AdmissionHandler {
 }
 
 /** By resource of `scheduling.k8s.io`; neither can be changed later. */
-const PHASES: Readonly<Record<string, Phase>> = {
+const PHASES: Readonly<Record<string, AdmissionPhase>> = {
   podgroups: { decide: decidePodGroup, explains: false },
   workloads: { decide: decideGroupTemplate, explains: false },
 };

@@ -23,7 +23,7 @@ export interface QuotaReview extends ChargeRequest {
 const CLAIM_LENGTH = 8;
 /** As the API server generates them (RFC 9562). */
 const UID = /^[\w-]{1,36}$/;
-const LONGEST_NAMESPACE = 63;
+const MAX_NAMESPACE_LENGTH = 63;
 
 /**
  * Reads the review of a new pod or of a resize, or returns a refusal. The resulting reservation always fits into a
@@ -57,8 +57,8 @@ function readPods({ request, object, oldObject }: Review): ChargeRequest | Admis
 function unstorable({ request }: Review, pod: Pod): AdmissionDecision | undefined {
   if (!UID.test(pod.uid)) return unlike('object.metadata.uid', 'a UID of at most 36 characters');
   if (!UID.test(request.uid)) return unlike('request.uid', 'a UID of at most 36 characters');
-  const isTooLong = request.namespace.length > LONGEST_NAMESPACE;
-  return isTooLong ? unlike('request.namespace', `at most ${LONGEST_NAMESPACE} characters`) : undefined;
+  const isTooLong = request.namespace.length > MAX_NAMESPACE_LENGTH;
+  return isTooLong ? unlike('request.namespace', `at most ${MAX_NAMESPACE_LENGTH} characters`) : undefined;
 }
 
 function unlike(field: string, expected: string): AdmissionDecision {

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Found, LedgerPart, LedgerWrite, Read, Trouble, Written } from '#shared/domain/quota/replica/event.ts';
+import type {
+  Found,
+  LedgerPart,
+  LedgerWrite,
+  Read,
+  Trouble,
+  LedgerWritten,
+} from '#shared/domain/quota/replica/event.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type KubeObject, fieldOf } from '#shared/kube/kube-object.ts';
 import { getObject, replaceObject } from '#shared/kube/client/objects.ts';
@@ -22,7 +29,7 @@ import {
 export interface LedgerStore {
   read(): Promise<Read>;
   /** Writes a new state, unless another client has written since the read. */
-  write(write: LedgerWrite): Promise<Written>;
+  write(write: LedgerWrite): Promise<LedgerWritten>;
 }
 
 const CALL_MS = 1_000;
@@ -56,7 +63,7 @@ export function createLedgerStore(
 /**
  * The result of a write, from its answer. No other client has written since the base, so only pruned parts can differ.
  */
-export function writtenAs(next: LedgerObject, stored: KubeObject): Written {
+export function writtenAs(next: LedgerObject, stored: KubeObject): LedgerWritten {
   const { resourceVersion } = stored.metadata;
   if (resourceVersion === undefined) return { kind: 'trouble', message: 'the answer names no resourceVersion' };
   const lost = prunedParts(next.raw, stored);

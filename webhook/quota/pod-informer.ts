@@ -8,11 +8,11 @@ import {
   planAfter,
   PROMPT_BACKOFF,
   type Plan,
-  type Reading,
+  type EndedReading,
 } from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/repeat.ts';
-import { LONGEST_DELAY_MS } from '#shared/runtime/clock.ts';
+import { MAX_DELAY_MS } from '#shared/runtime/clock.ts';
 import { forwardAbort } from '#shared/runtime/deadline.ts';
 import { latestRevision, loadUnlisted, isRelistDue, watchPods } from './pod-list.ts';
 import { LOG } from '#webhook/messages.ts';
@@ -141,7 +141,7 @@ export class PodInformer {
   }
 
   /** `undefined` if we ended it ourselves. */
-  async #watchOnce(signal: AbortSignal): Promise<Reading | undefined> {
+  async #watchOnce(signal: AbortSignal): Promise<EndedReading | undefined> {
     this.#metrics.began('watch');
     const watch = new AbortController();
     this.#watch = watch;
@@ -191,7 +191,7 @@ export class PodInformer {
     const woken = new AbortController();
     const release = forwardAbort(signal, woken);
     this.#wakeLoader = () => woken.abort();
-    await this.#options.clock.sleep(LONGEST_DELAY_MS, woken.signal);
+    await this.#options.clock.sleep(MAX_DELAY_MS, woken.signal);
     release();
   }
 
@@ -226,7 +226,7 @@ export class PodInformer {
     for (const listener of this.#listeners) listener();
   }
 
-  async #pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
+  async #pause(plan: Plan, { ending }: EndedReading, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { clock, random, log } = this.#options;
     const delayMs = Math.max(plan.retryAfterMs, backoffDelay(PROMPT_BACKOFF, plan.failures - 1, random()));

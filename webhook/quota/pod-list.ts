@@ -16,7 +16,7 @@ import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
-import type { Reading } from '#shared/kube/reflector/reflector-plan.ts';
+import type { EndedReading } from '#shared/kube/reflector/reflector-plan.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
@@ -28,7 +28,7 @@ export interface LoadOptions {
 }
 
 /** With more namespaces than this, one list of the whole cluster is cheaper than one list per namespace. */
-const MOST_LISTS = 50;
+const MAX_LISTS = 50;
 
 /**
  * Lists one unlisted namespace of a view or, if there are many, the whole cluster for all of them. Reads from storage
@@ -40,7 +40,7 @@ export async function loadUnlisted(
 ): Promise<Pages> {
   const namespaces = view.unlisted;
   const [first] = namespaces;
-  const isWhole = namespaces.length > MOST_LISTS;
+  const isWhole = namespaces.length > MAX_LISTS;
   const load = view.load(isWhole ? namespaces : namespaces.slice(0, 1));
   const source = {
     client,
@@ -75,7 +75,7 @@ function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): stri
   return head === undefined || view.namespaces.has(head.namespace) ? undefined : head.resourceVersion;
 }
 
-export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {
+export interface PodWatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {
   readonly view: PodView;
   /** The server sent something; the view may have advanced. */
   readonly heard: () => void;
@@ -84,7 +84,7 @@ export interface WatchOptions extends Pick<ClientContext, 'client' | 'clock' | '
 }
 
 /** Watches pods from the view's position on and applies their changes to it, until the watch ends for any reason. */
-export function watchPods(options: WatchOptions, signal: AbortSignal): Promise<Reading> {
+export function watchPods(options: PodWatchOptions, signal: AbortSignal): Promise<EndedReading> {
   const { client, clock, random, view, heard, watchSeconds } = options;
   const target: Target = {
     client,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { keepReading } from '#shared/http/connections.ts';
-import { createFairShares, type Share, createSharedTimeout, createFairQueue } from './fair-queue.ts';
+import { createFairShares, type TakenShare, createSharedTimeout, createFairQueue } from './fair-queue.ts';
 import { freeChunk, DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
 import { holdersOf, reviewStart, type ReviewStart } from './review-start.ts';
 import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './review-scan.ts';
@@ -47,9 +47,9 @@ const SMALL_BYTES = 16 * 1024;
 const MEDIUM_BYTES = 128 * 1024;
 /** Memory that bodies between the two sizes share. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
-const LONGEST_LINE = 64;
+const MAX_LINE_LENGTH = 64;
 /** Up to this much of a refused body is read and dropped, to keep the connection: a new one costs more. */
-const MOST_DROPPED_BYTES = 1024 * 1024;
+const MAX_DROPPED_BYTES = 1024 * 1024;
 
 /** A request that is being read. */
 interface Reading {
@@ -60,7 +60,7 @@ interface Reading {
   /** The first chunk, once it has arrived. */
   first: Buffer | undefined;
   /** The memory lease that it holds until it is done. */
-  share: Share | undefined;
+  share: TakenShare | undefined;
   stopWaiting: () => void;
   isOver: boolean;
 }
@@ -72,7 +72,7 @@ interface Reading {
  */
 export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): ReadBody {
   const together = createFairShares(TOGETHER_BYTES);
-  const turns = createFairQueue(LONGEST_LINE);
+  const turns = createFairQueue(MAX_LINE_LENGTH);
   const deadline = createSharedTimeout(patienceMs);
   /** Allocated for the first large body and reused. */
   let buffer: Buffer | undefined;
@@ -199,7 +199,7 @@ function finish(reading: Reading, body: ReviewBody): void {
 
 /** The rest of a body of unknown length is not read: its connection is closed. */
 function dropRest({ request, body }: Reading): void {
-  if (!(body.announcedBytes - body.receivedBytes <= MOST_DROPPED_BYTES)) return;
+  if (!(body.announcedBytes - body.receivedBytes <= MAX_DROPPED_BYTES)) return;
   keepReading(request);
   body.resume();
 }

@@ -4,17 +4,17 @@ export interface FairQueue {
    * Calls `begin` at once or when the entry's turn comes. Returns a share that ends the turn or leaves the queue;
    * `begin` receives the same. `undefined` when the queue is full.
    */
-  enter(holders: readonly string[], begin: (turn: Share) => void): Share | undefined;
+  enter(holders: readonly string[], begin: (turn: TakenShare) => void): TakenShare | undefined;
 }
 
 interface Entry {
   readonly holder: string;
-  readonly begin: (turn: Share) => void;
+  readonly begin: (turn: TakenShare) => void;
   /** The slot in the queue. */
-  readonly place: Share;
+  readonly place: TakenShare;
 }
 
-const NO_PLACE: Share = { end: () => undefined };
+const NO_PLACE: TakenShare = { end: () => undefined };
 
 /**
  * A queue of at most `longest` entries, which no holder can fill alone; holders are served in turn, so that none waits
@@ -32,7 +32,7 @@ export function createFairQueue(longest: number): FairQueue {
     entry.begin(turnOf(entry));
   }
 
-  function turnOf(entry: Entry): Share {
+  function turnOf(entry: Entry): TakenShare {
     return { end: () => (entry === current ? startNext() : leave(entry)) };
   }
 
@@ -67,7 +67,7 @@ export function createFairQueue(longest: number): FairQueue {
 }
 
 /** A share that a holder has taken. */
-export interface Share {
+export interface TakenShare {
   /** Gives it back; further calls do nothing. */
   end(): void;
 }
@@ -75,7 +75,7 @@ export interface Share {
 /** A limited amount that many holders share fairly. */
 export interface FairShares {
   /** Takes a share of `cost`; `undefined` when one of the holders has reached its limit. */
-  take(holders: readonly string[], cost: number): Share | undefined;
+  take(holders: readonly string[], cost: number): TakenShare | undefined;
 }
 
 /**

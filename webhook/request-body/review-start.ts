@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
-import { FAILURES, type Failure } from '#webhook/messages.ts';
+import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 
 /** What the first bytes of an AdmissionReview contain. */
 export interface ReviewStart {
@@ -31,7 +31,7 @@ export function reviewStart(bytes: Buffer): ReviewStart | undefined {
 }
 
 /** What is wrong with the method and headers of a review; `undefined` if they are valid. */
-export function headProblem({ method, headers }: IncomingMessage): Failure | undefined {
+export function headProblem({ method, headers }: IncomingMessage): HttpFailure | undefined {
   if (method !== 'POST') return FAILURES.wrongMethod();
   if (!isJson(headers['content-type'])) return FAILURES.wrongContentType();
   const encoding = headers['content-encoding'] ?? 'identity';

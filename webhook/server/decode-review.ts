@@ -26,9 +26,9 @@ type WireRecord = Readonly<Record<string, unknown>>;
 /** The claim in a service account token that names the node of its pod. */
 const NODE_NAME_CLAIM = 'authentication.kubernetes.io/node-name';
 const API_VERSION = 'admission.k8s.io/v1';
-const LONGEST_UID = 128;
+const MAX_UID_LENGTH = 128;
 /** Kubernetes names are far shorter; user names come from the authenticator and may be longer. */
-const LONGEST_TEXT = 4_096;
+const MAX_TEXT_LENGTH = 4_096;
 /** Fields that are repeated in answers, logs and our own requests. */
 const REPEATED_TEXTS = ['namespace', 'name', 'resource.resource', 'subResource', 'userInfo.username'] as const;
 /** None of our webhook rules includes CONNECT. */
@@ -63,8 +63,8 @@ function findRequest(body: unknown): WireRecord | string {
   }
   if (!isRecord(request)) return 'AdmissionReview has no request';
   const { uid } = request;
-  const isUid = typeof uid === 'string' && uid.length > 0 && uid.length <= LONGEST_UID;
-  return isUid ? request : FAILURES.noUid(LONGEST_UID).message;
+  const isUid = typeof uid === 'string' && uid.length > 0 && uid.length <= MAX_UID_LENGTH;
+  return isUid ? request : FAILURES.noUid(MAX_UID_LENGTH).message;
 }
 
 function findProblem(wire: WireRecord): string | undefined {
@@ -73,8 +73,8 @@ function findProblem(wire: WireRecord): string | undefined {
 
 function findTextTooLong({ namespace, name, resource, subResource, userInfo }: WireRecord): string | undefined {
   const texts = [namespace, name, asRecord(resource)['resource'], subResource, asRecord(userInfo)['username']];
-  const wrong = REPEATED_TEXTS[texts.findIndex((text) => typeof text === 'string' && text.length > LONGEST_TEXT)];
-  return wrong === undefined ? undefined : `request.${wrong}: expected at most ${LONGEST_TEXT} characters`;
+  const wrong = REPEATED_TEXTS[texts.findIndex((text) => typeof text === 'string' && text.length > MAX_TEXT_LENGTH)];
+  return wrong === undefined ? undefined : `request.${wrong}: expected at most ${MAX_TEXT_LENGTH} characters`;
 }
 
 function findWrongShape({ operation, resource, object, oldObject }: WireRecord): string | undefined {

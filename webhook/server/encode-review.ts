@@ -63,12 +63,12 @@ function fingerprint(text: string): string {
   return crc32(text).toString(16).padStart(HASH_DIGITS, '0');
 }
 
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /**
  * Shortens a text for an answer: the API server truncates warnings beyond 4 KiB in total, and keeps audit annotations
  * in memory.
  */
 function bounded(text: string): string {
-  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS - 1)}…`;
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;
 }

@@ -1,5 +1,5 @@
 import type { Review } from './decode-review.ts';
-import { createFairShares, type Share } from '#webhook/request-body/fair-queue.ts';
+import { createFairShares, type TakenShare } from '#webhook/request-body/fair-queue.ts';
 import { holdersOf } from '#webhook/request-body/review-start.ts';
 
 /** Reviews whose decision has to wait for the API server. */
@@ -8,7 +8,7 @@ export interface PendingReviews {
    * Takes a slot until the review is decided; `undefined` when too many reviews wait, or too many of the same namespace
    * or user.
    */
-  begin(review: Pick<Review, 'request' | 'heldBytes'>): Share | undefined;
+  begin(review: Pick<Review, 'request' | 'heldBytes'>): TakenShare | undefined;
 }
 
 /** Memory that waiting reviews may hold together. */

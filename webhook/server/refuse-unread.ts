@@ -7,14 +7,14 @@ import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts'
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
-import { FAILURES, type Failure } from '#webhook/messages.ts';
+import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 
 /** Decides reviews that cannot be read or decoded. */
 export interface Refusals {
   /** The failure for a body that was not read completely. */
-  failureOf(why: Unread): Failure;
+  failureOf(why: Unread): HttpFailure;
   /** The decision for a review that cannot be read, or not in time; `undefined` leaves it to the failure policy. */
-  unread(path: string, start: ReviewStart, failure: Failure): AdmissionDecision | undefined;
+  unread(path: string, start: ReviewStart, failure: HttpFailure): AdmissionDecision | undefined;
   /** The decision for a review that the API server would never send. */
   malformed(message: string): AdmissionDecision;
 }
@@ -56,12 +56,12 @@ function isOwnRemoval(path: string, username: string | undefined): boolean {
   return REMOVING.includes(path) && (username === undefined || OWN_ACCOUNTS.includes(username));
 }
 
-function refusalOf({ code, message: cause }: Failure): Refused {
+function refusalOf({ code, message: cause }: HttpFailure): Refused {
   if (code === 429) return overloaded(cause);
   return refuseFor(code === 413 ? MESSAGES.reviewTooLarge : MESSAGES.unreadableReview, { cause });
 }
 
-function failuresOf({ maxBytes, limits }: BodyBounds): Readonly<Record<Unread, Failure>> {
+function failuresOf({ maxBytes, limits }: BodyBounds): Readonly<Record<Unread, HttpFailure>> {
   const { depth, values } = limits;
   return {
     tooLarge: FAILURES.tooLarge(maxBytes),

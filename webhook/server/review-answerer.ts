@@ -3,7 +3,7 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
 import { parseBody, parsedBytes, reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
-import { FAILURES, type Failure, ERRORS } from '#webhook/messages.ts';
+import { FAILURES, type HttpFailure, ERRORS } from '#webhook/messages.ts';
 import { endIfUnread } from '#shared/http/connections.ts';
 import { failureStatus } from '#shared/http/status.ts';
 import { decodeReview, type Review } from './decode-review.ts';
@@ -27,7 +27,7 @@ export interface AnswererOptions {
 }
 
 /** One request whose header has been read. */
-export interface Asked {
+export interface IncomingReview {
   readonly path: string;
   readonly handle: AdmissionHandler;
   readonly startedAt: number;
@@ -50,7 +50,7 @@ const BUSY = FAILURES.tooManyAtOnce();
 export function createAnswerer({ refusals, pending, deadlineMs, metrics }: AnswererOptions) {
   const uids = createUidMemory();
 
-  function answerBody(asked: Asked, body: ArrivedBody): Answer | Promise<Answer> {
+  function answerBody(asked: IncomingReview, body: ArrivedBody): ReviewAnswer | Promise<ReviewAnswer> {
     if (body.kind === 'unread') return refuseStart(asked, body.start, refusals.failureOf(body.why));
     const json = parseBody(body.bytes);
     if (json === undefined) return refuseStart(asked, reviewStart(body.bytes), NO_JSON);
@@ -69,7 +69,7 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
   }
 
   /** Yields between parsing and handling a large review, so that other answers are not delayed. */
-  async function handleLater(asked: Asked, review: Review): Promise<Answer> {
+  async function handleLater(asked: IncomingReview, review: Review): Promise<ReviewAnswer> {
     const share = pending.begin(review);
     if (share === undefined) return refuseStart(asked, startOf(review), BUSY);
     await nextTurn();
@@ -77,9 +77,12 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
     return handleReview(asked, review);
   }
 
-  function handleReview({ path, handle, startedAt }: Asked, review: Review): Answer | Promise<Answer> {
+  function handleReview(
+    { path, handle, startedAt }: IncomingReview,
+    review: Review,
+  ): ReviewAnswer | Promise<ReviewAnswer> {
     const { request, object, answerBy } = review;
-    const encode = (decision: AdmissionDecision): Answer => {
+    const encode = (decision: AdmissionDecision): ReviewAnswer => {
       metrics.decided(path, request, decision, performance.now() - startedAt);
       return { code: 200, body: encodeReview(request.uid, decision, object) };
     };
@@ -92,7 +95,7 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
   }
 
   /** Answers a review that cannot be read or decided in time, based on its first bytes. */
-  function refuseStart({ path }: Asked, start: ReviewStart | undefined, failure: Failure): Answer {
+  function refuseStart({ path }: IncomingReview, start: ReviewStart | undefined, failure: HttpFailure): ReviewAnswer {
     const decision = start === undefined ? undefined : refusals.unread(path, start, failure);
     if (start === undefined || decision === undefined) return failure;
     metrics.decidedUnread(path, start, decision);
@@ -107,10 +110,10 @@ function startOf({ request }: Review): ReviewStart {
 }
 
 /** An encoded AdmissionReview, or an HTTP failure if there is no review to answer. */
-export type Answer = Failure | { readonly code: 200; readonly body: string };
+export type ReviewAnswer = HttpFailure | { readonly code: 200; readonly body: string };
 
 /** Writes an answer, unless the client has disconnected. */
-export function sendAnswer(response: ServerResponse, answer: Answer): void {
+export function sendAnswer(response: ServerResponse, answer: ReviewAnswer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
   endIfUnread(response);

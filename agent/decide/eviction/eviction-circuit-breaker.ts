@@ -31,9 +31,9 @@ export const NO_BREAKERS: CircuitBreakers = new Map();
 const SETTLE_MS = 2000;
 /** The same when the node has no time for that. */
 const SHORT_SETTLE_MS = 200;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const LEAST_RELIEF = 0.1;
-const MOST_INEFFECTIVE = 2;
+const MAX_INEFFECTIVE = 2;
 const STOP_MS = 600_000;
 
 /** Adds evictions whose pods have released what they used, if they were enforced for a signal with an amount. */
@@ -100,7 +100,7 @@ function assessOne(breaker: CircuitBreaker, evidence: ReliefEvidence, now: Insta
     if (relief === 'helped') ineffective = 0;
     if (relief === 'ineffective') ineffective += 1;
     // Without a measurement for that long the relief stays unknown, and no eviction may wait forever.
-    if (relief === undefined && now - each.releasedAt < LONGEST_WAIT_MS) awaiting.push(each);
+    if (relief === undefined && now - each.releasedAt < MAX_WAIT_MS) awaiting.push(each);
   }
   return trip({ ...breaker, ineffective, awaiting }, now);
 }
@@ -108,7 +108,7 @@ function assessOne(breaker: CircuitBreaker, evidence: ReliefEvidence, now: Insta
 function trip(breaker: CircuitBreaker, now: Instant): CircuitBreaker {
   const isOver = breaker.stoppedUntil !== undefined && now >= breaker.stoppedUntil;
   const stoppedUntil = isOver ? undefined : breaker.stoppedUntil;
-  if (breaker.ineffective < MOST_INEFFECTIVE) return { ...breaker, stoppedUntil };
+  if (breaker.ineffective < MAX_INEFFECTIVE) return { ...breaker, stoppedUntil };
   return { ...breaker, ineffective: 0, stoppedUntil: now + STOP_MS };
 }
 
@@ -116,7 +116,7 @@ function trip(breaker: CircuitBreaker, now: Instant): CircuitBreaker {
 export function breakerGate(breakers: CircuitBreakers, resource: StarvedResource, now: Instant): Because | undefined {
   const { stoppedUntil, awaiting } = breakers.get(resource) ?? CLOSED;
   if (stoppedUntil !== undefined && now < stoppedUntil) {
-    const facts = { evictions: MOST_INEFFECTIVE, seconds: Math.ceil((stoppedUntil - now) / 1000) };
+    const facts = { evictions: MAX_INEFFECTIVE, seconds: Math.ceil((stoppedUntil - now) / 1000) };
     return REASONS.ineffective(facts, facts);
   }
   return awaiting.length === 0 ? undefined : REASONS.awaitingRelief({}, { count: awaiting.length });

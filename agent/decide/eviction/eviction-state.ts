@@ -5,7 +5,7 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { REASONS } from '#agent/messages.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { type InflightEviction, type Stage, type Termination, isExpected, type Pace } from './inflight-eviction.ts';
+import { type InflightEviction, type Severity, type Termination, isExpected, type Pace } from './inflight-eviction.ts';
 
 /** A pause for a pod, or all pods of an owner, a namespace or a window, after an attempt to evict failed. */
 export interface Pause {
@@ -37,7 +37,7 @@ export const SEVERE_PAUSE_MS = 1000;
 export const SEVERE_TURN_MS = 3000;
 
 /** How long a pause lasts at most in this stage. */
-export function longestPause(stage: Stage): Instant {
+export function longestPause(stage: Severity): Instant {
   return stage === 'severe' ? SEVERE_PAUSE_MS : Infinity;
 }
 

@@ -5,7 +5,7 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 
 /** `severe`: a hard threshold is met. */
-export type Stage = 'mild' | 'severe';
+export type Severity = 'mild' | 'severe';
 
 /** The signal that was short, and what was available of it. */
 export interface Shortfall {
@@ -30,7 +30,7 @@ export interface InflightEviction {
   /** As `namespace/Kind/name`, so that its other pods rank later for a while. */
   readonly owner: string | undefined;
   readonly signal: Signal;
-  readonly stage: Stage;
+  readonly stage: Severity;
   readonly mode: Mode;
   readonly phase: 'asking' | 'unknown' | 'ending' | 'stuck' | 'pretended';
   readonly requestedAt: Instant;
@@ -48,7 +48,7 @@ export interface InflightEviction {
 }
 
 /** How much time there is for a victim to terminate; `lastChance`: memory is gone before a second one could follow. */
-export type Pace = Stage | 'lastChance';
+export type Pace = Severity | 'lastChance';
 
 /**
  * Time after the grace period for cleaning up volumes and containers. In the last chance a process that outlives SIGKILL
@@ -56,7 +56,7 @@ export type Pace = Stage | 'lastChance';
  */
 const CLEAN_UP_MS: Readonly<Record<Pace, Instant>> = { mild: 10_000, severe: 5000, lastChance: 2000 };
 /** The longest wait for a pod, however long its grace period. */
-const LONGEST_WAIT_MS = 600_000;
+const MAX_WAIT_MS = 600_000;
 /** A dry run reports the same pod at most this often. */
 const DRY_RUN_MS = 300_000;
 /** In the severe stage only pods that terminate within this time count. */
@@ -70,7 +70,7 @@ const LEAST_AGE_MS = 1000;
  * Whether a pod asked to terminate at `since` still counts as freed: during its grace period and the time to clean up.
  */
 export function isExpected({ since, graceMs }: Termination, pace: Pace, now: Instant): boolean {
-  const dueMs = Math.min(graceMs + CLEAN_UP_MS[pace], LONGEST_WAIT_MS);
+  const dueMs = Math.min(graceMs + CLEAN_UP_MS[pace], MAX_WAIT_MS);
   const isInTime = now - since <= dueMs;
   return pace === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
 }
@@ -183,6 +183,6 @@ function age(eviction: InflightEviction, now: Instant): readonly InflightEvictio
 }
 
 function isOver({ phase, stage, requestedAt, graceSeconds }: InflightEviction, now: Instant): boolean {
-  const usualMs = Math.min(graceSeconds * 1000 + CLEAN_UP_MS[stage], LONGEST_WAIT_MS);
+  const usualMs = Math.min(graceSeconds * 1000 + CLEAN_UP_MS[stage], MAX_WAIT_MS);
   return now - requestedAt > (phase === 'pretended' ? DRY_RUN_MS : usualMs);
 }

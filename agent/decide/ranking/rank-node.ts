@@ -33,7 +33,7 @@ import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import { isUncounted, type Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import { isUncounted, type Severity } from '#agent/decide/eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** Statistics without the figure that counts are treated as missing: unknown is not zero. */
@@ -151,7 +151,7 @@ function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRule
 /** An opt-out protects what a pod requested, not what it took beyond that. */
 export function optOutForce(
   { exceedsRequest }: Pick<Candidate, 'exceedsRequest'>,
-  stage: Stage,
+  stage: Severity,
   { protect }: AgentPolicy,
 ): OptOutForce {
   return stage === 'severe' && exceedsRequest && protect.optOut === 'WithinRequest' ? 'overruled' : 'honoured';
@@ -167,7 +167,7 @@ function withoutStatistics({ facts, usage }: Candidate, policy: AgentPolicy): Be
 }
 
 /** In the mild stage a pod with contradicted figures is not evicted; in the severe stage the smaller figure counts. */
-function doubtful({ facts, signal }: Candidate, stage: Stage, { doubtfulPods }: NodeSnapshot): Because | undefined {
+function doubtful({ facts, signal }: Candidate, stage: Severity, { doubtfulPods }: NodeSnapshot): Because | undefined {
   return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
 }
 
@@ -180,7 +180,7 @@ function pauseOf(pod: Pod, { evictions, stage, pauseMs }: RankingContext, now: I
 }
 
 /** In the severe stage the alternative is the kernel's OOM killer, so the option does not apply (D-2). */
-function withinRequest(candidate: Candidate, stage: Stage, { protect }: AgentPolicy): Because | undefined {
+function withinRequest(candidate: Candidate, stage: Severity, { protect }: AgentPolicy): Because | undefined {
   return protect.withinRequest && stage === 'mild' ? withinRequestProtection(candidate) : undefined;
 }
 
@@ -208,7 +208,7 @@ export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[
 /** What is short, and the evictions of the same mode so far. */
 export interface RankingContext {
   readonly signal: Signal;
-  readonly stage: Stage;
+  readonly stage: Severity;
   readonly evictions: EvictionState;
   /** How long pauses last at most; absent: as long as the stage allows. */
   readonly pauseMs?: Instant;

@@ -19,7 +19,7 @@ import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/qua
 import type { Observation } from '#shared/domain/pressure/observation.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import {
-  type NodeView,
+  type ObservedNode,
   type ReclaimRates,
   isAtCpuLimit,
   isAtMemoryLimit,
@@ -126,7 +126,7 @@ function ratioOf({ signal, share }: StallRule, windowMs: number, ratios: readonl
 }
 
 /** Evidence that stalls are the node's, not one pod's; `memory` is the deciding figure. */
-export interface UsageEvidence extends Pick<NodeView, 'cpu' | 'reclaim'> {
+export interface UsageEvidence extends Pick<ObservedNode, 'cpu' | 'reclaim'> {
   readonly memory: Observation | undefined;
   readonly podPressures: PodPressureByUid;
 }

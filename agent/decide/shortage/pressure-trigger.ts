@@ -6,7 +6,7 @@ import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#s
 import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { decidingFigure } from '#agent/decide/snapshot/deciding-figures.ts';
-import type { Stage } from '#agent/decide/eviction/inflight-eviction.ts';
+import type { Severity } from '#agent/decide/eviction/inflight-eviction.ts';
 import {
   stallMode,
   thresholdMode,
@@ -30,7 +30,7 @@ export interface TriggerState extends ThresholdState {
 /** A threshold or stall rule that is met and may evict a pod, with the reason in words and numbers. */
 export interface PressureTrigger {
   readonly signal: Signal;
-  readonly stage: Stage;
+  readonly stage: Severity;
   readonly mode: Mode;
   /** The threshold that messages quote: for a stall rule its evidence limit. */
   readonly threshold: Threshold;

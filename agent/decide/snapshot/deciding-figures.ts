@@ -14,9 +14,9 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { REASONS } from '#agent/messages.ts';
-import type { NodeView } from './node-snapshot.ts';
+import type { ObservedNode } from './node-snapshot.ts';
 
-type Figures = Pick<NodeView, 'readings' | 'reclaimable'>;
+type Figures = Pick<ObservedNode, 'readings' | 'reclaimable'>;
 
 /**
  * The observations that thresholds are compared with: for memory the deciding figure, for everything else the reading.
@@ -84,7 +84,7 @@ const SAME_TIME_MS = 2000;
 /** The summary has a new figure every ten seconds, which is not always read in time for a comparison. */
 const KEPT_MS = 60_000;
 
-type Compared = Pick<NodeView, 'readings' | 'reclaimable'> & { readonly now: Instant };
+type Compared = Pick<ObservedNode, 'readings' | 'reclaimable'> & { readonly now: Instant };
 
 /** The comparison after one more pass. */
 export function advanceFigureComparison(previous: FigureComparison, seen: Compared): FigureComparison {

@@ -42,7 +42,7 @@ export type DoubtfulPods = ReadonlyMap<string, DoubtfulPod>;
 export type NamespaceState = 'open' | 'ignored';
 
 /** All inputs of one decision. Times are monotonic milliseconds. */
-export interface NodeSnapshot extends NodeView {
+export interface NodeSnapshot extends ObservedNode {
   readonly now: Instant;
   readonly usage: UsageByUid;
   readonly podPressures: PodPressureByUid;
@@ -117,7 +117,7 @@ export function isBeingEvicted(pod: Pod): boolean {
 }
 
 /** The node as observed in one pass; times are monotonic milliseconds. */
-export interface NodeView {
+export interface ObservedNode {
   /** Memory as the kubelet computes it. */
   readonly readings: NodeReadings;
   /** Memory that processes can still allocate; empty if the source does not report it. */
@@ -199,7 +199,7 @@ export function isAtCpuLimit({ throttled }: PodPressure): boolean {
 /**
  * Pods are measured at least every ten seconds: after this long without a measurement no source has their statistics.
  */
-const LONGEST_MS = 30_000;
+const MAX_MS_LENGTH = 30_000;
 
 type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
 
@@ -218,7 +218,7 @@ export function noStatistics(
   since: Instant | undefined,
   { pods, now }: Pick<Seen, 'pods' | 'now'>,
 ): Because | undefined {
-  if (since === undefined || now - since < LONGEST_MS) return undefined;
+  if (since === undefined || now - since < MAX_MS_LENGTH) return undefined;
   const count = pods.running.filter(isRunning).length;
   const seconds = Math.round((now - since) / 1000);
   return REASONS.noPodStatistics({ pods: count, seconds }, { pods: count, seconds });

@@ -16,7 +16,7 @@ export interface NamespaceLabels {
 
 const TIME_TO_LIVE_MS = 300_000;
 /** A state that could not be refreshed within this time counts as unknown. */
-const LONGEST_LIFE_MS = 2 * TIME_TO_LIVE_MS;
+const MAX_LIFE_MS = 2 * TIME_TO_LIVE_MS;
 const TIMEOUT_MS = 5000;
 
 interface Entry {
@@ -44,7 +44,7 @@ export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'mo
     const now = clock.monotonic();
     const wanted = new Set(names);
     for (const [name, { askedAtMs }] of entries) {
-      if (!wanted.has(name) || now - askedAtMs > LONGEST_LIFE_MS) entries.delete(name);
+      if (!wanted.has(name) || now - askedAtMs > MAX_LIFE_MS) entries.delete(name);
     }
     for (const name of wanted) {
       const entry = entries.get(name);

@@ -6,9 +6,8 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
-import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
-import type { QosClass } from '#agent/observe/cgroup/cgroup-layout.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
 import { type KubeletEviction, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
@@ -185,10 +184,10 @@ const READ_ANNOTATIONS: readonly string[] = [
   CONFIG_SOURCE,
 ];
 /** They are a word or a hash; longer values are user data. */
-const LONGEST_VALUE = 256;
+const MAX_VALUE_LENGTH = 256;
 /** Of each pod; the API server sets no limit to either. */
-const MOST_CONTAINERS = 100;
-const MOST_VOLUMES = 1_000;
+const MAX_CONTAINERS = 100;
+const MAX_VOLUMES = 1_000;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 const NO_RULES: SchedulingRules = {
   nodeSelector: NO_TEXTS,
@@ -214,9 +213,9 @@ function podEssentials(pod: Pod): Pod {
     annotations: withoutData(pod.annotations),
     spec: {
       ...spec,
-      containers: spec.containers.slice(0, MOST_CONTAINERS).map(requestsOf),
-      initContainers: spec.initContainers.slice(0, MOST_CONTAINERS).map(requestsOf),
-      volumes: spec.volumes.filter(isLocal).slice(0, MOST_VOLUMES),
+      containers: spec.containers.slice(0, MAX_CONTAINERS).map(requestsOf),
+      initContainers: spec.initContainers.slice(0, MAX_CONTAINERS).map(requestsOf),
+      volumes: spec.volumes.filter(isLocal).slice(0, MAX_VOLUMES),
       scheduling: NO_RULES,
     },
     status: {
@@ -231,7 +230,7 @@ function podEssentials(pod: Pod): Pod {
 /** A key stays even where its value is too long to mean anything, because for some annotations their presence counts. */
 function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
   const read = Array.from(annotations).filter(([key]) => READ_ANNOTATIONS.includes(key));
-  const short = read.map(([key, value]) => [key, value.length > LONGEST_VALUE ? '' : value] as const);
+  const short = read.map(([key, value]) => [key, value.length > MAX_VALUE_LENGTH ? '' : value] as const);
   return short.length === 0 ? NO_TEXTS : new Map(short);
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { QosClass } from '#shared/domain/pod/qos.ts';
 
 /** Where this node's cgroup files are; directories are absolute, `undefined` if the node has no such tree. */
 export interface CgroupLayout extends PodsPlace {
@@ -98,8 +99,6 @@ export function findCgroupLayout(
   }
   return { kind: 'layout', layout: { ...trees, ...place } };
 }
-
-export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
 /** Where a kubelet creates the cgroups of its pods. */
 export interface PodsPlace {

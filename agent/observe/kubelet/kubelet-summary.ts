@@ -15,7 +15,7 @@ export interface KubeletAddress {
 }
 
 /** 500 pods take about 2 MiB; a larger answer does not come from a kubelet. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Reads the summary once as parsed JSON; rejects with the cause. */
 export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<unknown> {
@@ -31,7 +31,7 @@ export async function fetchKubeletSummary(kubelet: KubeletAddress, signal: Abort
     response.destroy();
     throw new Error(`the kubelet answered with HTTP status ${response.statusCode ?? 0}, expected 200`);
   }
-  const body = await readBytes(response, MOST_BYTES, "the kubelet's answer");
+  const body = await readBytes(response, MAX_BYTES, "the kubelet's answer");
   return JSON.parse(body.toString('utf8'));
 }
 

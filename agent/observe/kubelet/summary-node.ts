@@ -11,7 +11,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import {
   NO_RECLAIM_RATES,
-  type NodeView,
+  type ObservedNode,
   NO_POD_PRESSURES,
   type PodPressure,
   type ResourceShares,
@@ -107,7 +107,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
 
   const isFresh = (): boolean => polled.latest().kind === 'reading';
 
-  function readNode(): NodeView {
+  function readNode(): ObservedNode {
     return {
       readings: isFresh() ? readings : NO_READINGS,
       reclaimable: NO_MEMORY_READINGS,

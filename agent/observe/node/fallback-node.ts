@@ -1,7 +1,7 @@
 import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { advancePresence, presentSince } from '#agent/observe/source/reading.ts';
 import { REASONS } from '#agent/messages.ts';
@@ -46,13 +46,13 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
     }
   }
 
-  function note(view: NodeView | undefined, nowMs: number): void {
+  function note(view: ObservedNode | undefined, nowMs: number): void {
     memory = advancePresence(memory, view?.readings.memory !== undefined, PATIENCE, nowMs);
     const failing = kernel?.health().find(({ name, state }) => MEMORY_SOURCES.includes(name) && state !== 'reading');
     if (memory.isLost && failing?.because !== undefined) because = unreadable(failing.because);
   }
 
-  function readNode(nowMs: number): NodeView {
+  function readNode(nowMs: number): ObservedNode {
     open(nowMs);
     const own = kernel?.readNode(nowMs);
     note(own, nowMs);
@@ -98,14 +98,14 @@ export function createFallbackNode({ openKernel, summary, reclaimable, clock }: 
  * The kubelet's view with memory from /proc, unless /proc describes another machine, as in a container without the
  * host's.
  */
-function withOwnMemory(kubeletView: NodeView, reclaimable: MemoryReadings): NodeView {
+function withOwnMemory(kubeletView: ObservedNode, reclaimable: MemoryReadings): ObservedNode {
   return areOfOneMachine(reclaimable.memory, kubeletView.readings.memory)
     ? { ...kubeletView, reclaimable }
     : kubeletView;
 }
 
 /** The kernel's view with the signals and statistics of the kubelet. */
-function withReadingsOf(kubeletView: NodeView, own: NodeView): NodeView {
+function withReadingsOf(kubeletView: ObservedNode, own: ObservedNode): ObservedNode {
   return { ...own, readings: kubeletView.readings, stalls: firstOf(own.stalls, kubeletView.stalls) };
 }
 

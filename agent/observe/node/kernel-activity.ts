@@ -1,6 +1,6 @@
 import type { ProcessReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { NodeView, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/vmstat.ts';
 import { createStallMeter, stallSource } from '#agent/observe/kernel/stall-meter.ts';
 import { valueOf, absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
@@ -10,7 +10,7 @@ import { KernelFile, scratch, NumberFile } from '#agent/observe/source/kernel-fi
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 
 /** What the kernel does besides holding memory: processes, stalls, reclaim, CPU, OOM kills. */
-export interface ActivityView extends Pick<NodeView, 'stalls' | 'cpu' | 'reclaim' | 'oomKills'> {
+export interface ActivityView extends Pick<ObservedNode, 'stalls' | 'cpu' | 'reclaim' | 'oomKills'> {
   readonly processes: ProcessReading | undefined;
 }
 

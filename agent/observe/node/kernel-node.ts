@@ -4,7 +4,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createGroupMeter } from '#agent/observe/cgroup/pod-rates.ts';
-import type { NodeView } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
 import { areOfOneMachine, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading, FilesystemReading, NodeReadings } from '#shared/domain/pressure/observation.ts';
@@ -32,7 +32,7 @@ export function createKernelNode({ proc, layout, clock, ...paths }: KernelNodeOp
   const groups = createGroupMeter(layout);
   const sources = [...memory.sources, ...activity.sources];
 
-  function readNode(nowMs: number): NodeView {
+  function readNode(nowMs: number): ObservedNode {
     const seen = memory.readNode(nowMs);
     const { processes, ...others } = activity.readNode(nowMs);
     return {
@@ -93,7 +93,7 @@ export function withOwnKernel(summary: NodeSource, { proc, isNodesKernel, clock 
     return areOfOneMachine(own, reported) ? own : undefined;
   }
 
-  function readNode(nowMs: number): NodeView {
+  function readNode(nowMs: number): ObservedNode {
     const view = summary.readNode(nowMs);
     reported = view.readings.memory ?? reported;
     const memory = readOwn(nowMs);

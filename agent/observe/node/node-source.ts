@@ -1,9 +1,9 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { NodeView, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
 import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
-import type { QosClass } from '#agent/observe/cgroup/cgroup-layout.ts';
+import type { QosClass } from '#shared/domain/pod/qos.ts';
 import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
 
 /** The part of a pod that its statistics need. */
@@ -19,7 +19,7 @@ export interface ObservedPod {
 export interface NodeSource {
   readonly kind: 'kernel' | 'summary';
   /** Reads the node now; cheap enough to call every 100 ms. */
-  readonly readNode: (nowMs: number) => NodeView;
+  readonly readNode: (nowMs: number) => ObservedNode;
   /** Sets the pods to measure; called whenever they change. */
   readonly follow: (pods: readonly ObservedPod[]) => void;
   /** Usage by pod; what lies below `depth` is as old as the call that last read it. */

@@ -7,7 +7,7 @@ export interface CounterWindow {
 }
 
 /** More samples in one window would cost memory without gaining precision. */
-const MOST_SAMPLES = 32;
+const MAX_SAMPLES = 32;
 
 interface Sample {
   readonly value: number;
@@ -19,7 +19,7 @@ interface Sample {
  * present.
  */
 export function createCounterWindow(windowMs: number): CounterWindow {
-  const spacingMs = windowMs / MOST_SAMPLES;
+  const spacingMs = windowMs / MAX_SAMPLES;
   let samples: Sample[] = [];
   let latest: Sample | undefined;
 

@@ -90,7 +90,7 @@ function tryClose(descriptor: number): void {
 }
 
 /** Keys of a file of `key value` lines and their values; shared by all files of one kind. */
-export interface Fields {
+export interface KernelFields {
   readonly keys: readonly Uint8Array[];
   /** In the order of the keys; NaN if the file lacks the key. Valid until the next read of a file of this kind. */
   readonly values: Float64Array;
@@ -99,7 +99,7 @@ export interface Fields {
 const encoder = new TextEncoder();
 
 /** Called once per kind of file, when the module is loaded. */
-export function defineFields(...keys: readonly string[]): Fields {
+export function defineFields(...keys: readonly string[]): KernelFields {
   return { keys: keys.map((key) => encoder.encode(key)), values: new Float64Array(keys.length) };
 }
 
@@ -109,7 +109,7 @@ export function missingFrom(file: KernelFile, length: number): Missing {
 }
 
 /** Reads a file's fields into `values`; returns why it could not, or `undefined` on success. */
-export function readFields(file: KernelFile, { keys, values }: Fields): Missing | undefined {
+export function readFields(file: KernelFile, { keys, values }: KernelFields): Missing | undefined {
   const length = file.read();
   if (length < 0) return missingFrom(file, length);
   scanFields(scratch, length, keys, values);

@@ -9,7 +9,7 @@ const NINE = 57;
 const COLON = 58;
 const EQUALS = 61;
 /** 20 digits hold any unsigned 64-bit number. */
-const MOST_DIGITS = 20;
+const MAX_DIGITS = 20;
 const MAX_WORD = [109, 97, 120] as const;
 
 /** The byte at `index`, or -1 beyond the end. */
@@ -31,7 +31,7 @@ export function parseInteger(bytes: Uint8Array, start: number, end: number): num
   }
   const digits = at - start;
   const isEnded = at === end || byteAt(bytes, at) === NEWLINE || byteAt(bytes, at) === SPACE;
-  return digits > 0 && digits <= MOST_DIGITS && isEnded ? value : Number.NaN;
+  return digits > 0 && digits <= MAX_DIGITS && isEnded ? value : Number.NaN;
 }
 
 /** A file that holds one number and nothing else; `max` is Infinity, anything odd is NaN. */

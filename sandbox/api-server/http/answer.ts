@@ -31,12 +31,12 @@ export function sendJson(
   sendBytes(response, code, JSON.stringify(value), headers);
 }
 
-const LONGEST_WARNING = 4_096;
+const MAX_WARNING_LENGTH = 4_096;
 
 /** `299 - "text"`, one header a warning. */
 export function warningHeaders(warnings: readonly string[]): Readonly<Record<string, readonly string[]>> {
   if (warnings.length === 0) return {};
-  return { warning: warnings.map((text) => `299 - ${JSON.stringify(printable(text).slice(0, LONGEST_WARNING))}`) };
+  return { warning: warnings.map((text) => `299 - ${JSON.stringify(printable(text).slice(0, MAX_WARNING_LENGTH))}`) };
 }
 
 /** Header values hold no control characters and no text beyond Latin-1. */

@@ -108,7 +108,7 @@ function errorHandler({ log }: ServerState): ErrorRequestHandler {
 }
 
 /** The real server's own limit of a request. */
-const MOST_BYTES = 3 * 1024 * 1024;
+const MAX_BYTES = 3 * 1024 * 1024;
 
 const ALLOWANCE = createBodyAllowance(64 * 1024 * 1024);
 const NOTHING = Buffer.alloc(0);
@@ -116,13 +116,13 @@ const NOTHING = Buffer.alloc(0);
 /** The body of a request. Throws 413 while it is still coming in, and 429 when too many bodies are held at once. */
 async function readBytes(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
   if (request.method === 'GET' || request.method === 'HEAD') return NOTHING;
-  const body = await readBody(request, { maxBytes: MOST_BYTES, allowance: ALLOWANCE });
+  const body = await readBody(request, { maxBytes: MAX_BYTES, allowance: ALLOWANCE });
   switch (body.kind) {
     case 'body':
       return body.bytes;
     case 'tooLarge':
       response.setHeader('connection', 'close');
-      throw bodyTooLarge(MOST_BYTES);
+      throw bodyTooLarge(MAX_BYTES);
     case 'overloaded':
       throw tooManyRequests('too many requests are being read, please try again later', 1, []);
     case 'aborted':

@@ -92,7 +92,7 @@ export interface WatchOptions {
 const GATHER_MS = 5;
 
 /** A watcher that reads this much slower than things change is cut off; it resumes from where it was. */
-const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 /** One open watch: gathers lines and writes them together. */
 export class WatchSession {
@@ -166,7 +166,7 @@ export class WatchSession {
     const [first] = lines;
     if (first === undefined || this.#response.writableEnded || this.#response.destroyed) return;
     this.#response.write(lines.length === 1 ? first : Buffer.concat(lines));
-    if (this.#response.writableLength > MOST_UNREAD_BYTES) this.#response.destroy();
+    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
   }
 
   /** The last bookmark lets the client go on from here. */

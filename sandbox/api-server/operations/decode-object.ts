@@ -93,12 +93,12 @@ function checkKind(value: Fields, { apiVersion, kind }: DecodeTarget): void {
   }
 }
 
-const MOST_REPORTED = 100;
+const MAX_REPORTED = 100;
 
 function report(mistakes: readonly string[], target: DecodeTarget): void {
   const { fieldValidation, warn } = target;
   if (mistakes.length === 0 || fieldValidation === 'Ignore') return;
-  const shown = mistakes.slice(0, MOST_REPORTED);
+  const shown = mistakes.slice(0, MAX_REPORTED);
   if (fieldValidation === 'Strict') throw notHandled(target, `strict decoding error: ${shown.join(', ')}`);
   shown.forEach(warn);
 }

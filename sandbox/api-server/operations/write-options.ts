@@ -15,7 +15,7 @@ export interface WriteOptions {
 
 type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
-const LONGEST_MANAGER = 128;
+const MAX_MANAGER_LENGTH = 128;
 const VALIDATIONS = ['Ignore', 'Warn', 'Strict'];
 
 /** Reads the query. Throws 422 for a value that is not offered. */
@@ -38,8 +38,8 @@ export function readWriteOptions(request: ApiRequest, kind: OptionsKind): WriteO
 function optionErrors(dryRun: readonly string[], fieldManager: string, fieldValidation: string): FieldError[] {
   return [
     ...dryRunErrors(dryRun),
-    ...(fieldManager.length > LONGEST_MANAGER
-      ? [invalidValue('fieldManager', fieldManager, `may not be more than ${LONGEST_MANAGER} bytes`)]
+    ...(fieldManager.length > MAX_MANAGER_LENGTH
+      ? [invalidValue('fieldManager', fieldManager, `may not be more than ${MAX_MANAGER_LENGTH} bytes`)]
       : []),
     ...(fieldValidation === '' || VALIDATIONS.includes(fieldValidation)
       ? []
@@ -65,5 +65,5 @@ function wireOptions(kind: string, dryRun: readonly string[], fieldManager: stri
 /** `kubectl/v1.36.3 (linux/amd64)` becomes `kubectl`. */
 function managerOf(userAgent: string): string {
   const name = userAgent.split('/')[0] ?? '';
-  return name === '' ? 'unknown' : name.slice(0, LONGEST_MANAGER);
+  return name === '' ? 'unknown' : name.slice(0, MAX_MANAGER_LENGTH);
 }

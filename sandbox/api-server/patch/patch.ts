@@ -7,7 +7,7 @@ import { fieldSchema } from '#sandbox/api-server/ownership/set-of-object.ts';
 import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
 
 /** More operations than this are refused, as by the real server. */
-const MOST_OPERATIONS = 10_000;
+const MAX_OPERATIONS = 10_000;
 
 /**
  * RFC 6902. The target is not changed. Throws 400 for what is no patch, 413 for too many operations, 422 for one that
@@ -16,7 +16,7 @@ const MOST_OPERATIONS = 10_000;
 export function applyJsonPatch<T>(target: T, patch: unknown): T {
   if (!Array.isArray(patch))
     throw badRequest('error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch');
-  if (patch.length > MOST_OPERATIONS) throw tooManyOperations(patch.length);
+  if (patch.length > MAX_OPERATIONS) throw tooManyOperations(patch.length);
   try {
     return jsonPatch.applyPatch(copyOf(target), patch as Operation[], true, true, true).newDocument;
   } catch (error) {
@@ -25,7 +25,7 @@ export function applyJsonPatch<T>(target: T, patch: unknown): T {
 }
 
 function tooManyOperations(count: number): Error {
-  const message = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${count}`;
+  const message = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`;
   return statusError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 

@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** Longer messages give way to the fixed one. `pkg/apis/cel/config.go` MaxEvaluatedMessageExpressionSizeBytes. */
-const LONGEST_MESSAGE_BYTES = 5 * 1_024;
+const MAX_MESSAGE_BYTES_LENGTH = 5 * 1_024;
 
 /** The faults that a policy finds; none where a match condition says that it is not about this request. */
 export function evaluatePolicy(policy: AdmissionPolicy, activation: Activation): readonly Fault[] {
@@ -37,7 +37,7 @@ function faultOf(validation: Validation, activation: Activation): readonly Fault
 function messageOf({ message, messageExpression, text }: Validation, activation: Activation): string {
   const computed = messageExpression === undefined ? undefined : attempt(messageExpression, activation);
   const said = computed?.ok === true && typeof computed.value === 'string' ? computed.value.trim() : '';
-  const isUsable = said !== '' && !said.includes('\n') && Buffer.byteLength(said) <= LONGEST_MESSAGE_BYTES;
+  const isUsable = said !== '' && !said.includes('\n') && Buffer.byteLength(said) <= MAX_MESSAGE_BYTES_LENGTH;
   if (isUsable) return said;
   return message === '' ? `failed expression: ${text}` : message;
 }

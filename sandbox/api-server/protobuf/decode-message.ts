@@ -230,11 +230,11 @@ function readBytes(message: Buffer, at: number): Read<Buffer> {
   return { value: message.subarray(length.end, end), end };
 }
 
-const LONGEST_VARINT = 10;
+const MAX_VARINT_LENGTH = 10;
 
 function readVarint(message: Buffer, at: number): Read<bigint> {
   let value = 0n;
-  for (let n = 0; n < LONGEST_VARINT; n += 1) {
+  for (let n = 0; n < MAX_VARINT_LENGTH; n += 1) {
     const byte = message[at + n];
     if (byte === undefined) break;
     value |= BigInt(byte & 0x7f) << BigInt(7 * n);

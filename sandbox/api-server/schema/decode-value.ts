@@ -136,7 +136,7 @@ const QUANTITY_MISTAKES = {
 
 /** The same few spellings occur in every pod. */
 const canonicalSpellings = new Map<string, string>();
-const MOST_SPELLINGS = 1_000;
+const MAX_SPELLINGS = 1_000;
 
 function decodeQuantity(value: unknown, cursor: Cursor): string {
   if (typeof value !== 'string' && typeof value !== 'number') throw wrongType(value, 'resource.Quantity', cursor);
@@ -146,7 +146,7 @@ function decodeQuantity(value: unknown, cursor: Cursor): string {
   const parsed = parseQuantity(text);
   if (!parsed.ok) throw new DecodeError(QUANTITY_MISTAKES[parsed.error]);
   const canonical = formatQuantity(parsed.quantity);
-  if (canonicalSpellings.size < MOST_SPELLINGS) canonicalSpellings.set(text, canonical);
+  if (canonicalSpellings.size < MAX_SPELLINGS) canonicalSpellings.set(text, canonical);
   return canonical;
 }
 

@@ -12,7 +12,7 @@ import { isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/
 /** A prepared question to an object's labels. */
 export type LabelQuery = (labels: Readonly<Record<string, string>>) => boolean;
 
-const LONGEST_QUERY = 20_000;
+const MAX_QUERY_LENGTH = 20_000;
 
 /** Reads a `labelSelector` parameter: `a=b,c!=d,e in (x,y),f notin (z),g,!h,k>5`. Empty matches all. Throws 400. */
 export function parseLabelQuery(text: string): LabelQuery {
@@ -26,8 +26,8 @@ export function parseLabelQuery(text: string): LabelQuery {
 
 /** The requirements of a label selector's text. Throws 400 for text that is none. */
 export function parseRequirements(text: string): readonly Requirement[] {
-  if (text.length > LONGEST_QUERY)
-    throw badRequest(`unable to parse requirement: label selector longer than ${LONGEST_QUERY} characters`);
+  if (text.length > MAX_QUERY_LENGTH)
+    throw badRequest(`unable to parse requirement: label selector longer than ${MAX_QUERY_LENGTH} characters`);
   return splitOutsideBrackets(text).map(parseRequirement);
 }
 

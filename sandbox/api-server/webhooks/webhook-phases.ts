@@ -107,11 +107,11 @@ function failedCall(log: Log, webhook: Webhook, error: unknown): undefined {
   return undefined;
 }
 
-const MOST_WARNINGS = 16;
+const MAX_WARNINGS = 16;
 
 function warn(answer: Fields, attributes: Attributes): void {
   const { warnings } = answer;
-  if (Array.isArray(warnings)) warnings.slice(0, MOST_WARNINGS).forEach((text) => attributes.warn(String(text)));
+  if (Array.isArray(warnings)) warnings.slice(0, MAX_WARNINGS).forEach((text) => attributes.warn(String(text)));
 }
 
 function patchedObject(

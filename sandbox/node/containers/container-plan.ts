@@ -90,12 +90,12 @@ function readSettings(image: string, settings: Settings): ContainerParameters | 
 }
 
 /** What this machine can bear: a container that grows past the virtual node is killed only a moment later. */
-const MOST_BYTES = 2 * 1024 ** 3;
+const MAX_BYTES = 2 * 1024 ** 3;
 /** Some eleven days; a longer timer would fire at once. */
-const MOST_MILLISECONDS = 1_000_000_000;
+const MAX_MILLISECONDS = 1_000_000_000;
 
 function mostOf(option: string): number {
-  return option === 'seconds' ? MOST_MILLISECONDS : MOST_BYTES;
+  return option === 'seconds' ? MAX_MILLISECONDS : MAX_BYTES;
 }
 
 function badValue(option: ImageOption, settings: Settings): string {

@@ -22,8 +22,8 @@ export interface LogBuffer {
   changed(signal: AbortSignal): Promise<void>;
 }
 
-const MOST_LINES = 1_000;
-const LONGEST_LINE = 4_096;
+const MAX_LINES = 1_000;
+const MAX_LINE_LENGTH = 4_096;
 
 /** `now` gives milliseconds since 1970. */
 export function createLogBuffer(now: () => number): LogBuffer {
@@ -34,9 +34,9 @@ export function createLogBuffer(now: () => number): LogBuffer {
   let isClosed = false;
 
   function push(text: string): void {
-    lines.push({ number: written, at: now(), text: text.slice(0, LONGEST_LINE) });
+    lines.push({ number: written, at: now(), text: text.slice(0, MAX_LINE_LENGTH) });
     written += 1;
-    if (lines.length > MOST_LINES) lines.shift();
+    if (lines.length > MAX_LINES) lines.shift();
   }
 
   function wake(): void {
@@ -47,7 +47,7 @@ export function createLogBuffer(now: () => number): LogBuffer {
   return {
     write(chunk) {
       const parts = (unfinished + chunk).split('\n');
-      unfinished = (parts.pop() ?? '').slice(0, LONGEST_LINE);
+      unfinished = (parts.pop() ?? '').slice(0, MAX_LINE_LENGTH);
       parts.forEach(push);
       if (parts.length > 0) wake();
     },

@@ -33,7 +33,7 @@ import {
   timeText,
 } from '#shared/api/fields.ts';
 import { POLICY_KEYS, type PolicyKeyName } from '#shared/domain/ranking/ranking-order.ts';
-import { MOST_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
+import { MAX_RECORDS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import type { AgentPolicy, Mode } from './policy.ts';
 import { policyOfSpec } from './policy-of-spec.ts';
 import type {
@@ -213,24 +213,24 @@ function readRankingKeys(ranking: WireObject, key: string): readonly PolicyKeyNa
   return names as readonly PolicyKeyName[];
 }
 
-const LONGEST_RULE = 256;
-const LONGEST_NAME = 253;
-const MOST_NODES = 16;
+const MAX_RULE_LENGTH = 256;
+const MAX_NAME_LENGTH = 253;
+const MAX_NODES = 16;
 const STATES = ['New', 'Held', 'Confirmed'] as const;
 
 /** Reads `status.thresholds` of a NodePressurePolicy. Never throws: an entry that cannot be read is left out. */
 function decodeThresholdRecords(raw: KubeObject): readonly ThresholdRecord[] {
-  return listOf(fieldsOf(raw['status'])['thresholds'], MOST_RECORDS, decodeRecord);
+  return listOf(fieldsOf(raw['status'])['thresholds'], MAX_RECORDS, decodeRecord);
 }
 
 function decodeRecord(entry: Fields): ThresholdRecord | undefined {
-  const rule = keyOf(entry['rule'], LONGEST_RULE);
+  const rule = keyOf(entry['rule'], MAX_RULE_LENGTH);
   const state = choiceOf(entry['state'], STATES);
   const generation = integerOf(entry['generation']);
   const since = instantOf(entry['since']);
   if (rule === undefined || state === undefined || generation === undefined || since === undefined) return undefined;
-  const nodes: readonly unknown[] = Array.isArray(entry['nodes']) ? entry['nodes'].slice(0, MOST_NODES) : [];
-  return { rule, state, generation, since, nodes: nodes.map((node) => keyOf(node, LONGEST_NAME)).filter(isText) };
+  const nodes: readonly unknown[] = Array.isArray(entry['nodes']) ? entry['nodes'].slice(0, MAX_NODES) : [];
+  return { rule, state, generation, since, nodes: nodes.map((node) => keyOf(node, MAX_NAME_LENGTH)).filter(isText) };
 }
 
 function isText(text: string | undefined): text is string {

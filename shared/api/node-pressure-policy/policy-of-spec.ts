@@ -68,7 +68,7 @@ function rankingOf({ ranking: { preset, keys = [], daemonSets } = {}, missingSta
   return ranking;
 }
 
-const LONGEST_DURATION_MS = 86_400_000;
+const MAX_DURATION_MS = 86_400_000;
 
 /** A duration as Kubernetes writes it, in milliseconds; up to a day. */
 function parseDurationMs(field: string, text: string | undefined): number | undefined {
@@ -76,7 +76,7 @@ function parseDurationMs(field: string, text: string | undefined): number | unde
   const parsed = parseDuration(text);
   if (!parsed.ok) return refuseField(field, parsed.message);
   const ms = durationSeconds(parsed.nanoseconds) * 1000;
-  if (ms >= 0 && ms <= LONGEST_DURATION_MS) return ms;
+  if (ms >= 0 && ms <= MAX_DURATION_MS) return ms;
   return refuseField(field, `expected 0s to 24h, got "${text}"`);
 }
 

@@ -152,7 +152,7 @@ export interface NodeChoice {
 }
 
 /** Nodes that one pod is kept away from at most: an owner that many nodes evicted must not make its pods large. */
-const MOST_NODES = 16;
+const MAX_NODES = 16;
 
 /**
  * The nodes that a new pod should not be placed on because they evicted pods of its controller (S3-30); `undefined`
@@ -165,5 +165,5 @@ export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined
   const hasPlace = owner?.kind === 'DaemonSet' || isBound(pod);
   if (lookUp === undefined || owner === undefined || hasPlace) return undefined;
   const nodes = lookUp(owner);
-  return nodes.length === 0 ? undefined : { owner: ownerText(owner), nodes: nodes.slice(0, MOST_NODES).sort() };
+  return nodes.length === 0 ? undefined : { owner: ownerText(owner), nodes: nodes.slice(0, MAX_NODES).sort() };
 }

@@ -6,7 +6,7 @@ import { allowFor, refuseFor } from './message.ts';
 import { MESSAGES } from './messages.ts';
 
 /** A request to remove a pod by eviction or deletion. */
-export interface Disruption {
+export interface RemovalRequest {
   readonly kind: 'eviction' | 'deletion';
   /**
    * `agent`: our agent, which is bound to a node. `plimsoll`: another account of ours. `scheduler`: kube-scheduler,
@@ -43,7 +43,7 @@ export interface OwnerWishes {
  * (docs/guides/agent-never.md), the scheduler must respect the owner's opt-out; other callers are allowed and recorded.
  * Nothing is counted here, because the API server calls up to three times for one deletion.
  */
-export function decideDisruption(disruption: Disruption): AdmissionDecision {
+export function decideDisruption(disruption: RemovalRequest): AdmissionDecision {
   switch (disruption.caller) {
     case 'agent':
     case 'plimsoll':
@@ -56,16 +56,16 @@ export function decideDisruption(disruption: Disruption): AdmissionDecision {
 }
 
 /** The refusal that follows from the caller and the pod alone, whatever the policy of its node says. */
-export function refusalOfCaller(disruption: Disruption): Refused | undefined {
+export function refusalOfCaller(disruption: RemovalRequest): Refused | undefined {
   return neverDeletes(disruption) ?? staysOnItsNode(disruption);
 }
 
 /** A rule for our own accounts: returns the refusal of a disruption that breaks it. */
-type Law = (disruption: Disruption) => Refused | undefined;
+type Law = (disruption: RemovalRequest) => Refused | undefined;
 
 const LAWS: readonly Law[] = [refusalOfCaller, keepsToDryRun, meansThisPod, leavesGrace, protectsPods];
 
-function ownLaws(disruption: Disruption): AdmissionDecision {
+function ownLaws(disruption: RemovalRequest): AdmissionDecision {
   for (const law of LAWS) {
     const refusal = law(disruption);
     if (refusal !== undefined) return refusal;
@@ -73,12 +73,12 @@ function ownLaws(disruption: Disruption): AdmissionDecision {
   return accepted(disruption);
 }
 
-function neverDeletes(disruption: Disruption): Refused | undefined {
+function neverDeletes(disruption: RemovalRequest): Refused | undefined {
   return disruption.kind === 'eviction' ? undefined : refuseFor(MESSAGES.neverDeletes, {}, factsOf(disruption));
 }
 
 /** The token of one node must not allow evictions on others. */
-function staysOnItsNode(disruption: Disruption): Refused | undefined {
+function staysOnItsNode(disruption: RemovalRequest): Refused | undefined {
   const { caller, callerNode = '', pod } = disruption;
   if (caller !== 'agent') return undefined;
   const facts = factsOf(disruption);
@@ -91,26 +91,26 @@ function staysOnItsNode(disruption: Disruption): Refused | undefined {
  * An agent that follows its policy requests only dry runs here; without a policy, the agent's own setting decides, which
  * is not known here.
  */
-function keepsToDryRun(disruption: Disruption): Refused | undefined {
+function keepsToDryRun(disruption: RemovalRequest): Refused | undefined {
   const { caller, isDryRun, policy } = disruption;
   if (caller !== 'agent' || isDryRun || policy?.mode !== 'DryRun') return undefined;
   return refuseFor(MESSAGES.policyInDryRun, { policy: policy.name }, factsOf(disruption));
 }
 
-function meansThisPod(disruption: Disruption): Refused | undefined {
+function meansThisPod(disruption: RemovalRequest): Refused | undefined {
   const { expectedUid: expected = '', pod } = disruption;
   return expected === pod.uid
     ? undefined
     : refuseFor(MESSAGES.otherUid, { expected, uid: pod.uid }, factsOf(disruption));
 }
 
-function leavesGrace(disruption: Disruption): Refused | undefined {
+function leavesGrace(disruption: RemovalRequest): Refused | undefined {
   const { gracePeriodSeconds: seconds } = disruption;
   if (seconds === undefined || seconds > 0) return undefined;
   return refuseFor(MESSAGES.noGracePeriod, { seconds }, factsOf(disruption));
 }
 
-function protectsPods(disruption: Disruption): Refused | undefined {
+function protectsPods(disruption: RemovalRequest): Refused | undefined {
   const { pod, wishes } = disruption;
   const isHonoured = !wishes.mayBeEvicted && !overrulesOptOut(disruption);
   const protection = protectionOf(pod, { ...disruption, wantsToStay: () => isHonoured });
@@ -121,20 +121,20 @@ function protectsPods(disruption: Disruption): Refused | undefined {
  * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise. Only the agent
  * knows the stage and the pod's usage; its token is bound to this node.
  */
-function overrulesOptOut({ caller, optOut, urgency }: Disruption): boolean {
+function overrulesOptOut({ caller, optOut, urgency }: RemovalRequest): boolean {
   return caller === 'agent' && optOut === 'WithinRequest' && urgency !== undefined;
 }
 
-function preemption(disruption: Disruption): AdmissionDecision {
+function preemption(disruption: RemovalRequest): AdmissionDecision {
   if (disruption.kind === 'eviction' || disruption.wishes.mayBePreempted) return accepted(disruption);
   return refuseFor(MESSAGES.ownerForbidsPreemption, {}, factsOf(disruption));
 }
 
-function accepted(disruption: Disruption): AdmissionDecision {
+function accepted(disruption: RemovalRequest): AdmissionDecision {
   return allowFor(MESSAGES.disruptionAccepted, { kind: disruption.kind }, factsOf(disruption));
 }
 
-function factsOf({ kind, caller, callerNode, pod }: Disruption) {
+function factsOf({ kind, caller, callerNode, pod }: RemovalRequest) {
   const { namespace, name, uid, spec } = pod;
   const node = { ...(callerNode !== undefined && { callerNode }), node: spec.nodeName ?? '' };
   return { kind, caller, namespace, name, uid, priority: spec.priority ?? 0, ...node };

@@ -43,12 +43,12 @@ export function breaksQosRule({ pod }: PodRequest): Because | undefined {
   const { qosClass: given } = pod.status;
   const computed = qosClass(pod);
   if (given === undefined || given === computed) return undefined;
-  const shown = given.length > LONGEST_SHOWN ? 'a longer text' : `\`${given}\``;
-  return reasonOf(MESSAGES.forgedQosClass, { computed, shown }, { given: given.slice(0, LONGEST_SHOWN), computed });
+  const shown = given.length > MAX_SHOWN_LENGTH ? 'a longer text' : `\`${given}\``;
+  return reasonOf(MESSAGES.forgedQosClass, { computed, shown }, { given: given.slice(0, MAX_SHOWN_LENGTH), computed });
 }
 
 /** No QoS class is longer, and a client's value need not be repeated in full. */
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /**
  * Refuses a pod for which a quota of its class has no room: the verdict of the ResourceQuota plugin, which runs after

@@ -4,7 +4,7 @@ import { MESSAGES } from './messages.ts';
 import type { AdmissionRequest } from './request.ts';
 import { PHRASES } from './messages/wording.ts';
 
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN_LENGTH = 100;
 
 /** The refusal of an object that cannot be decoded; `where` is the field of the request that contains it. */
 export function malformed(
@@ -22,7 +22,7 @@ export function malformedField(field: string, cause: string): AdmissionDecision 
 /** The refusal of a resource that this path does not handle: a rule of the webhook configuration is wrong. */
 export function unexpectedResource({ resource, subresource }: AdmissionRequest, expected: string): AdmissionDecision {
   const given = subresource === '' ? resource : `${resource}/${subresource}`;
-  return refuseFor(MESSAGES.unexpectedResource, { expected, given: given.slice(0, LONGEST_SHOWN) });
+  return refuseFor(MESSAGES.unexpectedResource, { expected, given: given.slice(0, MAX_SHOWN_LENGTH) });
 }
 
 /** The refusal of a request for which there is no time or memory at present. Kubernetes clients retry by themselves. */

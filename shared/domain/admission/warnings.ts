@@ -47,7 +47,7 @@ function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly st
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 /** Comparisons of a label with a requirement: some milliseconds. */
-const MOST_WORK = 20_000;
+const MAX_WORK = 20_000;
 
 /**
  * Warns about a pod with required affinity to pods of lower priority: the scheduler does not preempt those for it,
@@ -59,7 +59,7 @@ function affinityWarnings({ pod }: PodRequest, cluster: ClusterState): readonly 
   const known = cluster.knownPods.pods.length;
   if (known === 0) return [];
   const warnings: string[] = [];
-  const limit = createWorkLimit(MOST_WORK);
+  const limit = createWorkLimit(MAX_WORK);
   for (const [index, term] of checkedTerms(pod.spec.scheduling.podAffinity).entries()) {
     if (!limit.take((1 + termSize(term)) * (1 + known))) break;
     warnings.push(...lintTerm(pod, index, term, cluster));
@@ -88,7 +88,7 @@ function describe({ name, spec }: Pod): string {
 }
 
 /** Bounds the work for a warning: a pod may have any number of terms. */
-export const MOST_CHECKED_TERMS = 8;
+export const MAX_CHECKED_TERMS = 8;
 
 /**
  * The pods of its own namespace that a pod must be co-located with, found within a work limit; empty for nearly every
@@ -97,7 +97,7 @@ export const MOST_CHECKED_TERMS = 8;
  */
 export function affinitySearches({ pod }: PodRequest, cluster: ClusterState): readonly PodSearch[] {
   const labels = cluster.namespaceLabels(pod.namespace) ?? NO_LABELS;
-  const limit = createWorkLimit(MOST_WORK);
+  const limit = createWorkLimit(MAX_WORK);
   const searches: PodSearch[] = [];
   for (const term of checkedTerms(pod.spec.scheduling.podAffinity)) {
     // A term without a label selector selects no pod.
@@ -112,7 +112,7 @@ export function affinitySearches({ pod }: PodRequest, cluster: ClusterState): re
 
 /** The terms that are checked. */
 function checkedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTerm[] {
-  return terms.slice(0, MOST_CHECKED_TERMS);
+  return terms.slice(0, MAX_CHECKED_TERMS);
 }
 
 /** How much work something may cost that nothing depends on. */

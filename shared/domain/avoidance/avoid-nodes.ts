@@ -5,7 +5,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, type NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /** What is to be placed, and when. */
-export interface Placement {
+export interface PlacementQuestion {
   /** The pod's controller; `undefined` where it has none. */
   readonly owner: OwnerKey | undefined;
   readonly pressures: ReadonlyMap<string, NodePressureFacts>;
@@ -37,7 +37,10 @@ export function filterNodes(nodes: readonly string[], avoided: ReadonlyMap<strin
 }
 
 /** Those of the nodes that should be avoided. */
-export function* avoidedNodes(nodes: readonly string[], placement: Placement): Steps<ReadonlyMap<string, AvoidedNode>> {
+export function* avoidedNodes(
+  nodes: readonly string[],
+  placement: PlacementQuestion,
+): Steps<ReadonlyMap<string, AvoidedNode>> {
   const avoided = new Map<string, AvoidedNode>();
   for (const [at, node] of nodes.entries()) {
     const why = whyAvoided(node, placement);
@@ -58,7 +61,7 @@ function without(nodes: readonly string[], leftOut: ReadonlyMap<string, AvoidedN
 }
 
 /** Why a pod should not be placed on a node; `undefined` if it may be. Mechanism S0-19. */
-export function whyAvoided(node: string, { owner, pressures, now }: Placement): AvoidedNode | undefined {
+export function whyAvoided(node: string, { owner, pressures, now }: PlacementQuestion): AvoidedNode | undefined {
   const facts = pressures.get(node);
   if (facts === undefined) return undefined;
   const byOwner = ownerAvoided(facts, owner, now);
@@ -98,7 +101,7 @@ export interface AvoidEntry {
 }
 
 /** Entries that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
-export const MOST_ENTRIES = 64;
+export const MAX_ENTRIES = 64;
 
 /** The entries that still last at `now`. */
 export function lastingEntries(

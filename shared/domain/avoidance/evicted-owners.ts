@@ -1,10 +1,10 @@
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ownerId, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 
 /** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
-export interface PastEviction {
+export interface RecordedEviction {
   readonly uid: string;
   readonly owner: OwnerKey | undefined;
   readonly signal: string;
@@ -33,7 +33,7 @@ const ONE_ROUND_MS = 30_000;
  * minute ahead. Mirror pods, whose owner is the Node, are left out: nothing schedules them.
  */
 export function evictedOwners(
-  evictions: readonly PastEviction[],
+  evictions: readonly RecordedEviction[],
   windowMs: number,
   now: Instant,
 ): readonly EvictedOwner[] {
@@ -49,11 +49,11 @@ interface Removal {
   readonly at: Instant;
 }
 
-function removals(evictions: readonly PastEviction[], windowMs: number, now: Instant): readonly Removal[] {
+function removals(evictions: readonly RecordedEviction[], windowMs: number, now: Instant): readonly Removal[] {
   return evictions.flatMap(({ owner, signal, mode, outcome, requestedAt }) => {
     if (owner === undefined || owner.kind === 'Node' || requestedAt === undefined) return [];
     if (mode !== 'Enforce' || !REMOVING_OUTCOMES.includes(outcome) || requestedAt <= now - windowMs) return [];
-    if (requestedAt > now + MOST_SKEW_MS) return [];
+    if (requestedAt > now + MAX_SKEW_MS) return [];
     // Not cut to `now`: the end of an entry would move with every pass, and every pass would write it.
     return [{ owner, signal, at: requestedAt }];
   });

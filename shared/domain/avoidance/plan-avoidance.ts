@@ -1,11 +1,11 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type AvoidEntry, lastingEntries, MOST_ENTRIES } from './avoid-nodes.ts';
+import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from './avoid-nodes.ts';
 import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { whyLoop } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
-import { type EvictedOwner, evictedOwners, type PastEviction } from './evicted-owners.ts';
+import { type EvictedOwner, evictedOwners, type RecordedEviction } from './evicted-owners.ts';
 
 /** How long an owner is kept away from a node that evicted its pods; milliseconds. */
 export interface AvoidPolicy {
@@ -13,11 +13,11 @@ export interface AvoidPolicy {
   readonly avoidForMs: number;
   /** The longest time, and the time of a loop. */
   readonly longestMs: number;
-  readonly loop: LoopPolicy;
+  readonly loop: ReturnPolicy;
 }
 
 /** When returns to a node count as a loop, and whether the node is then forbidden to the owner. */
-export interface LoopPolicy {
+export interface ReturnPolicy {
   readonly rounds: number;
   readonly windowMs: number;
   readonly isForbidding: boolean;
@@ -41,7 +41,7 @@ export interface AvoidChange {
 export interface AvoidingNode {
   readonly name: string;
   readonly avoid: readonly AvoidEntry[];
-  readonly evictions: readonly PastEviction[];
+  readonly evictions: readonly RecordedEviction[];
   /** Loops of preemptions whose latest round was on this node. */
   readonly preemptionLoops: readonly LoopRecord[];
 }
@@ -60,7 +60,7 @@ export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Inst
   const wanted = longestOfEach([...evicted, ...displacedHere(node, policy, now)]);
   const changes = wanted.filter(({ entry }) => entry.until > now && !isCovered(entry, lasting));
   const others = lasting.filter((old) => !changes.some(({ entry }) => isSameOwner(entry.owner, old.owner)));
-  const avoid = [...others, ...changes.map(({ entry }) => entry)].sort(longestFirst).slice(0, MOST_ENTRIES);
+  const avoid = [...others, ...changes.map(({ entry }) => entry)].sort(longestFirst).slice(0, MAX_ENTRIES);
   const kept = changes.filter(({ entry }) => avoid.includes(entry));
   return { avoid, changes: kept, isChanged: kept.length > 0 || lasting.length < node.avoid.length };
 }
@@ -82,7 +82,7 @@ function displacedHere(
 ): readonly AvoidChange[] {
   return preemptionLoops.flatMap(({ preemptor, victim, rounds, until, action }) => {
     const [first = 0, last = first] = [rounds[0], rounds.at(-1)];
-    if (action !== 'Avoid' || last > now + MOST_SKEW_MS) return [];
+    if (action !== 'Avoid' || last > now + MAX_SKEW_MS) return [];
     const sides = { preemptor: ownerText(preemptor), victim: ownerText(victim) };
     const because = whyLoop(sides, { node, count: rounds.length, windowMs: until - first });
     const hard = policy.loop.isForbidding && !isBoundToNode({ owner: victim });

@@ -43,9 +43,9 @@ export type Account = readonly Debit[];
 export type Wanted = Omit<Debit, 'rules' | 'lapsesAt' | 'overran'>;
 
 /** Of more, those that lapse next are forgotten: they are the ones that matter for the shortest time. */
-export const MOST_DEBITS = 2_000;
+export const MAX_DEBITS = 2_000;
 /** Owners that only a default limit covers. */
-export const MOST_RULES = 500;
+export const MAX_RULES = 500;
 /** The API server carries out an eviction within this time; a pod that still runs later was not evicted. */
 export const SETTLED_MS = 2_000;
 /** Until a pod may have come up. */
@@ -189,10 +189,10 @@ function exceeded(
 /** An account that cannot hold one more debit lets nothing go that it would have to forget something for. */
 function fullAccount(account: Account, { at }: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
   const keys = new Set([...account.flatMap((debit) => debit.rules), ...rules.map(({ rule }) => rule.key)]);
-  if (account.length < MOST_DEBITS && keys.size <= MOST_RULES) return undefined;
+  if (account.length < MAX_DEBITS && keys.size <= MAX_RULES) return undefined;
   const next = Math.min(...account.map((debit) => debit.lapsesAt));
-  const most = account.length < MOST_DEBITS ? MOST_RULES : MOST_DEBITS;
-  const rate = account.length < MOST_DEBITS ? keys.size : account.length;
+  const most = account.length < MAX_DEBITS ? MAX_RULES : MAX_DEBITS;
+  const rate = account.length < MAX_DEBITS ? keys.size : account.length;
   return {
     kind: 'exceeded',
     key: '',
@@ -234,7 +234,7 @@ function isDeepSame(left: Debit, right: Debit): boolean {
 function bounded(account: Account): Account {
   const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1) as Debit).at;
   const sorted = isLastNewest ? account : account.toSorted((left, right) => left.at - right.at);
-  if (sorted.length <= MOST_DEBITS) return sorted;
+  if (sorted.length <= MAX_DEBITS) return sorted;
   const forgotten = sorted.reduce((first, each) => (each.lapsesAt < first.lapsesAt ? each : first));
   return sorted.filter((each) => each !== forgotten);
 }

@@ -11,7 +11,7 @@ export interface Evidence {
   readonly isOomKilled: boolean;
   /** Whether the pod was seen to terminate or fail; otherwise only its absence was noticed. */
   readonly isWitnessed: boolean;
-  readonly node: NodeState | undefined;
+  readonly node: NodeFacts | undefined;
   /** What the NodePressure of the pod's own node says of its eviction by that node's agent. */
   readonly agent: Because | undefined;
   /** What the status of a ReschedulingPolicy says of its move. */
@@ -22,7 +22,7 @@ export interface Evidence {
   readonly caller?: string | undefined;
 }
 
-export interface NodeState {
+export interface NodeFacts {
   readonly isCordoned: boolean;
   /** Whether its kubelet has stopped reporting. */
   readonly isSilent: boolean;

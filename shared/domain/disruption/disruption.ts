@@ -59,7 +59,7 @@ interface RecordedRemoval extends Omit<Verdict, 'cause'> {
   /** The limits that it was debited to, and the one that the severe stage went beyond; absent where none covers the pod. */
   readonly debited: { readonly rules: readonly string[]; readonly overran: string | undefined } | undefined;
   /** Who would have gone next, of an eviction by the agent. */
-  readonly ranked: readonly RankedPod[];
+  readonly ranked: readonly RecordedCandidate[];
 }
 
 /** Why a pod was removed, and by whom where that is certain. */
@@ -81,7 +81,7 @@ export interface Preemptor {
 }
 
 /** A candidate of the same decision; `pod` only in the record's own namespace. */
-export interface RankedPod {
+export interface RecordedCandidate {
   readonly pod: string | undefined;
   readonly priority: number | undefined;
   /** The code of the reason for its place in the ranking. */

@@ -25,7 +25,7 @@ export interface WindowStatus {
   readonly roomAt: Instant | undefined;
 }
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** What a limit counts of the pods that it covers. */
 export function limitStatus(
@@ -53,6 +53,6 @@ export function limitStatus(
         roomAt: makesRoom && makesRoom.at + rate.windowMs,
       };
     }),
-    debits: own.slice(-MOST_SHOWN),
+    debits: own.slice(-MAX_SHOWN),
   };
 }

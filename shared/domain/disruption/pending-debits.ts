@@ -22,8 +22,8 @@ interface DueOptions {
   readonly evidenceOf: (uid: string) => Evidence | undefined;
 }
 
-const MOST_PENDING = 20_000;
-const MOST_OWNERS = 10_000;
+const MAX_PENDING = 20_000;
+const MAX_OWNERS = 10_000;
 /** A replica that does not lead debits nothing; one that takes over debits what the one before it has not. */
 const KEPT_MS = 10 * 60_000;
 
@@ -44,9 +44,9 @@ export class PendingDebits {
     const { uid, name, namespace, labels, owners, spec } = pod;
     if (this.#pending.has(uid)) return;
     const owner = controllerOf(pod)?.uid;
-    if (owner !== undefined) putBounded(this.#disruptedAt, MOST_OWNERS, [owner, at]);
+    if (owner !== undefined) putBounded(this.#disruptedAt, MAX_OWNERS, [owner, at]);
     const pending = { namespace, uid, pod: name, at, labels, owners, spec: { priority: spec.priority }, evidence };
-    putBounded(this.#pending, MOST_PENDING, [uid, pending]);
+    putBounded(this.#pending, MAX_PENDING, [uid, pending]);
   }
 
   /** When a pod of an owner was removed last; `undefined` if none was since the process started. */

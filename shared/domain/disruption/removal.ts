@@ -9,7 +9,7 @@ import {
   madeRoom,
   NO_OUTCOME,
   type Preemptor,
-  type RankedPod,
+  type RecordedCandidate,
 } from './disruption.ts';
 import { isOver } from './storms.ts';
 
@@ -17,12 +17,12 @@ import { isOver } from './storms.ts';
 export interface Removal {
   readonly pod: RemovedPod;
   readonly evidence: Evidence;
-  readonly madeRoomFor: NominatedPod | undefined;
+  readonly madeRoomFor: NominatedPreemptor | undefined;
   readonly decision: string | undefined;
   readonly debited: DisruptionSpec['debited'];
-  readonly ranked: readonly (RankedPod & { readonly namespace: string })[];
+  readonly ranked: readonly (RecordedCandidate & { readonly namespace: string })[];
   readonly outcome: DisruptionOutcome;
-  readonly stage: Stage;
+  readonly stage: RecordStage;
   /** When the last of the other pods that the record stands for was removed. */
   readonly joinedAt: Instant;
   /** How many of them have been written. */
@@ -30,7 +30,7 @@ export interface Removal {
 }
 
 /** What has been written: nothing, or the record. With its outcome it is followed no longer. */
-export type Stage = 'Observed' | 'Recorded';
+export type RecordStage = 'Observed' | 'Recorded';
 
 /** What a record keeps of the pod. */
 export interface RemovedPod extends Omit<
@@ -81,7 +81,7 @@ export function beginRemoval({ pod, node, classRule, evidence, at }: SeenRemoval
 /** How long a replacement, and the pod that room was made for, are waited for once the pod is gone. */
 const FOLLOW_MS = 5 * 60_000;
 /** A pod that does not end is followed no longer. */
-const LONGEST_MS = 60 * 60_000;
+const MAX_MS_LENGTH = 60 * 60_000;
 
 /** What is to be written of a removal now; `undefined` for nothing. Record and outcome are written once. */
 export function dueWrite(removal: Removal, now: Instant): 'record' | 'others' | 'outcome' | undefined {
@@ -119,14 +119,14 @@ function isComplete({ pod, madeRoomFor, outcome }: Removal): boolean {
 
 /** Until when there is something to learn of it at most. */
 export function followedUntil({ pod, outcome }: Removal): Instant {
-  return outcome.goneAt === undefined ? pod.removedAt + LONGEST_MS : outcome.goneAt + FOLLOW_MS;
+  return outcome.goneAt === undefined ? pod.removedAt + MAX_MS_LENGTH : outcome.goneAt + FOLLOW_MS;
 }
 
 /** The pods of one preemption are removed and nominated within seconds of one another, in either order. */
 export const PREEMPTION_MS = 10_000;
 
 /** A pending pod that a scheduler nominated to a node, and when. */
-export interface NominatedPod extends Preemptor {
+export interface NominatedPreemptor extends Preemptor {
   readonly namespace: string;
   readonly at: Instant;
 }
@@ -137,14 +137,14 @@ export interface NominatedPod extends Preemptor {
  */
 export function possiblePreemptors(
   { pod }: Pick<Removal, 'pod'>,
-  nominated: readonly NominatedPod[],
-): readonly NominatedPod[] {
+  nominated: readonly NominatedPreemptor[],
+): readonly NominatedPreemptor[] {
   return nominated.filter(
     ({ at, priority }) => priority > pod.priority && Math.abs(at - pod.removedAt) <= PREEMPTION_MS,
   );
 }
 
-const LONGEST_NAME = 240;
+const MAX_NAME_LENGTH = 240;
 const UID_LENGTH = 8;
 
 /**
@@ -174,10 +174,10 @@ const NOT_DECIDED: Pick<Removal, 'ranked' | 'decision'> = { ranked: [], decision
 
 /** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */
 function nameOf({ pod, podUid }: RemovedPod): string {
-  return `${pod.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')}.${podUid.slice(0, UID_LENGTH)}`;
+  return `${pod.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${podUid.slice(0, UID_LENGTH)}`;
 }
 
-function preemptorSeenFrom(own: string, preemptor: NominatedPod): Preemptor {
+function preemptorSeenFrom(own: string, preemptor: NominatedPreemptor): Preemptor {
   const { uid, priorityClassName, priority, nominatedNode } = preemptor;
   return { uid, pod: nameSeenFrom(own, preemptor), priorityClassName, priority, nominatedNode };
 }

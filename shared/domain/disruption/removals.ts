@@ -9,7 +9,7 @@ import {
   dueWrite,
   followedUntil,
   isPreemption,
-  type NominatedPod,
+  type NominatedPreemptor,
   possiblePreemptors,
   PREEMPTION_MS,
   type Removal,
@@ -43,9 +43,9 @@ export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
 }
 
 /** Of more, the oldest are followed no longer. */
-const MOST_FOLLOWED = 20_000;
-const MOST_NOMINATED = 10_000;
-const MOST_REPORTED = 10_000;
+const MAX_FOLLOWED = 20_000;
+const MAX_NOMINATED = 10_000;
+const MAX_REPORTED = 10_000;
 /** So that a replica that takes over finds what the one before it has not written. */
 const KEPT_AFTER_MS = 60_000;
 
@@ -60,7 +60,7 @@ export class Removals {
   /** Removals by the UID of the pod that they made room for. */
   readonly #preemptions = new Map<string, Set<string>>();
   /** By UID and node. */
-  readonly #nominated = new Map<string, NominatedPod>();
+  readonly #nominated = new Map<string, NominatedPreemptor>();
   /** Where recently nominated pods were placed, by UID: that can be seen before it is known what they were nominated for. */
   readonly #placed = new Map<string, string>();
   /** UIDs of preemptors by victim, as Events name them. */
@@ -101,19 +101,19 @@ export class Removals {
 
   /** Only about a pod of its own node is an agent believed. */
   reportEviction(eviction: ReportedEviction): void {
-    if (!this.#reported.has(eviction.uid)) putBounded(this.#reported, MOST_REPORTED, [eviction.uid, eviction]);
+    if (!this.#reported.has(eviction.uid)) putBounded(this.#reported, MAX_REPORTED, [eviction.uid, eviction]);
     this.#adoptReport(eviction.uid);
   }
 
   /** A scheduler has nominated a pending pod to a node. */
-  nominate(pod: NominatedPod): void {
-    putBounded(this.#nominated, MOST_NOMINATED, [`${pod.uid} ${pod.nominatedNode}`, pod]);
+  nominate(pod: NominatedPreemptor): void {
+    putBounded(this.#nominated, MAX_NOMINATED, [`${pod.uid} ${pod.nominatedNode}`, pod]);
     for (const [victim, named] of this.#named) if (named === pod.uid) this.#attribute(victim, named);
   }
 
   /** An Event of a scheduler names the pod that a victim made room for. Others can write such an Event, so it only chooses. */
   namePreemptor(victim: string, preemptor: string): void {
-    putBounded(this.#named, MOST_REPORTED, [victim, preemptor]);
+    putBounded(this.#named, MAX_REPORTED, [victim, preemptor]);
     this.#attribute(victim, preemptor);
   }
 
@@ -125,7 +125,7 @@ export class Removals {
 
   /** A pod has been placed: in the place of an older one of its owner, or where room was made for it. */
   place({ uid, name, node, owner }: NewlyPlaced): void {
-    putBounded(this.#placed, MOST_NOMINATED, [uid, node]);
+    putBounded(this.#placed, MAX_NOMINATED, [uid, node]);
     for (const victim of this.#preemptions.get(uid) ?? []) this.#update(victim, () => ({ placedOn: node }));
     this.#preemptions.delete(uid);
     const [replaced] = (owner !== undefined && this.#unreplaced.get(owner)) || [];
@@ -223,7 +223,7 @@ export class Removals {
     this.#settle(victim, (possible) => (possible.length === 1 ? possible[0] : undefined));
   }
 
-  #settle(victim: string, choose: (possible: readonly NominatedPod[]) => NominatedPod | undefined): void {
+  #settle(victim: string, choose: (possible: readonly NominatedPreemptor[]) => NominatedPreemptor | undefined): void {
     const removal = this.#removals.get(victim);
     if (removal?.stage !== 'Observed' || removal.madeRoomFor !== undefined || !isPreemption(removal)) return;
     const onNode = [...this.#nominated.values()].filter(({ nominatedNode }) => nominatedNode === removal.pod.node);
@@ -243,13 +243,13 @@ export class Removals {
   /** A changed removal keeps its place: the oldest come first. */
   #put(uid: string, removal: Removal): void {
     this.#removals.set(uid, removal);
-    if (this.#removals.size <= MOST_FOLLOWED) return;
+    if (this.#removals.size <= MAX_FOLLOWED) return;
     const [oldest] = this.#removals;
     this.#forget(...(oldest as [string, Removal]));
   }
 
   #end(uid: string, removal: Removal): void {
-    putBounded(this.#ended, MOST_FOLLOWED, [uid, true]);
+    putBounded(this.#ended, MAX_FOLLOWED, [uid, true]);
     this.#forget(uid, removal);
   }
 

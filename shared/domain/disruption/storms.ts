@@ -6,10 +6,10 @@ import type { DisruptionSpec } from './disruption.ts';
 /** More removals of one owner, or of a namespace without owners, than this within `STORM_MS` are one record with a count. */
 const STORM_FROM = 20;
 export const STORM_MS = 10_000;
-export const LONGEST_STORM_MS = 60_000;
+export const MAX_STORM_MS = 60_000;
 /** Pods that one record names beside its own; the next one begins another record. */
-export const MOST_OTHERS = 100;
-const MOST_MEMBERS = 20_000;
+export const MAX_OTHERS = 100;
+const MAX_MEMBERS = 20_000;
 
 /** What is known of a removal when it is first seen. */
 interface Seen {
@@ -53,7 +53,7 @@ export class Storms {
 
   prune(now: Instant): void {
     for (const [key, times] of this.#recent) if (now - (times.at(-1) as Instant) >= STORM_MS) this.#recent.delete(key);
-    for (const [key, { at }] of this.#storms) if (now - at >= LONGEST_STORM_MS) this.#storms.delete(key);
+    for (const [key, { at }] of this.#storms) if (now - at >= MAX_STORM_MS) this.#storms.delete(key);
   }
 
   #joinStorm(
@@ -67,12 +67,12 @@ export class Storms {
       return undefined;
     }
     this.#storms.set(key, { ...storm, lastAt: at, others: storm.others + 1 });
-    putBounded(this.#members, MOST_MEMBERS, [uid, storm.uid]);
+    putBounded(this.#members, MAX_MEMBERS, [uid, storm.uid]);
     return storm.uid;
   }
 }
 
 /** Whether no other removal joins it any more. */
 export function isOver({ at, lastAt, others }: Omit<Storm, 'uid'>, now: Instant): boolean {
-  return others >= MOST_OTHERS || now - lastAt >= STORM_MS || now - at >= LONGEST_STORM_MS;
+  return others >= MAX_OTHERS || now - lastAt >= STORM_MS || now - at >= MAX_STORM_MS;
 }

@@ -4,7 +4,7 @@ import {
   type Debit,
   debitsIn,
   liveDebits,
-  MOST_DEBITS,
+  MAX_DEBITS,
   type RuleWindow,
   type Wanted,
 } from '#shared/domain/disruption/account.ts';
@@ -148,7 +148,7 @@ const WHOLE_ACCOUNT: Window = {
   scope: 'clusterLimit',
   key: CLUSTER,
   what: 'evictions in ten minutes in the cluster',
-  most: MOST_DEBITS,
+  most: MAX_DEBITS,
   windowMs: TEN_MINUTES_MS,
 };
 

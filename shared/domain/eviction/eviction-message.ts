@@ -17,7 +17,7 @@ export interface EvictionMessage {
 }
 
 /** Why the eviction: what runs out, and the threshold with what was observed. */
-export interface Shortage {
+export interface ObservedShortage {
   readonly resource: StarvedResource;
   readonly threshold: Threshold;
   readonly observed: Observation | undefined;
@@ -34,7 +34,7 @@ interface Offender {
  * The kubelet's words, to the last blank (`evictionMessage` in `pkg/kubelet/eviction/helpers.go`): the shortage, the
  * pod if it has a memory request of its own, then each container above its request, in the order of the statistics.
  */
-export function evictionMessage(shortage: Shortage, pod: Pod, usage: PodUsage | undefined): EvictionMessage {
+export function evictionMessage(shortage: ObservedShortage, pod: Pod, usage: PodUsage | undefined): EvictionMessage {
   const opening = describeShortage(shortage);
   if (usage === undefined) return { text: opening, annotations: undefined };
   const offendingPod = podToName(shortage.resource, pod, usage);
@@ -46,7 +46,7 @@ export function evictionMessage(shortage: Shortage, pod: Pod, usage: PodUsage | 
   return { text: opening + blames.join(''), annotations: annotate(shortage.resource, offendingPod, containers) };
 }
 
-function describeShortage({ resource, threshold, observed }: Shortage): string {
+function describeShortage({ resource, threshold, observed }: ObservedShortage): string {
   const low = `The node was low on resource: ${resource}. `;
   if (observed === undefined) return low;
   const needed = formatQuantity(amountOf(threshold.value, observed));

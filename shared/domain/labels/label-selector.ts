@@ -142,13 +142,13 @@ function meetsComparison(value: string | undefined, requirement: Requirement): b
 /** A decimal integer of 64 bits with an optional sign, as Go's `strconv.ParseInt` reads it. */
 function parseInteger(text: string): bigint | undefined {
   const digits = text.startsWith('-') || text.startsWith('+') ? text.slice(1) : text;
-  if (digits.length === 0 || digits.length > LONGEST_INTEGER || !isDigits(digits)) return undefined;
+  if (digits.length === 0 || digits.length > MAX_INTEGER_LENGTH || !isDigits(digits)) return undefined;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
   return value >= -LARGEST && value < LARGEST ? value : undefined;
 }
 
 /** Label values are no longer. */
-const LONGEST_INTEGER = 63;
+const MAX_INTEGER_LENGTH = 63;
 
 function isDigits(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {

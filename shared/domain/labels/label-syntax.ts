@@ -1,5 +1,5 @@
-const LONGEST_NAME = 63;
-const LONGEST_PREFIX = 253;
+const MAX_NAME_LENGTH = 63;
+const MAX_PREFIX_LENGTH = 253;
 
 /** True for what may stand as a label's value: empty, or a name. `apimachinery/pkg/util/validation` IsValidLabelValue. */
 export function isLabelValue(text: string): boolean {
@@ -20,7 +20,7 @@ export function isQualifiedName(text: string): boolean {
 
 /** Up to 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends. */
 function isName(text: string): boolean {
-  return text.length > 0 && text.length <= LONGEST_NAME && hasNameShape(text);
+  return text.length > 0 && text.length <= MAX_NAME_LENGTH && hasNameShape(text);
 }
 
 function hasNameShape(text: string): boolean {
@@ -32,7 +32,7 @@ function hasNameShape(text: string): boolean {
 }
 
 function isDnsSubdomain(text: string): boolean {
-  return text.length <= LONGEST_PREFIX && text.split('.').every(isDnsLabel);
+  return text.length <= MAX_PREFIX_LENGTH && text.split('.').every(isDnsLabel);
 }
 
 /** True for one dot-free part of a DNS name; its length is for the caller. */
@@ -57,9 +57,9 @@ function isLowerCase(code: number): boolean {
   return code >= 0x61 && code <= 0x7a;
 }
 
-const LONGEST = 253;
+const MAX_LENGTHS = 253;
 /** Of one UTF-16 unit in UTF-8. */
-const MOST_BYTES = 3;
+const MAX_BYTES = 3;
 
 const MALFORMED =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
@@ -69,8 +69,8 @@ const MALFORMED =
 /** What keeps a text from being a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
 export function subdomainFaults(text: string): readonly string[] {
   const faults: string[] = [];
-  if (text.length * MOST_BYTES > LONGEST && utf8Length(text) > LONGEST)
-    faults.push(`must be no more than ${LONGEST} characters`);
+  if (text.length * MAX_BYTES > MAX_LENGTHS && utf8Length(text) > MAX_LENGTHS)
+    faults.push(`must be no more than ${MAX_LENGTHS} characters`);
   if (!text.split('.').every(isDnsLabel)) faults.push(MALFORMED);
   return faults;
 }

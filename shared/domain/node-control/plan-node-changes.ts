@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import {
   type ConditionStatus,
   type ControlledNode,
@@ -9,7 +9,7 @@ import {
   type Family,
   findingOf,
   type PressureReport,
-  type Finding,
+  type PressureFinding,
 } from './pressure-report.ts';
 
 /** One write to one node; `condition` without a status removes the condition. */
@@ -148,7 +148,7 @@ export interface TaintVerdict {
 function judgeTaint(
   node: ControlledNode,
   family: Family,
-  { finding, limits }: { readonly finding: Finding; readonly limits: TaintLimits },
+  { finding, limits }: { readonly finding: PressureFinding; readonly limits: TaintLimits },
   now: Instant,
 ): TaintVerdict {
   const because = (code: string, text: string): Because => ({
@@ -171,7 +171,7 @@ function judgeTaint(
 
 /** A time from the future would hold its taint for as long: it is no time. */
 function usable(time: Instant | undefined, now: Instant): Instant | undefined {
-  return time !== undefined && time > now + MOST_SKEW_MS ? undefined : time;
+  return time !== undefined && time > now + MAX_SKEW_MS ? undefined : time;
 }
 
 interface Judging {

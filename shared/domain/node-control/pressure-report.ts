@@ -34,7 +34,7 @@ export interface ControlledNode {
 }
 
 /** What is known about one resource of one node. */
-export type Finding =
+export type PressureFinding =
   | { readonly kind: 'pressed'; readonly since: Instant | undefined; readonly mode: PressureReport['mode'] }
   | { readonly kind: 'relieved'; readonly since: Instant | undefined; readonly mode: PressureReport['mode'] }
   /** A stale report, or one that does not measure the resource. */
@@ -43,7 +43,7 @@ export type Finding =
   | { readonly kind: 'unreported' };
 
 /** Reads one resource from a report. A missing or stale report is never a relief. */
-export function findingOf(report: PressureReport | undefined, family: Family): Finding {
+export function findingOf(report: PressureReport | undefined, family: Family): PressureFinding {
   if (report?.observedAt === undefined) return { kind: 'unreported' };
   const { mode } = report;
   if (!report.isFresh) return { kind: 'unknown', since: report.observedAt, mode };

@@ -38,8 +38,8 @@ export interface ThresholdReport {
  */
 export const NEW_FOR_MS = 600_000;
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressurepolicies.yaml). */
-export const MOST_RECORDS = 32;
-const MOST_NODES = 16;
+export const MAX_RECORDS = 32;
+const MAX_NODES = 16;
 
 /**
  * The records after the reports of this moment (docs/decisions/0039). A node leaves the list of a held threshold only
@@ -53,7 +53,7 @@ export function recordThresholds(
 ): readonly ThresholdRecord[] {
   if (previous.length === 0 && reports.length === 0) return [];
   const { generation } = policy;
-  return policy.rules.slice(0, MOST_RECORDS).map((rule) => {
+  return policy.rules.slice(0, MAX_RECORDS).map((rule) => {
     const before = previous.find((each) => each.rule === rule) ?? {
       rule,
       state: 'New',
@@ -95,7 +95,7 @@ function holdersOf(
   const reported = new Map(reports.map((report) => [report.node, isWaiting(report)]));
   const kept = nodes.filter((node) => reported.get(node) !== false);
   const added = [...reported].filter(([node, waits]) => waits && !kept.includes(node)).map(([node]) => node);
-  return [...kept, ...added.toSorted(compareTexts)].slice(0, MOST_NODES);
+  return [...kept, ...added.toSorted(compareTexts)].slice(0, MAX_NODES);
 }
 
 /**

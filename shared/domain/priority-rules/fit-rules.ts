@@ -113,12 +113,12 @@ export interface RulePlace {
 }
 
 /** A rule that may have more values is found everywhere: each value takes a place of its own. */
-const MOST_VALUES = 64;
+const MAX_VALUES = 64;
 
 /** The equality with the fewest values leads to the rule; `=` and `In` are equalities. */
 export function placeRule(requirements: readonly Requirement[]): RulePlace {
   const leading = requirements
-    .filter((each) => each.operator === 'In' && each.values.length <= MOST_VALUES)
+    .filter((each) => each.operator === 'In' && each.values.length <= MAX_VALUES)
     .toSorted((a, b) => a.values.length - b.values.length || compareTexts(a.key, b.key))[0];
   const tests = requirements.filter((each) => each !== leading).map(labelTest);
   if (leading === undefined) return { label: undefined, tests };

@@ -13,7 +13,7 @@ export interface Decimal {
  * Digits between the first digit of one operand and the last of the other beyond which the smaller is left out of a
  * sum, and to which a rounded integer is limited. Kubernetes multiplies such numbers out and does not return (Q12).
  */
-const LONGEST = 1_024;
+const MAX_LENGTHS = 1_024;
 const DIGITS_PER_HEX_DIGIT = Math.log10(16);
 /** Each is computed once: a tenant may write thousands of such numbers into one pod. */
 const LARGE_POWERS = new Map<number, bigint>();
@@ -63,7 +63,7 @@ export function roundDecimal(a: Decimal, exponent: number): Whole {
   if (shift === 0 || a.mantissa === 0) return a.mantissa;
   const small = shift > 0 ? scaledDown(a, exponent) : undefined;
   if (small !== undefined) return small;
-  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * powerOfTen(Math.min(shift, LONGEST)));
+  if (shift > 0) return wholeFrom(BigInt(a.mantissa) * powerOfTen(Math.min(shift, MAX_LENGTHS)));
   return divideAwayFromZero(a.mantissa, -shift);
 }
 
@@ -95,8 +95,8 @@ function compareLarge(a: Decimal, b: Decimal, sign: number): -1 | 0 | 1 {
 
 function addLarge(a: Decimal, b: Decimal, exponent: number): Decimal {
   const difference = integerDigits(a) - integerDigits(b);
-  if (difference > LONGEST) return a;
-  if (difference < -LONGEST) return b;
+  if (difference > MAX_LENGTHS) return a;
+  if (difference < -MAX_LENGTHS) return b;
   return { mantissa: wholeFrom(atExponent(a, exponent) + atExponent(b, exponent)), exponent };
 }
 
@@ -130,6 +130,6 @@ function powerOfTen(exponent: number): bigint {
   const known = LARGE_POWERS.get(exponent);
   if (known !== undefined) return known;
   const power = 10n ** BigInt(exponent);
-  if (exponent <= LONGEST) LARGE_POWERS.set(exponent, power);
+  if (exponent <= MAX_LENGTHS) LARGE_POWERS.set(exponent, power);
   return power;
 }

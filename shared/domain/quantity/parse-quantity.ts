@@ -21,10 +21,10 @@ interface Scan {
  * Kubernetes reads and stores any number of digits, in quadratic time. An integer of more digits is read as 10^128,
  * further decimals as one digit: both are beyond everything they are compared with.
  */
-const MOST_DIGITS = 128;
+const MAX_DIGITS = 128;
 
 const SMALLEST_EXPONENT = -9;
-const MOST_DECIMAL_DIGITS = 18;
+const MAX_DECIMAL_DIGITS = 18;
 const LARGEST_BINARY: Decimal = { mantissa: 2n ** 63n - 1n, exponent: 0 };
 const ONE: Decimal = { mantissa: 1, exponent: 0 };
 
@@ -109,9 +109,7 @@ function isSuffixLetter(code: number): boolean {
 function fitsShortForm(scan: Scan, unit: QuantityUnit): boolean {
   const { integer, fraction } = scan;
   if (unit.base === 2) return fraction === '' && integer.length <= 14 - Math.trunc(unit.exponent * 0.3);
-  return (
-    integer.length + fraction.length <= MOST_DECIMAL_DIGITS && unit.exponent - fraction.length >= SMALLEST_EXPONENT
-  );
+  return integer.length + fraction.length <= MAX_DECIMAL_DIGITS && unit.exponent - fraction.length >= SMALLEST_EXPONENT;
 }
 
 function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
@@ -144,8 +142,8 @@ interface Digits {
 }
 
 function boundedDigits({ integer, fraction }: Scan): Digits {
-  if (integer.length > MOST_DIGITS) return { digits: '1', exponent: MOST_DIGITS };
-  const kept = fraction.length > MOST_DIGITS ? `${fraction.slice(0, MOST_DIGITS)}1` : fraction;
+  if (integer.length > MAX_DIGITS) return { digits: '1', exponent: MAX_DIGITS };
+  const kept = fraction.length > MAX_DIGITS ? `${fraction.slice(0, MAX_DIGITS)}1` : fraction;
   return { digits: integer + kept, exponent: -kept.length };
 }
 

@@ -11,9 +11,9 @@ export interface ResourceColumns {
 /** Resources that every node has. */
 export const BASIC_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
 /** A row is as long as there are columns, and every pod and node has one. */
-const MOST_COLUMNS = 1_000;
+const MAX_COLUMNS = 1_000;
 /** Rows that are kept for pods to come; when there are more, the pool begins anew. */
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 const LARGE_PRIME = 2_147_483_647;
 
 export function createColumns(): ResourceColumns {
@@ -27,7 +27,7 @@ export function createColumns(): ResourceColumns {
 export function nameColumns({ indexes }: ResourceColumns, names: Iterable<string>): boolean {
   const before = indexes.size;
   for (const name of names) {
-    if (!indexes.has(name) && indexes.size < MOST_COLUMNS) indexes.set(name, indexes.size);
+    if (!indexes.has(name) && indexes.size < MAX_COLUMNS) indexes.set(name, indexes.size);
   }
   return indexes.size > before;
 }
@@ -53,7 +53,7 @@ function shared({ rows }: ResourceColumns, row: readonly Whole[]): readonly Whol
   const key = fingerprint(row);
   const known = rows.get(key);
   if (known !== undefined && isEqual(known, row)) return known;
-  if (rows.size >= MOST_ROWS) rows.clear();
+  if (rows.size >= MAX_ROWS) rows.clear();
   rows.set(key, row);
   return row;
 }

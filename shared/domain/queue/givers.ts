@@ -13,7 +13,7 @@ import {
 import type { Queue, QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
-import type { Candidate, Profile } from './victim-set.ts';
+import type { VictimCandidate, Profile } from './victim-set.ts';
 
 /** Who may give room to one taker, found out once a queue and once for each amount that pods of a queue ask for. */
 export interface Givers {
@@ -85,8 +85,8 @@ export function candidatesAmong(
   givers: Givers,
   pods: readonly RunningPod[],
   withLastResort: boolean,
-): readonly Candidate[] {
-  const candidates: Candidate[] = [];
+): readonly VictimCandidate[] {
+  const candidates: VictimCandidate[] = [];
   for (const pod of pods) {
     const profile = profileOf(givers, pod);
     if (profile === undefined || findObjection(VICTIM_LAWS, pod, givers.taker) !== undefined) continue;

@@ -4,7 +4,7 @@ import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { aboveMaximum, type Excess, type QueueUsage, usedBy } from './usage.ts';
+import { aboveMaximum, type QueueExcess, type QueueUsage, usedBy } from './usage.ts';
 
 /** One rule of reclaim: who breaks it, and the sentence that says so. */
 export interface Law<Subject> {
@@ -208,7 +208,7 @@ export function excessOf({ tree, usage }: Taker, queue: number, type: string): W
 }
 
 /** By how much a queue would be above its maximum with the pod, of the types that the pod asks for. */
-export function excessWith({ tree, usage, pod, types }: Taker, queue: number): Excess {
+export function excessWith({ tree, usage, pod, types }: Taker, queue: number): QueueExcess {
   return aboveMaximum(tree.queues[queue] as Queue, types, (type) => {
     return plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole);
   });

@@ -6,8 +6,8 @@ import type { RoomState } from './make-room.ts';
 import { type Queue, queueQuantity } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { aboveMaximum, AmountsByQueue, type Excess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
-import { type Candidate, smallestSet } from './victim-set.ts';
+import { aboveMaximum, AmountsByQueue, type QueueExcess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
+import { type VictimCandidate, smallestSet } from './victim-set.ts';
 
 /** A queue that uses more than its maximum, and the pods without which it does not. */
 export interface Overuse {
@@ -79,7 +79,7 @@ function overuseOf({ tree, budgets }: RoomState, index: number, { usage, pods }:
   if (excess.length === 0) return undefined;
   const { name: queue } = tree.queues[index] as Queue;
   const nodes = new Map(pods.map(({ pod, node }) => [pod, node]));
-  const candidates = [...nodes.keys()].sort(compareSparedLast).map((pod): Candidate => {
+  const candidates = [...nodes.keys()].sort(compareSparedLast).map((pod): VictimCandidate => {
     return { pod, profile: { gives: excess.map(([type]) => pod.requests.get(type) ?? 0), costs: [] } };
   });
   const chosen = smallestSet({
@@ -95,14 +95,14 @@ function compareSparedLast(a: RunningPod, b: RunningPod): number {
   return sparedRank(a) - sparedRank(b) || compareGoingFirst(a, b);
 }
 
-function excessOver(tree: QueueTree, usage: QueueUsage, index: number): Excess {
+function excessOver(tree: QueueTree, usage: QueueUsage, index: number): QueueExcess {
   const queue = tree.queues[index] as Queue;
   return aboveMaximum(queue, queue.max.keys(), (type) => usedBy(usage, index, type));
 }
 
 interface Said {
   readonly queue: string;
-  readonly excess: Excess;
+  readonly excess: QueueExcess;
 }
 
 const OVERUSED = reason<Said>('Overuse', sentence);

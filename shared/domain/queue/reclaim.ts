@@ -8,7 +8,7 @@ import type { Queue, QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import type { QueueUsage } from './usage.ts';
-import { type Candidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
+import { type VictimCandidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
 
 export interface ReclaimQuestion {
   readonly tree: QueueTree;
@@ -158,7 +158,7 @@ function candidatesOn(
   givers: Givers,
   { node, withLastResort, best, order }: NodeSearch,
   needs: readonly Whole[],
-): readonly Candidate[] | undefined {
+): readonly VictimCandidate[] | undefined {
   // Most pods are ruled out by the numbers alone, before it is asked whether they may go.
   const bound = leastOn(givers, node.pods, needs);
   if (bound > sizeOf(best)) return undefined;
@@ -173,7 +173,7 @@ function candidatesOn(
 }
 
 /** Where the pod does not fit without all of them, no set is tried: taints and affinity to nodes end here. */
-function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates: readonly Candidate[]): boolean {
+function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates: readonly VictimCandidate[]): boolean {
   const all = candidates.map(({ pod }) => pod);
   return fits?.(name, all) !== false;
 }

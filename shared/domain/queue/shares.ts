@@ -3,7 +3,7 @@ import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantit
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { type QueueUsage, usedBy } from './usage.ts';
-import { fillToLevel, type Share } from './water-level.ts';
+import { fillToLevel, type ShareBounds } from './water-level.ts';
 
 /** What there is to share and what the pods of each queue ask for, running or waiting. */
 export interface ShareQuestion {
@@ -33,7 +33,7 @@ interface ShareColumn {
   readonly floors: readonly Whole[];
   /** What its own pods ask for. */
   readonly own: Whole[];
-  readonly shares: Share[];
+  readonly shares: ShareBounds[];
   /** The sum over the children. */
   readonly childCeilings: Whole[];
   readonly deserved: Whole[];
@@ -151,7 +151,7 @@ function createColumn({ tree, idleGuarantees }: ShareQuestion, type: string, tot
 /** Brings the bounds of a queue and those above it up to date, as far as they change. */
 function followBounds(tree: QueueTree, column: ShareColumn, index: number): void {
   for (let at = index; at >= 0; at = tree.parents[at] as number) {
-    const known = column.shares[at] as Share;
+    const known = column.shares[at] as ShareBounds;
     const { floor, ceiling } = boundsAt(tree, column, at);
     if (ceiling === known.ceiling && floor === known.floor) return;
     column.shares[at] = { weight: known.weight, floor, ceiling };
@@ -162,7 +162,7 @@ function followBounds(tree: QueueTree, column: ShareColumn, index: number): void
   }
 }
 
-function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<Share, 'floor' | 'ceiling'> {
+function boundsAt({ queues }: QueueTree, column: ShareColumn, index: number): Pick<ShareBounds, 'floor' | 'ceiling'> {
   const asked = plus(column.own[index] as Whole, column.childCeilings[index] as Whole);
   const most = queues[index]?.max.get(column.type);
   const wanted = most === undefined ? asked : smaller(asked, most);
@@ -177,7 +177,7 @@ function fillChildren({ children }: QueueTree, column: ShareColumn, index: numbe
   const below = children[index] as readonly number[];
   const total = larger(minus(column.deserved[index] as Whole, column.own[index] as Whole), 0);
   const amounts = fillToLevel(
-    below.map((child) => column.shares[child] as Share),
+    below.map((child) => column.shares[child] as ShareBounds),
     total,
   );
   for (const [at, child] of below.entries()) {

@@ -71,10 +71,10 @@ export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
 }
 
 /** Types in which a queue is above its maximum, and by how much. */
-export type Excess = readonly (readonly [type: string, amount: Whole])[];
+export type QueueExcess = readonly (readonly [type: string, amount: Whole])[];
 
 /** Of which of the types a queue that takes so much is above its maximum. */
-export function aboveMaximum({ max }: Queue, types: Iterable<string>, takenOf: (type: string) => Whole): Excess {
+export function aboveMaximum({ max }: Queue, types: Iterable<string>, takenOf: (type: string) => Whole): QueueExcess {
   const excess: (readonly [string, Whole])[] = [];
   if (max.size === 0) return excess;
   for (const type of types) {

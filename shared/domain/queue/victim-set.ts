@@ -2,7 +2,7 @@ import { larger, minus, plus, times, type Whole } from '#shared/domain/quantity/
 import type { RunningPod } from './queue-pod.ts';
 
 /** A pod that may go, as numbers. Candidates with the same profile give and cost the same. */
-export interface Candidate {
+export interface VictimCandidate {
   readonly pod: RunningPod;
   readonly profile: Profile;
 }
@@ -17,7 +17,7 @@ export interface Profile {
 /** The search on one node. */
 export interface VictimSearch {
   /** Whoever goes first comes first. */
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly VictimCandidate[];
   /** What has to come free; at most 0 where enough is. */
   readonly needs: readonly Whole[];
   /** What queues have above their guarantees; none may end below 0. */
@@ -113,14 +113,14 @@ function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
 }
 
 /** Fewer candidates than this are not enough; `Infinity` where all of them are not. In doubles, rounded down. */
-export function leastSize(candidates: readonly Candidate[], needs: readonly Whole[]): number {
+export function leastSize(candidates: readonly VictimCandidate[], needs: readonly Whole[]): number {
   let least = 1;
   for (let need = 0; need < needs.length; need += 1) {
     const wanted = Number(needs[need]) * (1 - PRECISION);
     let sum = 0;
     let most = 0;
     for (let index = 0; index < candidates.length; index += 1) {
-      const amount = Number((candidates[index] as Candidate).profile.gives[need]);
+      const amount = Number((candidates[index] as VictimCandidate).profile.gives[need]);
       sum += amount;
       if (amount > most) most = amount;
     }
@@ -138,7 +138,7 @@ function choose(attempt: Attempt, limit: number, size: number): boolean {
     if (attempt.stepsLeft <= 0) return false;
     // A twin that comes earlier would do as well, so all of them are in the set, too.
     if ((attempt.twins[index] as number) >= size || !canReach(attempt, index, size)) continue;
-    const candidate = attempt.search.candidates[index] as Candidate;
+    const candidate = attempt.search.candidates[index] as VictimCandidate;
     if (!mayTake(attempt, candidate)) continue;
     take(attempt, candidate, 1);
     if (choose(attempt, index, size - 1)) return true;
@@ -155,7 +155,7 @@ function isAccepted(attempt: Attempt): boolean {
 
 /** Whether so many candidates up to this one could be enough. */
 function canReach({ left, most, search }: Attempt, index: number, size: number): boolean {
-  const { gives } = (search.candidates[index] as Candidate).profile;
+  const { gives } = (search.candidates[index] as VictimCandidate).profile;
   for (let need = 0; need < left.length; need += 1) {
     const others = size === 1 ? 0 : times((most[index] as readonly Whole[])[need] as Whole, size - 1);
     if (plus(gives[need] as Whole, others) < (left[need] as Whole)) return false;
@@ -163,13 +163,13 @@ function canReach({ left, most, search }: Attempt, index: number, size: number):
   return true;
 }
 
-function mayTake({ budgets, reserves }: Attempt, { pod, profile }: Candidate): boolean {
+function mayTake({ budgets, reserves }: Attempt, { pod, profile }: VictimCandidate): boolean {
   for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] as Whole)) return false;
   return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
 }
 
 /** Takes a candidate, or puts the last one back with -1. */
-function take(attempt: Attempt, { pod, profile }: Candidate, times: 1 | -1): void {
+function take(attempt: Attempt, { pod, profile }: VictimCandidate, times: 1 | -1): void {
   const { budgets, left, reserves, taken } = attempt;
   const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
   for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] as Whole, amount);
@@ -191,8 +191,8 @@ function reducedSet(search: VictimSearch): readonly RunningPod[] | undefined {
   return chosen.length <= search.maxSize && search.accepts(victims) ? victims : undefined;
 }
 
-function takeInOrder(attempt: Attempt): Candidate[] | undefined {
-  const chosen: Candidate[] = [];
+function takeInOrder(attempt: Attempt): VictimCandidate[] | undefined {
+  const chosen: VictimCandidate[] = [];
   for (const candidate of attempt.search.candidates) {
     if (attempt.left.every((left) => left <= 0)) return chosen;
     if (!mayTake(attempt, candidate)) continue;
@@ -202,7 +202,7 @@ function takeInOrder(attempt: Attempt): Candidate[] | undefined {
   return attempt.left.every((left) => left <= 0) ? chosen : undefined;
 }
 
-function isEnough({ needs }: VictimSearch, chosen: readonly Candidate[]): boolean {
+function isEnough({ needs }: VictimSearch, chosen: readonly VictimCandidate[]): boolean {
   return needs.every((amount, need) => {
     return chosen.reduce<Whole>((left, { profile }) => minus(left, profile.gives[need] as Whole), amount) <= 0;
   });

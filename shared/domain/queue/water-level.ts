@@ -1,7 +1,7 @@
 import { minus, plus, shareOf, type Whole } from '#shared/domain/quantity/whole.ts';
 
 /** What bounds one queue in one resource type; the ceiling is not below the floor, nothing is negative. */
-export interface Share {
+export interface ShareBounds {
   readonly weight: number;
   readonly floor: Whole;
   readonly ceiling: Whole;
@@ -9,7 +9,7 @@ export interface Share {
 
 /** Shares that are not decided yet, by number, and what is left for them. */
 interface Undecided {
-  readonly shares: readonly Share[];
+  readonly shares: readonly ShareBounds[];
   /** Decided amounts. */
   readonly amounts: Whole[];
   open: number[];
@@ -34,7 +34,7 @@ interface Level {
  * Every round tries the level that the open shares have by themselves, and decides those on the side on which the sum is
  * wrong. The gap to the level shrinks with each round, so that rounds are few.
  */
-export function fillToLevel(shares: readonly Share[], total: Whole): readonly Whole[] {
+export function fillToLevel(shares: readonly ShareBounds[], total: Whole): readonly Whole[] {
   const state = openShares(shares, total);
   if (state.rest <= sumOf(state, ({ floor }) => floor)) return state.amounts;
   if (state.rest >= sumOf(state, ({ ceiling }) => ceiling)) decide(state, state.open, ({ ceiling }) => ceiling);
@@ -42,7 +42,7 @@ export function fillToLevel(shares: readonly Share[], total: Whole): readonly Wh
   return state.amounts;
 }
 
-function openShares(shares: readonly Share[], total: Whole): Undecided {
+function openShares(shares: readonly ShareBounds[], total: Whole): Undecided {
   const amounts: Whole[] = [];
   const open: number[] = [];
   let weight = 0;
@@ -57,9 +57,9 @@ function openShares(shares: readonly Share[], total: Whole): Undecided {
   return { shares, amounts, open, weight, rest };
 }
 
-function sumOf({ open, shares }: Undecided, amountOf: (share: Share) => Whole): Whole {
+function sumOf({ open, shares }: Undecided, amountOf: (share: ShareBounds) => Whole): Whole {
   let sum: Whole = 0;
-  for (const index of open) sum = plus(sum, amountOf(shares[index] as Share));
+  for (const index of open) sum = plus(sum, amountOf(shares[index] as ShareBounds));
   return sum;
 }
 
@@ -80,7 +80,7 @@ function fillOnce(state: Undecided): void {
 function compareWithLevel({ open, rest, shares, weight }: Undecided): Level {
   const level: Level = { above: [], below: [], between: [] };
   for (const index of open) {
-    const share = shares[index] as Share;
+    const share = shares[index] as ShareBounds;
     const amount = shareOf(rest, share.weight, weight);
     if (amount < share.floor) level.below.push(index);
     else if (amount >= share.ceiling) level.above.push(index);
@@ -94,20 +94,20 @@ function isLevelTooHigh(state: Undecided, below: readonly number[], above: reado
   let bounded: Whole = 0;
   let weight = 0;
   for (const index of below) {
-    bounded = plus(bounded, (state.shares[index] as Share).floor);
-    weight += (state.shares[index] as Share).weight;
+    bounded = plus(bounded, (state.shares[index] as ShareBounds).floor);
+    weight += (state.shares[index] as ShareBounds).weight;
   }
   for (const index of above) {
-    bounded = plus(bounded, (state.shares[index] as Share).ceiling);
-    weight += (state.shares[index] as Share).weight;
+    bounded = plus(bounded, (state.shares[index] as ShareBounds).ceiling);
+    weight += (state.shares[index] as ShareBounds).weight;
   }
   return bounded > shareOf(state.rest, weight, state.weight);
 }
 
-function decide(state: Undecided, indexes: readonly number[], amountOf: (share: Share) => Whole): void {
+function decide(state: Undecided, indexes: readonly number[], amountOf: (share: ShareBounds) => Whole): void {
   if (state.open === indexes) state.open = [];
   for (const index of indexes) {
-    const share = state.shares[index] as Share;
+    const share = state.shares[index] as ShareBounds;
     const amount = amountOf(share);
     state.amounts[index] = amount;
     state.rest = minus(state.rest, amount);
@@ -120,13 +120,13 @@ function divide(state: Undecided): void {
   const { amounts, open, rest, shares, weight } = state;
   let left = rest;
   for (const index of open) {
-    const amount = shareOf(rest, (shares[index] as Share).weight, weight);
+    const amount = shareOf(rest, (shares[index] as ShareBounds).weight, weight);
     amounts[index] = amount;
     left = minus(left, amount);
   }
   for (const index of open) {
     if (left <= 0) break;
-    if (!isRounded(rest, (shares[index] as Share).weight, weight)) continue;
+    if (!isRounded(rest, (shares[index] as ShareBounds).weight, weight)) continue;
     amounts[index] = plus(amounts[index] as Whole, 1);
     left = minus(left, 1);
   }

@@ -36,7 +36,7 @@ interface Pack extends Pick<RankingKey, 'placeOf' | 'refine'> {
 }
 
 /** Whole numbers up to here are exact in a double. */
-const MOST_PLACES = 2 ** 53;
+const MAX_PLACES = 2 ** 53;
 const SAME: Pack = { placeOf: () => 0, places: 1, refine: undefined };
 
 /**
@@ -93,7 +93,7 @@ function packOf({ placeOf, range, refine }: RankingKey): Pack {
 }
 
 function fitTogether(left: Pack, right: Pack): boolean {
-  return left.refine === undefined && left.places * right.places <= MOST_PLACES;
+  return left.refine === undefined && left.places * right.places <= MAX_PLACES;
 }
 
 function join(left: Pack, right: Pack): Pack {

@@ -6,8 +6,8 @@ import { findSocialPods, interPodScores } from './inter-pod-scores.ts';
 import { REASONS } from './messages.ts';
 import { type PassCluster, type PassNode, scoredAmounts, type Sums, sumsWithout } from './pass-cluster.ts';
 import { createNamespaceViews, type PodAwareFit, podAwareFit, relatedMove } from './pod-aware-fit.ts';
-import type { RunningPod } from './running-pod.ts';
-import { type Demand, normalizedScore, rawScores, rawSpread, resourceScore } from './scheduler-scores.ts';
+import type { MovablePod } from './running-pod.ts';
+import { type PodDemand, normalizedScore, rawScores, rawSpread, resourceScore } from './scheduler-scores.ts';
 import { type Arrival, spreadScores } from './spread-scores.ts';
 import { createStaticFits, type StaticFit } from './static-fit.ts';
 
@@ -22,7 +22,7 @@ export interface Guesser {
   readonly cluster: PassCluster;
   /** The moves of the pass so far. */
   readonly arrivals: readonly Arrival[];
-  readonly guess: (pod: RunningPod, avoided: ReadonlySet<string>) => Steps<PlacementGuess>;
+  readonly guess: (pod: MovablePod, avoided: ReadonlySet<string>) => Steps<PlacementGuess>;
 }
 
 /** Prepares guesses on a cluster; `arrivals` may grow afterwards. */
@@ -30,7 +30,7 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
   const staticFitOf = createStaticFits(cluster.nodes);
   const social = yield* findSocialPods(cluster);
   const views = createNamespaceViews(cluster.snapshot);
-  function* guess(pod: RunningPod, avoided: ReadonlySet<string>): Steps<PlacementGuess> {
+  function* guess(pod: MovablePod, avoided: ReadonlySet<string>): Steps<PlacementGuess> {
     const related = relatedMove(cluster.snapshot, pod.placed, arrivals);
     if (related !== undefined) return unplaced(REASONS.relatedMove({ pod: nameOf(related.placed.pod) }));
     const question: Question = {
@@ -52,22 +52,22 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
 }
 
 interface Question {
-  readonly pod: RunningPod;
+  readonly pod: MovablePod;
   /** Nodes with an avoid entry for the owner, its present node among them. */
   readonly avoided: ReadonlySet<string>;
-  readonly demand: Demand;
+  readonly demand: PodDemand;
   readonly fit: StaticFit;
   readonly sumsOf: (node: PassNode) => Sums;
   readonly podAware: PodAwareFit | undefined;
 }
 
 /** A StatefulSet makes the replacement once the old pod is gone, others as soon as it terminates. */
-function isReplacedOnceGone({ owner }: RunningPod): boolean {
+function isReplacedOnceGone({ owner }: MovablePod): boolean {
   return owner.key.kind === 'StatefulSet';
 }
 
 /** What the nodes hold when the replacement is placed. */
-function sumsFor(pod: RunningPod): Question['sumsOf'] {
+function sumsFor(pod: MovablePod): Question['sumsOf'] {
   if (!isReplacedOnceGone(pod)) return ({ held }) => held;
   const { node, placed } = pod;
   const source = sumsWithout(node.later, placed);

@@ -13,7 +13,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
-import type { LimitsOf, RateLimit } from './restraint.ts';
+import type { LimitsOf, RemovalRate } from './restraint.ts';
 
 /** What limits are counted on, by namespace. */
 export interface LimitSources {
@@ -47,7 +47,7 @@ export function limitsIn(snapshot: ClusterSnapshot, counted: CountedLimits, now:
  */
 export function createPodLimits(sources: LimitSources): LimitsOf {
   const limitsOf = memoize(sources.limits);
-  const known = new Map<string, RateLimit>();
+  const known = new Map<string, RemovalRate>();
   return (pod) =>
     rulesOf(pod, limitsOf(pod.namespace)).map((rule) => {
       const id = `${pod.namespace}/${rule.key}`;

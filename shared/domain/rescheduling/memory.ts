@@ -12,8 +12,8 @@ const HOUR_MS = 3_600_000;
 /** How long an owner is left alone, and how long a move is remembered. */
 export const STOP_MS = 24 * HOUR_MS;
 /** Moves that are remembered of one owner, and owners altogether: the newest ones. */
-const MOST_MOVES = 32;
-const MOST_OWNERS = 5_000;
+const MAX_MOVES = 32;
+const MAX_OWNERS = 5_000;
 const RETURNS_TO_STOP = 2;
 const MISSES_TO_STOP = 3;
 const MISSED_PASSES = 3;
@@ -229,9 +229,9 @@ export function rememberMoves(
   for (const { owner, move } of moves) {
     const known = owners.get(owner) ?? { moves: [], stop: undefined };
     owners.delete(owner);
-    owners.set(owner, { ...known, moves: [...known.moves, move].slice(-MOST_MOVES) });
+    owners.set(owner, { ...known, moves: [...known.moves, move].slice(-MAX_MOVES) });
   }
-  const excess = Math.max(0, owners.size - MOST_OWNERS);
+  const excess = Math.max(0, owners.size - MAX_OWNERS);
   for (const id of [...owners.keys()].slice(0, excess)) owners.delete(id);
   return { ...memory, owners };
 }

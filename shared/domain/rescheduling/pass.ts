@@ -5,8 +5,8 @@ import type { PastMove, ReschedulingMemory } from './memory.ts';
 import type { OwnerGroup } from './owner-groups.ts';
 import type { PassCluster, PassNode } from './pass-cluster.ts';
 import type { PolicyKind, ReschedulingPolicy } from './policy.ts';
-import type { Account, LimitsOf } from './restraint.ts';
-import type { MoveRules, RunningPod } from './running-pod.ts';
+import type { PassRestraints, LimitsOf } from './restraint.ts';
+import type { MoveRules, MovablePod } from './running-pod.ts';
 import type { Arrival } from './spread-scores.ts';
 
 /** What a pass decides on. */
@@ -27,7 +27,7 @@ export interface PassInput {
 /** One move: an eviction whose replacement kube-scheduler is expected to place better. Nothing is promised. */
 export interface Move {
   readonly policy: PolicyKind;
-  readonly pod: RunningPod;
+  readonly pod: MovablePod;
   readonly from: string;
   /** Where the replacement is expected; several nodes that score alike. */
   readonly expectedOn: readonly string[];
@@ -60,7 +60,7 @@ export interface OverTarget {
   readonly held: Because | undefined;
 }
 
-export interface PassResult {
+export interface ReschedulingResult {
   readonly moves: readonly Move[];
   readonly overTarget: readonly OverTarget[];
   readonly keptAway: readonly KeepAway[];
@@ -76,7 +76,7 @@ export interface PassResult {
 export interface Pass {
   readonly input: PassInput;
   readonly memory: ReschedulingMemory;
-  readonly account: Account;
+  readonly account: PassRestraints;
   readonly guesser: Guesser;
   readonly arrivals: Arrival[];
   readonly moves: { readonly move: Move; readonly past: PastMove }[];

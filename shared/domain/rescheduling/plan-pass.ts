@@ -2,7 +2,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { unevenness } from './load.ts';
 import { rememberMoves, settleMoves } from './memory.ts';
-import type { Pass, PassInput, PassResult } from './pass.ts';
+import type { Pass, PassInput, ReschedulingResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
 import { countReadings, nodesOverTarget } from './policies/underused.ts';
@@ -15,7 +15,7 @@ import { servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
 
 /** Plans one pass. The cluster is changed as if the moves were made; each is planned on what the earlier ones leave. */
-export function* planPass(input: PassInput): Steps<PassResult> {
+export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   const { cluster, policy } = input;
   const before = unevenness(cluster);
   const settled = settleMoves(input.memory, cluster, {

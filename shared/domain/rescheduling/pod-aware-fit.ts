@@ -3,7 +3,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
-import { nodePorts, type PodAwareFilter, type Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import { nodePorts, type PodAwareFilter, type FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
@@ -13,7 +13,7 @@ import { matcherOf, type Arrival } from './spread-scores.ts';
 import type { PassNode } from './pass-cluster.ts';
 
 /** Why the pods of a node keep the replacement off it; `undefined` where they do not. */
-export type PodAwareFit = (node: PassNode) => Refusal | undefined;
+export type PodAwareFit = (node: PassNode) => FilterRefusal | undefined;
 
 /** The part of a cluster that rules about pods of one namespace count: all nodes, with the pods of the namespace. */
 export type NamespaceView = (namespace: string) => Steps<ClusterSnapshot>;
@@ -88,7 +88,7 @@ export function* podAwareFit(
   return ({ entry }) => firstRefusal(filters, entry);
 }
 
-function firstRefusal(filters: readonly PodAwareFilter[], entry: PassNode['entry']): Refusal | undefined {
+function firstRefusal(filters: readonly PodAwareFilter[], entry: PassNode['entry']): FilterRefusal | undefined {
   for (const filter of filters) {
     const refusal = filter.open(entry).refusal();
     if (refusal !== undefined) return refusal;

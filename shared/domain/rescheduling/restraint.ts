@@ -7,26 +7,26 @@ import { REASONS } from './messages.ts';
 import type { OwnerGroup } from './owner-groups.ts';
 import type { PassCluster } from './pass-cluster.ts';
 import type { Restraint } from './policy.ts';
-import type { RunningPod } from './running-pod.ts';
+import type { MovablePod } from './running-pod.ts';
 
 /** A rate that no PodDisruptionBudget knows: how many more pods may be removed now. */
-export interface RateLimit {
+export interface RemovalRate {
   readonly name: string;
   readonly left: number;
 }
 
 /** The limits that cover a pod, each the same object for all of its pods. */
-export type LimitsOf = (pod: Pod) => readonly RateLimit[];
+export type LimitsOf = (pod: Pod) => readonly RemovalRate[];
 
 /** In milliseconds: within it, only a share of an owner's pods may be disrupted, whatever the cause. */
 export const OWNER_WINDOW_MS = 300_000;
 
 /** What holds moves back, counted over one pass. */
-export interface Account {
+export interface PassRestraints {
   /** Why a pod must not be moved now; `undefined` where it may. */
-  readonly holds: (pod: RunningPod) => Because | undefined;
+  readonly holds: (pod: MovablePod) => Because | undefined;
   /** Counts a planned move. */
-  readonly debit: (pod: RunningPod) => void;
+  readonly debit: (pod: MovablePod) => void;
   readonly memoryOf: (owner: OwnerGroup) => OwnerMemory | undefined;
   /** When the owner was last disrupted, as far as its pods show. */
   readonly disruptedAt: (owner: OwnerGroup) => number;
@@ -45,7 +45,7 @@ export function openAccount(
   cluster: PassCluster,
   memory: ReschedulingMemory,
   { restraint, limitsOf }: { readonly restraint: Restraint; readonly limitsOf: LimitsOf },
-): Account {
+): PassRestraints {
   const planned = new Map<OwnerGroup, number>();
   const debits = new Map<object, number>();
   const counts = new Map<OwnerGroup, OwnerCount>();
@@ -133,7 +133,7 @@ function whyBudget(
   return REASONS.budgetSpent({ budget: name, allowed: allowed - used(entry), unused });
 }
 
-function whyLimit(limits: readonly RateLimit[], used: (key: object) => number): Because | undefined {
+function whyLimit(limits: readonly RemovalRate[], used: (key: object) => number): Because | undefined {
   const spent = limits.find((limit) => limit.left - used(limit) < 1);
   if (spent === undefined) return undefined;
   const found = { limit: spent.name, left: spent.left - used(spent) };

@@ -7,13 +7,13 @@ import type { ReschedulingMemory } from './memory.ts';
 import { type Measurements, NO_MEASUREMENTS, readCluster, type ReadOptions } from './pass-cluster.ts';
 import type { OwnerGroup } from './owner-groups.ts';
 import { planPass } from './plan-pass.ts';
-import type { PassInput, PassResult } from './pass.ts';
+import type { PassInput, ReschedulingResult } from './pass.ts';
 import type { ReschedulingPolicy } from './policy.ts';
 
 /** Moves that one policy makes a minute at most. */
 export const MOVES_PER_MINUTE = 5;
 /** Moves that a pass without evictions shows. */
-const MOST_SHOWN = 25;
+const MAX_SHOWN = 25;
 
 /** What a pass is asked with, beside the cluster and the policy. */
 export interface PassRequest extends Pick<PassInput, 'rules'> {
@@ -30,8 +30,8 @@ export interface PassRequest extends Pick<PassInput, 'rules'> {
 export function* runPass(
   snapshot: ClusterSnapshot,
   policy: ReschedulingPolicy,
-  { now, memory, rules, limitsOf = () => [], measurements = NO_MEASUREMENTS, most = MOST_SHOWN }: PassRequest,
-): Steps<PassResult> {
+  { now, memory, rules, limitsOf = () => [], measurements = NO_MEASUREMENTS, most = MAX_SHOWN }: PassRequest,
+): Steps<ReschedulingResult> {
   const cluster = yield* readCluster(snapshot, measurements, { now, isSelected: nodesOf(policy) });
   const avoidedBy = avoidedIn(snapshot, now);
   return yield* planPass({

@@ -14,7 +14,7 @@ declare const isRunning: unique symbol;
  * A pod that runs on a node and that nothing protects from being moved. Only `runningPod` makes one, so that no policy can
  * name a pending pod, make room for one, or pass over a protection (S0-30).
  */
-export interface RunningPod {
+export interface MovablePod {
   readonly [isRunning]: true;
   readonly placed: PlacedPod;
   readonly node: PassNode;
@@ -27,7 +27,7 @@ export interface MoveRules extends ProtectionRules {
 }
 
 export type Movable =
-  { readonly kind: 'movable'; readonly pod: RunningPod } | { readonly kind: 'stays'; readonly because: Because };
+  { readonly kind: 'movable'; readonly pod: MovablePod } | { readonly kind: 'stays'; readonly because: Because };
 
 /** A pod that a policy may name, or why it is never moved; `undefined` for one that is not running or already leaves. */
 export function runningPod(
@@ -42,7 +42,7 @@ export function runningPod(
   if (because !== undefined) return { kind: 'stays', because };
   const owner = cluster.owners.of(pod);
   if (owner === undefined) return { kind: 'stays', because: REASONS.noController({}) };
-  return { kind: 'movable', pod: { placed, node, owner } as RunningPod };
+  return { kind: 'movable', pod: { placed, node, owner } as MovablePod };
 }
 
 const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];

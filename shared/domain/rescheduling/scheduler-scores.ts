@@ -10,13 +10,13 @@ const MAX_SCORE = 100;
 const WEIGHTS = { taints: 3, nodeAffinity: 2, spread: 2, interPod: 2 } as const;
 
 /** What a pod would add to a node: as the filters count it, and as the scores do. */
-export interface Demand {
+export interface PodDemand {
   readonly row: readonly Whole[];
   readonly scored: readonly [cpu: number, memory: number];
 }
 
 /** LeastAllocated and BalancedAllocation, weight 1 each. `plugins/noderesources`. */
-export function resourceScore({ capacity }: PassNode, sums: Sums, { row, scored }: Demand): number {
+export function resourceScore({ capacity }: PassNode, sums: Sums, { row, scored }: PodDemand): number {
   const cpu = capacity[CPU] as number;
   const memory = capacity[MEMORY] as number;
   const least = leastAllocated(

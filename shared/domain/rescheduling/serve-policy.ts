@@ -12,18 +12,18 @@ import type { Wish, WishGroup } from './policies/wish.ts';
 import type { PolicyKind } from './policy.ts';
 
 /** Nodes that a pass looks at in all of its guesses, so that a large cluster takes no longer than it may. */
-const MOST_LOOKS = 150_000;
+const MAX_LOOKS = 150_000;
 /** Candidates that are compared for one move. */
-const MOST_COMPARED = 60;
+const MAX_COMPARED = 60;
 /** Reasons that a pass keeps. */
-const MOST_STAYS = 2_000;
+const MAX_STAYS = 2_000;
 
 /** Makes the moves of one policy: the most urgent group first, each move planned on what the earlier ones leave. */
 export function* servePolicy(pass: Pass, kind: PolicyKind, groups: readonly WishGroup[]): Steps<void> {
   const { rate } = pass.memory.policies.get(kind) ?? FRESH_POLICY;
   const most = Math.min(pass.input.most, pass.moves.length + Math.ceil(pass.input.most * rate));
   const open = new Map<WishGroup, readonly Wish[] | undefined>(groups.map((group) => [group, undefined]));
-  while (open.size > 0 && pass.moves.length < most && pass.looks < MOST_LOOKS) {
+  while (open.size > 0 && pass.moves.length < most && pass.looks < MAX_LOOKS) {
     const group = mostUrgent(open);
     const wishes = group.urgency() > 0 ? (open.get(group) ?? group.wishes()) : [];
     const rest = yield* moveOne(
@@ -45,9 +45,9 @@ function mostUrgent(open: ReadonlyMap<WishGroup, unknown>): WishGroup {
 /** What is left once the pass may move no more, or has looked at as many nodes as it may. */
 function* keepRest(pass: Pass, open: ReadonlyMap<WishGroup, readonly Wish[] | undefined>): Steps<void> {
   const { most } = pass.input;
-  const because = pass.looks >= MOST_LOOKS ? REASONS.notExamined({}) : REASONS.passLimit({ most });
+  const because = pass.looks >= MAX_LOOKS ? REASONS.notExamined({}) : REASONS.passLimit({ most });
   for (const [group, wishes] of open) {
-    if (pass.stays.length >= MOST_STAYS) return;
+    if (pass.stays.length >= MAX_STAYS) return;
     const left = group.urgency() > 0 ? (wishes ?? group.wishes()) : [];
     for (const wish of left) if (wish.worth() > 0) keep(pass, wish, because);
     yield;
@@ -60,7 +60,7 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
   const places: Place[] = [];
   const compared = comparedFor(pass);
   for (const wish of inOrder(pass, wishes)) {
-    if (places.length >= compared || pass.looks >= MOST_LOOKS) break;
+    if (places.length >= compared || pass.looks >= MAX_LOOKS) break;
     const place = yield* findPlace(pass, wish);
     yield;
     if (place.kind === 'place') places.push(place);
@@ -88,8 +88,8 @@ function isBetter({ input: { cluster } }: Pass, one: Place, other: Place): boole
 }
 
 function comparedFor({ input: { cluster, most } }: Pass): number {
-  const affordable = Math.floor(MOST_LOOKS / (cluster.nodes.length * Math.max(1, most)));
-  return Math.min(MOST_COMPARED, Math.max(1, affordable));
+  const affordable = Math.floor(MAX_LOOKS / (cluster.nodes.length * Math.max(1, most)));
+  return Math.min(MAX_COMPARED, Math.max(1, affordable));
 }
 
 /** What it is worth decides first, in steps of a half; then the owner that was disrupted longest ago (S3-8). */
@@ -196,7 +196,7 @@ function sourceLoad({ input: { cluster, policy } }: Pass, node: PassNode): reado
 }
 
 function keep({ stays }: Pass, { pod, policy, isOptional }: Wish, because: Because): void {
-  if (isOptional === true || stays.length >= MOST_STAYS) return;
+  if (isOptional === true || stays.length >= MAX_STAYS) return;
   const { namespace, name } = pod.placed.pod;
   stays.push({ pod: `${namespace}/${name}`, node: pod.node.name, policy, because });
 }

@@ -5,7 +5,7 @@ import { toleratesNode, wantedNodes } from '#shared/domain/preemption/filters/no
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
-import type { RunningPod } from './running-pod.ts';
+import type { MovablePod } from './running-pod.ts';
 
 /** One constraint that only scores, with the nodes of the pods that it counts. */
 interface SoftConstraint {
@@ -29,7 +29,7 @@ const DEFAULTS = [
  */
 export function spreadScores(
   cluster: PassCluster,
-  pod: RunningPod,
+  pod: MovablePod,
   feasible: readonly PassNode[],
   arriving: readonly Arrival[],
 ): Float64Array | undefined {
@@ -59,7 +59,7 @@ export interface Arrival {
 
 function defaults(
   cluster: PassCluster,
-  { owner, placed }: RunningPod,
+  { owner, placed }: MovablePod,
   arriving: readonly Arrival[],
 ): readonly SoftConstraint[] {
   const isWanted = wantedNodes(placed.pod);

@@ -2,7 +2,7 @@ import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disrupti
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
-import type { KeepAway, PassResult } from './pass.ts';
+import type { KeepAway, ReschedulingResult } from './pass.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
 
 /** What a ReschedulingPolicy says of its last pass. It tells what was looked at and decided, never what will be. */
@@ -75,12 +75,12 @@ export interface PolicyStatus {
 }
 
 /** An object of at most some KiB, whatever the cluster. */
-const MOST = { moves: 20, left: 20, overTarget: 20, keptAway: 20, stopped: 20 } as const;
+const MAX_COUNTS = { moves: 20, left: 20, overTarget: 20, keptAway: 20, stopped: 20 } as const;
 
 /** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
 
-export function statusOf(result: PassResult, { now, mode, moved, evicted }: CarriedOut): ReschedulingStatus {
+export function statusOf(result: ReschedulingResult, { now, mode, moved, evicted }: CarriedOut): ReschedulingStatus {
   const { moves, stays, keptAway, considered, memory } = result;
   return {
     lastPass: now,
@@ -88,12 +88,12 @@ export function statusOf(result: PassResult, { now, mode, moved, evicted }: Carr
     considered,
     planned: moves.length,
     moved,
-    moves: moves.slice(0, MOST.moves).map(moveStatus),
+    moves: moves.slice(0, MAX_COUNTS.moves).map(moveStatus),
     evicted: evicted.slice(-MAX_EVICTED),
-    left: countReasons(stays.map(({ because }) => because)).slice(0, MOST.left),
-    overTarget: overTargetStatus(result).slice(0, MOST.overTarget),
-    keptAway: keptAway.slice(0, MOST.keptAway).map(keptAwayStatus),
-    stopped: stoppedOwners(memory).slice(0, MOST.stopped),
+    left: countReasons(stays.map(({ because }) => because)).slice(0, MAX_COUNTS.left),
+    overTarget: overTargetStatus(result).slice(0, MAX_COUNTS.overTarget),
+    keptAway: keptAway.slice(0, MAX_COUNTS.keptAway).map(keptAwayStatus),
+    stopped: stoppedOwners(memory).slice(0, MAX_COUNTS.stopped),
     policies: POLICY_KINDS.flatMap((policy) => {
       const known = memory.policies.get(policy);
       return known === undefined ? [] : [{ policy, ...rounded(known) }];
@@ -102,7 +102,14 @@ export function statusOf(result: PassResult, { now, mode, moved, evicted }: Carr
 }
 
 /** A move as it is shown. */
-export function moveStatus({ pod, policy, from, expectedOn, gain, because }: PassResult['moves'][number]): MoveStatus {
+export function moveStatus({
+  pod,
+  policy,
+  from,
+  expectedOn,
+  gain,
+  because,
+}: ReschedulingResult['moves'][number]): MoveStatus {
   const { namespace, name } = pod.placed.pod;
   return {
     pod: `${namespace}/${name}`,
@@ -116,7 +123,7 @@ export function moveStatus({ pod, policy, from, expectedOn, gain, because }: Pas
 
 /** What a status says of a move that was carried out. Names of pods in other namespaces are not disclosed: the reason goes into a record. */
 export function evictedPod(
-  { pod, from, because }: PassResult['moves'][number],
+  { pod, from, because }: ReschedulingResult['moves'][number],
   decision: string,
   at: Instant,
 ): EvictedPod {
@@ -135,7 +142,7 @@ export function evictedPod(
 }
 
 /** The nodes that a pass leaves above their target, as they are shown. */
-export function overTargetStatus({ overTarget, stays }: PassResult): readonly OverTargetStatus[] {
+export function overTargetStatus({ overTarget, stays }: ReschedulingResult): readonly OverTargetStatus[] {
   const byNode = Map.groupBy(
     stays.filter(({ policy }) => policy === 'underused'),
     ({ node }) => node,
@@ -163,7 +170,7 @@ export function countReasons(reasons: readonly Because[]): readonly LeftStatus[]
   return counted.toSorted((a, b) => b.count - a.count);
 }
 
-function stoppedOwners({ owners }: PassResult['memory']): readonly StoppedOwner[] {
+function stoppedOwners({ owners }: ReschedulingResult['memory']): readonly StoppedOwner[] {
   return [...owners].flatMap(([id, { stop }]) => {
     if (stop === undefined) return [];
     const [owner = id] = id.split(' ');

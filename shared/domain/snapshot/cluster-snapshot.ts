@@ -2,7 +2,7 @@ import { createColumns, type ResourceColumns } from '#shared/domain/quantity/res
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { StalledResource } from '#shared/domain/pressure/signal.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';
 
@@ -34,7 +34,7 @@ export interface ClusterSnapshot {
   readonly budgetSlots: (BudgetEntry | undefined)[];
   readonly freeBudgetSlots: number[];
   /** Pods that kubelets refused, by UID, the oldest first. They take no room, and controllers replace them. */
-  readonly refusals: Map<string, Refusal>;
+  readonly refusals: Map<string, KubeletRefusal>;
   /** Labels by namespace name. */
   readonly namespaces: Map<string, ReadonlyMap<string, string>>;
   /** By node name, also of nodes that are not known. */
@@ -87,7 +87,7 @@ export function forgetSheet(snapshot: ClusterSnapshot, nodeName: string): void {
 }
 
 /** A pod that the kubelet of its node refused to run. */
-export interface Refusal {
+export interface KubeletRefusal {
   readonly node: string;
   readonly owner: OwnerKey;
   readonly reason: string;
@@ -137,7 +137,7 @@ interface AvoidedOwner {
 const SECOND = 1000;
 
 /** How old a report of a node's agent may be, in milliseconds (docs/decisions/0016-status-writes.md). */
-export const LONGEST_AGE_MS = {
+export const MAX_AGE_MS = {
   /** While a threshold is met the agent reports every 20 s. */
   underPressure: 60 * SECOND,
   /** Otherwise every two minutes. */
@@ -148,11 +148,11 @@ export const LONGEST_AGE_MS = {
 export function isFreshReport(
   observedAt: Instant | undefined,
   now: Instant,
-  longestAgeMs: number = LONGEST_AGE_MS.underPressure,
+  longestAgeMs: number = MAX_AGE_MS.underPressure,
 ): boolean {
   if (observedAt === undefined) return false;
   const ageMs = now - observedAt;
-  return ageMs >= -MOST_SKEW_MS && ageMs <= longestAgeMs;
+  return ageMs >= -MAX_SKEW_MS && ageMs <= longestAgeMs;
 }
 
 /** A namespace, which decisions only select by its labels. */

@@ -34,13 +34,13 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
 }
 
 /** A controller whose pods a kubelet refuses makes new ones without end, so only the latest are kept. */
-const MOST_REFUSALS = 2_000;
+const MAX_REFUSALS = 2_000;
 
 function noteRefusal({ refusals }: ClusterSnapshot, pod: Pod): void {
   const { phase, reason = '', startTime } = pod.status;
   const owner = ownerKeyOf(pod);
   if (phase !== 'Failed' || !isKubeletRefusal(reason) || owner === undefined || startTime === undefined) return;
-  putBounded(refusals, MOST_REFUSALS, [podKey(pod), { node: placeOf(pod), owner, reason, at: startTime }]);
+  putBounded(refusals, MAX_REFUSALS, [podKey(pod), { node: placeOf(pod), owner, reason, at: startTime }]);
 }
 
 /** The budgets of a namespace. */

@@ -98,9 +98,9 @@ export function celList(names: readonly string[]): string {
 }
 
 /** A pod with more cannot be judged, and is refused; more than a node could run. */
-const MOST_CONTAINERS = ROW * ROW;
+const MAX_CONTAINERS = ROW * ROW;
 /** A QoS class is not longer. */
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /**
  * A QoS class in the status of a new pod must be what follows from its requests and limits (shared/domain/pod/qos.ts).
@@ -135,12 +135,12 @@ export const QOS_VARIABLES: readonly CelVariable[] = [
   celVariable(
     'qosFault',
     "!params.spec.checkQosClass || variables.givenQos == '' ? '' :",
-    `size(variables.parts) > ${MOST_CONTAINERS} ?`,
-    `  params.spec.messagePrefix + 'status.qosClass cannot be checked on a pod with more than ${MOST_CONTAINERS} containers' :`,
+    `size(variables.parts) > ${MAX_CONTAINERS} ?`,
+    `  params.spec.messagePrefix + 'status.qosClass cannot be checked on a pod with more than ${MAX_CONTAINERS} containers' :`,
     "variables.givenQos == variables.qosClass ? '' :",
     "  params.spec.messagePrefix + 'status.qosClass must be `' + variables.qosClass +",
     "    '`, which follows from the pod\\'s requests and limits, not ' +",
-    `    (size(variables.givenQos) > ${LONGEST_SHOWN} ? 'a longer text' : '\`' + variables.givenQos + '\`')`,
+    `    (size(variables.givenQos) > ${MAX_SHOWN_LENGTH} ? 'a longer text' : '\`' + variables.givenQos + '\`')`,
   ),
 ];
 

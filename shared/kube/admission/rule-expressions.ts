@@ -12,7 +12,7 @@ import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.t
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE, TAKES_POD } from './chosen-class.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
-const MOST_GROUPS = ROW * ROW;
+const MAX_GROUPS = ROW * ROW;
 
 /** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
 export function heldRules(account: string): readonly CelVariable[] {
@@ -29,7 +29,7 @@ export function heldRules(account: string): readonly CelVariable[] {
     NUMBERS,
     celVariable(
       'namedGroups',
-      `size(params.spec.groups) == 0 || size(variables.groups) > ${MOST_GROUPS} ? [] :`,
+      `size(params.spec.groups) == 0 || size(variables.groups) > ${MAX_GROUPS} ? [] :`,
       `size(variables.groups) <= ${ROW} ? [variables.groups.filter(group, group in params.spec.groups)] :`,
       `variables.numbers.filter(row, row * ${ROW} < size(variables.groups)).map(row, variables.numbers`,
       `  .filter(column, row * ${ROW} + column < size(variables.groups))`,
@@ -56,14 +56,14 @@ export function heldRules(account: string): readonly CelVariable[] {
       '      variables.username in rule.subjects.serviceAccounts ||',
       '      variables.account in rule.subjects.serviceAccounts ||',
       '      (size(rule.subjects.groups) > 0 && (',
-      `        size(variables.groups) > ${MOST_GROUPS} ||`,
+      `        size(variables.groups) > ${MAX_GROUPS} ||`,
       '        variables.namedGroups.exists(some, some.exists(group, group in rule.subjects.groups)))))))',
     ),
   ];
 }
 
 /** Of an object; more of the name of a class is not shown. */
-const LONGEST_NAME = 253;
+const MAX_NAME_LENGTH = 253;
 
 /** Which rules judge, and whether the class may be one that does not exist: what it will be worth is not known then. */
 interface Judging {
@@ -86,8 +86,8 @@ function violation(judging: Judging): readonly CelVariable[] {
     // A template may name anything, and each `+` copies all that is longer than any class.
     celVariable(
       'shownClass',
-      `'priority class \`' + (size(variables.className) <= ${LONGEST_NAME} ? variables.className :`,
-      `  variables.className.substring(0, ${LONGEST_NAME}) + '…') + '\`'`,
+      `'priority class \`' + (size(variables.className) <= ${MAX_NAME_LENGTH} ? variables.className :`,
+      `  variables.className.substring(0, ${MAX_NAME_LENGTH}) + '…') + '\`'`,
     ),
     celVariable('shownPods', "variables.className == '' ? 'pods without a priority class' : variables.shownClass"),
     celVariable('shownPod', "variables.className == '' ? 'a pod without a priority class' : variables.shownClass"),

@@ -59,7 +59,7 @@ const WORDS_OF_CLASS: Allowed = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
 };
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /** What a pod asks for and does not get, in sentences for the person who wrote the annotations (D-22). */
 export function wishMistakesOfPod(annotations: Annotations): readonly string[] {
@@ -80,7 +80,7 @@ function wishMistakes(annotations: Annotations, allowed: Allowed): readonly stri
 function unreadable(name: string, value: string | undefined, words: readonly string[]): readonly string[] {
   if (value === undefined || words.includes(value)) return [];
   const accepted = words.map((word) => `\`${word}\``).join(', ');
-  const shown = value.slice(0, LONGEST_SHOWN);
+  const shown = value.slice(0, MAX_SHOWN_LENGTH);
   return [`annotation \`${name}\` is \`${shown}\` and counts as absent: must be one of ${accepted}`];
 }
 

@@ -40,7 +40,7 @@ class FieldFault extends Error {
 }
 
 /** No name, class, UID, quantity or key of Kubernetes is longer. */
-const LONGEST_TEXT = 4_096;
+const MAX_TEXT_LENGTH = 4_096;
 /** Of what a fault repeats from the object. */
 const MAX_FAULT = 500;
 
@@ -88,7 +88,7 @@ export function readClippedText(object: WireObject, key: string): string | undef
 /** As `readClippedText`, where empty and absent differ. */
 export function readClippedPointerText(object: WireObject, key: string): string | undefined {
   const text = readAnyText(object, key);
-  return text !== undefined && text.length > LONGEST_TEXT ? copyOf(text.slice(0, LONGEST_TEXT)) : text;
+  return text !== undefined && text.length > MAX_TEXT_LENGTH ? copyOf(text.slice(0, MAX_TEXT_LENGTH)) : text;
 }
 
 /** A text of its own: a part of a text keeps all of it alive. */
@@ -99,8 +99,8 @@ export function copyOf(text: string): string {
 /** The text of a field where empty and absent differ. */
 export function readPointerText(object: WireObject, key: string): string | undefined {
   const value = readAnyText(object, key);
-  if (value !== undefined && value.length > LONGEST_TEXT)
-    throw new FieldFault(key, `expected at most ${LONGEST_TEXT} characters`);
+  if (value !== undefined && value.length > MAX_TEXT_LENGTH)
+    throw new FieldFault(key, `expected at most ${MAX_TEXT_LENGTH} characters`);
   return value;
 }
 

@@ -30,8 +30,8 @@ export interface EventRecorder {
 const BUCKET: BucketSize = { burst: 25, refillMs: 300_000 };
 /** A repetition within this time belongs to the series. */
 const SERIES_LIFE_MS = 360_000;
-const MOST_WAITING = 1_000;
-const MOST_REMEMBERED = 5_000;
+const MAX_WAITING = 1_000;
+const MAX_REMEMBERED = 5_000;
 
 interface Series {
   readonly name: string;
@@ -54,7 +54,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   function record(event: EventRecord): void {
     if (omitted.has(event.reason)) return;
     if (!isWithinLimit(event)) hold(event);
-    else if (waiting.length >= MOST_WAITING) drop('queue-full');
+    else if (waiting.length >= MAX_WAITING) drop('queue-full');
     else enqueue(event);
   }
 
@@ -94,7 +94,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     const written = await createObject(client, { resource: EVENTS, namespace }, object);
     if (written.kind === 'ok') {
       const series = { name: object.metadata.name, namespace, count: 1, lastAt: clock.monotonic() };
-      putBounded(seriesByKey, MOST_REMEMBERED, [key, series]);
+      putBounded(seriesByKey, MAX_REMEMBERED, [key, series]);
     }
     return written;
   }
@@ -120,7 +120,7 @@ function createLimit(clock: Pick<EventRecorderOptions['clock'], 'monotonic'>): (
     const now = clock.monotonic();
     const key = referenceKey(regarding);
     const left = takeToken(buckets.get(key) ?? fullBucket(BUCKET, now), BUCKET, now);
-    if (left !== undefined) putBounded(buckets, MOST_REMEMBERED, [key, left]);
+    if (left !== undefined) putBounded(buckets, MAX_REMEMBERED, [key, left]);
     return left !== undefined;
   };
 }
@@ -157,12 +157,12 @@ export interface EventRecord {
 }
 
 /** Who reports: `reportingController` and `reportingInstance`. */
-export interface Reporter {
+export interface EventReporter {
   readonly controller: string;
   readonly instance: string;
 }
 
-const LONGEST_NOTE_BYTES = 1_024;
+const MAX_NOTE_BYTES_LENGTH = 1_024;
 
 /** Two records with one key are one happening that repeats: they become a series of one Event. */
 function seriesKey(record: EventRecord): string {
@@ -176,7 +176,7 @@ function referenceKey({ kind, namespace, name, uid }: ObjectReference): string {
 }
 
 /** The events.k8s.io/v1 Event of a first happening. `id` makes the name unique among the object's events. */
-function newEvent(record: EventRecord, reporter: Reporter, nowMs: number, id: string): EventObject {
+function newEvent(record: EventRecord, reporter: EventReporter, nowMs: number, id: string): EventObject {
   const { regarding, related, type, reason, note, action, annotations } = record;
   return {
     apiVersion: 'events.k8s.io/v1',
@@ -194,7 +194,7 @@ function newEvent(record: EventRecord, reporter: Reporter, nowMs: number, id: st
     type,
     reason,
     action,
-    note: cutAtBytes(note, LONGEST_NOTE_BYTES),
+    note: cutAtBytes(note, MAX_NOTE_BYTES_LENGTH),
   };
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { forwardAbort } from '#shared/runtime/deadline.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { type Attempt, type Candidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
+import { type LeaseAttempt, type LeaseCandidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
 
 interface LeaseOptions
   extends Omit<ClientContext, 'metrics'>, Pick<CandidateOptions, 'name' | 'namespace' | 'identity'> {
@@ -50,7 +50,7 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
 /** Once for each cause: without the rights, or without the namespace, no replica ever leads. Returns the cause. */
 function warnOfRefusal(
   { log, name, namespace }: LeaseOptions,
-  attempt: Attempt,
+  attempt: LeaseAttempt,
   previous: string | undefined,
 ): string | undefined {
   const reason = attempt.kind === 'refused' ? attempt.message : undefined;
@@ -64,7 +64,7 @@ function isOver({ aborted }: AbortSignal): boolean {
 }
 
 /** The lease is renewed until the work has ended, also while it is stopping: until then no other candidate may begin. */
-async function leadOneTerm(options: LeaseOptions, candidate: Candidate, signal: AbortSignal): Promise<void> {
+async function leadOneTerm(options: LeaseOptions, candidate: LeaseCandidate, signal: AbortSignal): Promise<void> {
   const { log, name: lease } = options;
   const lost = new AbortController();
   const ended = new AbortController();
@@ -87,7 +87,7 @@ async function leadOneTerm(options: LeaseOptions, candidate: Candidate, signal: 
 }
 
 /** Resolves when the lease is lost, may no longer be relied on, or is no longer needed. */
-async function keepRenewing(options: LeaseOptions, candidate: Candidate, ended: AbortSignal): Promise<void> {
+async function keepRenewing(options: LeaseOptions, candidate: LeaseCandidate, ended: AbortSignal): Promise<void> {
   const { clock, retryMs = RETRY_MS } = options;
   const goesOn = (): boolean => !ended.aborted && candidate.remainingMs() > 0;
   while (goesOn()) {

@@ -14,11 +14,12 @@ export interface CandidateOptions extends Pick<ClientContext, 'client' | 'clock'
 }
 
 /** How an attempt to get a lease ended; `refused` says why the API server did not even let it be tried. */
-export type Attempt = { readonly kind: 'acquired' | 'held' } | { readonly kind: 'refused'; readonly message: string };
+export type LeaseAttempt =
+  { readonly kind: 'acquired' | 'held' } | { readonly kind: 'refused'; readonly message: string };
 
 /** One process that wants a lease, and what it last knew of it. */
-export interface Candidate {
-  tryAcquire(signal: AbortSignal): Promise<Attempt>;
+export interface LeaseCandidate {
+  tryAcquire(signal: AbortSignal): Promise<LeaseAttempt>;
   /** `failed` may be tried again while the lease is held; `lost` is final. */
   tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
   /** Gives the lease back, so that no candidate has to wait for it to expire. */
@@ -29,7 +30,7 @@ export interface Candidate {
 }
 
 /** A candidate that holds nothing yet. Every write is conditional on the version last read. */
-export function createCandidate(options: CandidateOptions): Candidate {
+export function createCandidate(options: CandidateOptions): LeaseCandidate {
   const { client, name, namespace, identity, clock, durationMs, renewDeadlineMs } = options;
   const address = { resource: LEASES, namespace, name };
   let sighting: Sighting | undefined;
@@ -42,7 +43,7 @@ export function createCandidate(options: CandidateOptions): Candidate {
     return Math.max(0, writtenAt + renewDeadlineMs - clock.monotonic());
   }
 
-  async function tryAcquire(signal: AbortSignal): Promise<Attempt> {
+  async function tryAcquire(signal: AbortSignal): Promise<LeaseAttempt> {
     const found = await getObject(client, address, { signal, timeoutMs: renewDeadlineMs });
     if (found.kind === 'notFound')
       return attempt(await write(createLease(options), { ...holding(), ...taken(0, clock) }));
@@ -96,7 +97,7 @@ export function createCandidate(options: CandidateOptions): Candidate {
 }
 
 /** Another candidate that was quicker holds it now. */
-function attempt(outcome: Outcome<KubeObject>): Attempt {
+function attempt(outcome: Outcome<KubeObject>): LeaseAttempt {
   if (outcome.kind === 'ok') return { kind: 'acquired' };
   if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return { kind: 'held' };
   return { kind: 'refused', message: outcome.message };

@@ -75,8 +75,8 @@ export interface SomePods extends KnownPods {
 }
 
 /** One page: a quota that counts thousands of pods is explained without reading them all. */
-const MOST_PODS = 250;
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_PODS = 250;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** Nearly every pod is smaller by far; larger ones are passed over, so that none crowds out the others. */
 const LARGEST_POD_BYTES = 64 * 1024;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
@@ -97,7 +97,7 @@ export async function listSomePods(
     else read.bytes += json.length;
     return pod;
   };
-  const all = { ...options, limit: MOST_PODS, mostBytes: MOST_BYTES };
+  const all = { ...options, limit: MAX_PODS, mostBytes: MAX_BYTES };
   const page = await readSome(client, { resource: PODS, namespace }, all, pick);
   if (page.kind !== 'page') return { pods: [], isPartial: false, bytes: 0 };
   const isPartial = page.isCut || page.continueToken !== undefined || read.passedOver > 0;

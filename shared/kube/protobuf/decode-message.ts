@@ -2,7 +2,7 @@
  * What a field holds. A quantity is a message of one text; a time is a message of seconds, which JSON writes as RFC 3339.
  * Of a message only the fields that are named here are read.
  */
-type FieldType = 'text' | 'bool' | 'int32' | 'int64' | 'time' | 'quantity' | Message;
+type FieldType = 'text' | 'bool' | 'int32' | 'int64' | 'time' | 'quantity' | WireMessage;
 
 /** A field by its name in JSON. */
 export interface Field {
@@ -13,7 +13,7 @@ export interface Field {
 }
 
 /** The fields of a message by their numbers in the `generated.proto` of Kubernetes. */
-export type Message = ReadonlyMap<number, Field>;
+export type WireMessage = ReadonlyMap<number, Field>;
 
 /** `{name: value}` as `JSON.parse` makes it. */
 type Decoded = Record<string, unknown>;
@@ -22,7 +22,7 @@ type Decoded = Record<string, unknown>;
  * The JSON form of a message, as far as `message` names its fields, of the bytes between `from` and `to`. Throws
  * UnreadableMessageError.
  */
-export function decodeMessage(message: Message, bytes: Buffer, from?: number, to?: number): Decoded {
+export function decodeMessage(message: WireMessage, bytes: Buffer, from?: number, to?: number): Decoded {
   const decoded: Decoded = {};
   const cursor = new MessageCursor(bytes, from, to);
   while (cursor.next()) {
@@ -106,7 +106,7 @@ const FIXED64 = 1;
 const BYTES = 2;
 const FIXED32 = 5;
 const WIRE_TYPE_BITS = 3;
-const LONGEST_VARINT = 10;
+const MAX_VARINT_LENGTH = 10;
 /** Each byte of a varint holds seven bits, and says by the eighth whether more follow. */
 const BASE = 0x80;
 const BITS_OF_BYTE = 7;
@@ -166,7 +166,7 @@ export class MessageCursor {
     let value = 0;
     let low = 0;
     let factor = 1;
-    for (let bits = 0; bits < LONGEST_VARINT * BITS_OF_BYTE && this.#at < this.#to; bits += BITS_OF_BYTE) {
+    for (let bits = 0; bits < MAX_VARINT_LENGTH * BITS_OF_BYTE && this.#at < this.#to; bits += BITS_OF_BYTE) {
       const byte = this.bytes[this.#at++] ?? 0;
       value += (byte % BASE) * factor;
       if (bits < BITS_OF_INT32) low |= (byte % BASE) << bits;

@@ -1,4 +1,4 @@
-import type { Field, Message } from './decode-message.ts';
+import type { Field, WireMessage } from './decode-message.ts';
 
 /*
  * Field numbers: `generated.proto` of k8s.io/api/core/v1, k8s.io/apimachinery/pkg/apis/meta/v1 and pkg/runtime. They
@@ -6,26 +6,26 @@ import type { Field, Message } from './decode-message.ts';
  */
 
 /** Of a container, or of a pod as a whole. */
-const RESOURCES: Message = new Map<number, Field>([
+const RESOURCES: WireMessage = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
 /** A container, as far as quotas charge it. */
-const CONTAINER: Message = new Map<number, Field>([
+const CONTAINER: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
 /** What a container has been given. */
-export const CONTAINER_STATUS: Message = new Map<number, Field>([
+export const CONTAINER_STATUS: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
   [11, { name: 'resources', type: RESOURCES }],
 ]);
 
-const OBJECT_META: Message = new Map<number, Field>([
+const OBJECT_META: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [3, { name: 'namespace', type: 'text' }],
   [5, { name: 'uid', type: 'text' }],
@@ -34,7 +34,7 @@ const OBJECT_META: Message = new Map<number, Field>([
 ]);
 
 /** A pod's spec, as far as quotas charge it. */
-export const CHARGED_SPEC: Message = new Map<number, Field>([
+export const CHARGED_SPEC: WireMessage = new Map<number, Field>([
   [2, { name: 'containers', type: CONTAINER, many: 'list' }],
   [20, { name: 'initContainers', type: CONTAINER, many: 'list' }],
   [24, { name: 'priorityClassName', type: 'text' }],
@@ -44,7 +44,7 @@ export const CHARGED_SPEC: Message = new Map<number, Field>([
 ]);
 
 /** What a pod's status says of the resources that it holds. */
-export const CHARGED_STATUS: Message = new Map<number, Field>([
+export const CHARGED_STATUS: WireMessage = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
   [10, { name: 'initContainerStatuses', type: CONTAINER_STATUS, many: 'list' }],
@@ -53,34 +53,34 @@ export const CHARGED_STATUS: Message = new Map<number, Field>([
 ]);
 
 /** An object of any kind, as far as it says which one it is. */
-export const OBJECT_HEAD: Message = new Map<number, Field>([[1, { name: 'metadata', type: OBJECT_META }]]);
+export const OBJECT_HEAD: WireMessage = new Map<number, Field>([[1, { name: 'metadata', type: OBJECT_META }]]);
 
 /** A Pod, as far as quotas charge it. */
-export const CHARGED_POD: Message = new Map<number, Field>([
+export const CHARGED_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: OBJECT_META }],
   [2, { name: 'spec', type: CHARGED_SPEC }],
   [3, { name: 'status', type: CHARGED_STATUS }],
 ]);
 
 /** What a list says of itself. */
-export const LIST_META: Message = new Map<number, Field>([
+export const LIST_META: WireMessage = new Map<number, Field>([
   [2, { name: 'resourceVersion', type: 'text' }],
   [3, { name: 'continue', type: 'text' }],
 ]);
 
-const STATUS_CAUSE: Message = new Map<number, Field>([
+const STATUS_CAUSE: WireMessage = new Map<number, Field>([
   [1, { name: 'reason', type: 'text' }],
   [2, { name: 'message', type: 'text' }],
   [3, { name: 'field', type: 'text' }],
 ]);
 
-const STATUS_DETAILS: Message = new Map<number, Field>([
+const STATUS_DETAILS: WireMessage = new Map<number, Field>([
   [4, { name: 'causes', type: STATUS_CAUSE, many: 'list' }],
   [5, { name: 'retryAfterSeconds', type: 'int32' }],
 ]);
 
 /** A refusal of the API server. */
-export const STATUS: Message = new Map<number, Field>([
+export const STATUS: WireMessage = new Map<number, Field>([
   [3, { name: 'message', type: 'text' }],
   [4, { name: 'reason', type: 'text' }],
   [5, { name: 'details', type: STATUS_DETAILS }],
@@ -90,7 +90,7 @@ export const STATUS: Message = new Map<number, Field>([
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
-const OWNER: Message = new Map<number, Field>([
+const OWNER: WireMessage = new Map<number, Field>([
   [1, { name: 'kind', type: 'text' }],
   [3, { name: 'name', type: 'text' }],
   [4, { name: 'uid', type: 'text' }],
@@ -99,7 +99,7 @@ const OWNER: Message = new Map<number, Field>([
 ]);
 
 /** Identity, deletion, labels, annotations and owners. */
-export const POD_METADATA: Message = new Map<number, Field>([
+export const POD_METADATA: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [3, { name: 'namespace', type: 'text' }],
   [5, { name: 'uid', type: 'text' }],
@@ -111,37 +111,37 @@ export const POD_METADATA: Message = new Map<number, Field>([
   [13, { name: 'ownerReferences', type: OWNER, many: 'list' }],
 ]);
 
-const REQUIREMENT: Message = new Map<number, Field>([
+const REQUIREMENT: WireMessage = new Map<number, Field>([
   [1, { name: 'key', type: 'text' }],
   [2, { name: 'operator', type: 'text' }],
   [3, { name: 'values', type: 'text', many: 'list' }],
 ]);
 
-const SELECTOR: Message = new Map<number, Field>([
+const SELECTOR: WireMessage = new Map<number, Field>([
   [1, { name: 'matchLabels', type: 'text', many: 'map' }],
   [2, { name: 'matchExpressions', type: REQUIREMENT, many: 'list' }],
 ]);
 
-const NODE_TERM: Message = new Map<number, Field>([
+const NODE_TERM: WireMessage = new Map<number, Field>([
   [1, { name: 'matchExpressions', type: REQUIREMENT, many: 'list' }],
   [2, { name: 'matchFields', type: REQUIREMENT, many: 'list' }],
 ]);
 
-const NODE_SELECTOR: Message = new Map<number, Field>([
+const NODE_SELECTOR: WireMessage = new Map<number, Field>([
   [1, { name: 'nodeSelectorTerms', type: NODE_TERM, many: 'list' }],
 ]);
 
-const PREFERRED_NODES: Message = new Map<number, Field>([
+const PREFERRED_NODES: WireMessage = new Map<number, Field>([
   [1, { name: 'weight', type: 'int32' }],
   [2, { name: 'preference', type: NODE_TERM }],
 ]);
 
-const NODE_AFFINITY: Message = new Map<number, Field>([
+const NODE_AFFINITY: WireMessage = new Map<number, Field>([
   [1, { name: REQUIRED, type: NODE_SELECTOR }],
   [2, { name: PREFERRED, type: PREFERRED_NODES, many: 'list' }],
 ]);
 
-const POD_TERM: Message = new Map<number, Field>([
+const POD_TERM: WireMessage = new Map<number, Field>([
   [1, { name: 'labelSelector', type: SELECTOR }],
   [2, { name: 'namespaces', type: 'text', many: 'list' }],
   [3, { name: 'topologyKey', type: 'text' }],
@@ -150,30 +150,30 @@ const POD_TERM: Message = new Map<number, Field>([
   [6, { name: 'mismatchLabelKeys', type: 'text', many: 'list' }],
 ]);
 
-const WEIGHTED_TERM: Message = new Map<number, Field>([
+const WEIGHTED_TERM: WireMessage = new Map<number, Field>([
   [1, { name: 'weight', type: 'int32' }],
   [2, { name: 'podAffinityTerm', type: POD_TERM }],
 ]);
 
-const POD_AFFINITY: Message = new Map<number, Field>([
+const POD_AFFINITY: WireMessage = new Map<number, Field>([
   [1, { name: REQUIRED, type: POD_TERM, many: 'list' }],
   [2, { name: PREFERRED, type: WEIGHTED_TERM, many: 'list' }],
 ]);
 
-const AFFINITY: Message = new Map<number, Field>([
+const AFFINITY: WireMessage = new Map<number, Field>([
   [1, { name: 'nodeAffinity', type: NODE_AFFINITY }],
   [2, { name: 'podAffinity', type: POD_AFFINITY }],
   [3, { name: 'podAntiAffinity', type: POD_AFFINITY }],
 ]);
 
-const TOLERATION: Message = new Map<number, Field>([
+const TOLERATION: WireMessage = new Map<number, Field>([
   [1, { name: 'key', type: 'text' }],
   [2, { name: 'operator', type: 'text' }],
   [3, { name: 'value', type: 'text' }],
   [4, { name: 'effect', type: 'text' }],
 ]);
 
-const SPREAD: Message = new Map<number, Field>([
+const SPREAD: WireMessage = new Map<number, Field>([
   [1, { name: 'maxSkew', type: 'int32' }],
   [2, { name: 'topologyKey', type: 'text' }],
   [3, { name: 'whenUnsatisfiable', type: 'text' }],
@@ -184,20 +184,20 @@ const SPREAD: Message = new Map<number, Field>([
   [8, { name: 'matchLabelKeys', type: 'text', many: 'list' }],
 ]);
 
-const PORT: Message = new Map<number, Field>([
+const PORT: WireMessage = new Map<number, Field>([
   [2, { name: 'hostPort', type: 'int32' }],
   [4, { name: 'protocol', type: 'text' }],
   [5, { name: 'hostIP', type: 'text' }],
 ]);
 
-const PORTED_CONTAINER: Message = new Map<number, Field>([
+const PORTED_CONTAINER: WireMessage = new Map<number, Field>([
   ...CONTAINER,
   [6, { name: 'ports', type: PORT, many: 'list' }],
 ]);
 
-const SCHEDULING_GATE: Message = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
+const SCHEDULING_GATE: WireMessage = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
 
-const SCHEDULED_SPEC: Message = new Map<number, Field>([
+const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
@@ -213,25 +213,25 @@ const SCHEDULED_SPEC: Message = new Map<number, Field>([
 ]);
 
 /** A condition, without its message. */
-export const POD_CONDITION: Message = new Map<number, Field>([
+export const POD_CONDITION: WireMessage = new Map<number, Field>([
   [1, { name: 'type', type: 'text' }],
   [2, { name: 'status', type: 'text' }],
   [5, { name: 'reason', type: 'text' }],
 ]);
 
-const TERMINATED: Message = new Map<number, Field>([[3, { name: 'reason', type: 'text' }]]);
+const TERMINATED: WireMessage = new Map<number, Field>([[3, { name: 'reason', type: 'text' }]]);
 
-const CONTAINER_STATE: Message = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
+const CONTAINER_STATE: WireMessage = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
 
 /** Also why a container ended, for good or the last time, and how often it was started again. */
-const SCHEDULED_CONTAINER_STATUS: Message = new Map<number, Field>([
+const SCHEDULED_CONTAINER_STATUS: WireMessage = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [2, { name: 'state', type: CONTAINER_STATE }],
   [3, { name: 'lastState', type: CONTAINER_STATE }],
   [5, { name: 'restartCount', type: 'int32' }],
 ]);
 
-const SCHEDULED_STATUS: Message = new Map<number, Field>([
+const SCHEDULED_STATUS: WireMessage = new Map<number, Field>([
   ...CHARGED_STATUS,
   [2, { name: 'conditions', type: POD_CONDITION, many: 'list' }],
   [4, { name: 'reason', type: 'text' }],
@@ -243,7 +243,7 @@ const SCHEDULED_STATUS: Message = new Map<number, Field>([
 ]);
 
 /** What a scheduler reads of a Pod. */
-export const SCHEDULED_POD: Message = new Map<number, Field>([
+export const SCHEDULED_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: new Map([...POD_METADATA, [8, { name: 'creationTimestamp', type: 'time' }]]) }],
   [2, { name: 'spec', type: SCHEDULED_SPEC }],
   [3, { name: 'status', type: SCHEDULED_STATUS }],

@@ -1,4 +1,4 @@
-import type { Field, Message } from './decode-message.ts';
+import type { Field, WireMessage } from './decode-message.ts';
 import { CHARGED_SPEC, CHARGED_STATUS, CONTAINER_STATUS, POD_CONDITION, POD_METADATA } from './kube-messages.ts';
 
 /*
@@ -6,41 +6,41 @@ import { CHARGED_SPEC, CHARGED_STATUS, CONTAINER_STATUS, POD_CONDITION, POD_META
  * k8s.io/apimachinery/pkg/apis/meta/v1.
  */
 
-const NOTHING: Message = new Map();
+const NOTHING: WireMessage = new Map();
 
-const EMPTY_DIR: Message = new Map<number, Field>([
+const EMPTY_DIR: WireMessage = new Map<number, Field>([
   [1, { name: 'medium', type: 'text' }],
   [2, { name: 'sizeLimit', type: 'quantity' }],
 ]);
 
 /** The sources whose data is on the disk of the node; another one is a volume without a source. */
-const VOLUME_SOURCE: Message = new Map<number, Field>([
+const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [1, { name: 'hostPath', type: NOTHING }],
   [2, { name: 'emptyDir', type: EMPTY_DIR }],
   [5, { name: 'gitRepo', type: NOTHING }],
   [19, { name: 'configMap', type: NOTHING }],
 ]);
 
-const VOLUME: Message = new Map<number, Field>([
+const VOLUME: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [2, { name: '', type: VOLUME_SOURCE, many: 'inline' }],
 ]);
 
-const SPEC: Message = new Map<number, Field>([
+const SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
   [1, { name: 'volumes', type: VOLUME, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [10, { name: 'nodeName', type: 'text' }],
 ]);
 
-const CONDITION: Message = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);
+const CONDITION: WireMessage = new Map<number, Field>([...POD_CONDITION, [6, { name: 'message', type: 'text' }]]);
 
-const RUNNING_CONTAINER: Message = new Map<number, Field>([
+const RUNNING_CONTAINER: WireMessage = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [8, { name: 'containerID', type: 'text' }],
 ]);
 
-const STATUS: Message = new Map<number, Field>([
+const STATUS: WireMessage = new Map<number, Field>([
   ...CHARGED_STATUS,
   [2, { name: 'conditions', type: CONDITION, many: 'list' }],
   [3, { name: 'message', type: 'text' }],
@@ -52,7 +52,7 @@ const STATUS: Message = new Map<number, Field>([
 ]);
 
 /** What an agent reads of a Pod: neither environment nor commands, which a tenant may fill with a mebibyte. */
-export const NODE_POD: Message = new Map<number, Field>([
+export const NODE_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: POD_METADATA }],
   [2, { name: 'spec', type: SPEC }],
   [3, { name: 'status', type: STATUS }],

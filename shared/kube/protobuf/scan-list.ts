@@ -23,7 +23,7 @@ const WIRE_TYPE_BITS = 3;
 const BYTES = 2;
 const CONTINUED = 0x80;
 /** A tag and a length. */
-const MOST_HEAD_BYTES = 20;
+const MAX_HEAD_BYTES = 20;
 
 /** Of a field whose value is text, bytes or a message, up to where the value begins. */
 interface FieldHead {
@@ -129,7 +129,7 @@ function readHead(bytes: Buffer, at: number): FieldHead | undefined {
   const tag = readVarint(bytes, at);
   const length = tag && readVarint(bytes, tag.end);
   if (tag === undefined || length === undefined) {
-    if (bytes.length - at > MOST_HEAD_BYTES) throw new UnreadableMessageError('a number does not end');
+    if (bytes.length - at > MAX_HEAD_BYTES) throw new UnreadableMessageError('a number does not end');
     return undefined;
   }
   if ((tag.value & 7) !== BYTES) throw new UnreadableMessageError('expected a list of messages');

@@ -4,20 +4,20 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { resourceLabel } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { readList } from './read-list.ts';
-import { createPageSize, type Source, type Target } from './reflector-target.ts';
+import { createPageSize, type Collection, type Target } from './reflector-target.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
 import {
   type Ending,
   isFailure,
   type Plan,
   planAfter,
-  type Reading,
+  type EndedReading,
   REFLECTOR_BACKOFF,
   type Step,
 } from './reflector-plan.ts';
 import type { ObjectSink } from './reflector-store.ts';
 
-export interface ListWatchOptions extends Source {
+export interface ListWatchOptions extends Collection {
   /** A number in [0, 1) for jitter. */
   readonly random: () => number;
   readonly log: Pick<Log, 'warn' | 'error'>;
@@ -128,7 +128,7 @@ class SinkListWatch implements ListWatch {
     this.#synced.resolve(undefined);
   }
 
-  async #read(step: Step, signal: AbortSignal): Promise<Reading> {
+  async #read(step: Step, signal: AbortSignal): Promise<EndedReading> {
     if (step === 'watch') return readWatch(this.#target, this.#position, signal);
     // Only the very first list may come from the server's cache: a later one must not show an older state.
     if (!this.#streamsLists) return readList(this.#target, this.#isSynced ? undefined : '0', signal);
@@ -138,7 +138,7 @@ class SinkListWatch implements ListWatch {
     return reading;
   }
 
-  async #pause(plan: Plan, { ending }: Reading, signal: AbortSignal): Promise<void> {
+  async #pause(plan: Plan, { ending }: EndedReading, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { clock, log, resource, random, backoff = REFLECTOR_BACKOFF, isUrgent = never } = this.#options;
     const { retryAfterMs, step: next } = plan;

@@ -5,14 +5,14 @@ import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { ByteStream } from '#shared/kube/client/client.ts';
 import { isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { scanProtobufItems } from '#shared/kube/protobuf/scan-list.ts';
-import type { Ending, Reading } from './reflector-plan.ts';
+import type { Ending, EndedReading } from './reflector-plan.ts';
 import {
   bytesOf,
   endingOf,
   LARGEST_OBJECT_BYTES,
   openStream,
   type PageSize,
-  type Source,
+  type Collection,
   type Target,
   type WireFormat,
 } from './reflector-target.ts';
@@ -22,7 +22,7 @@ export async function readList(
   target: Target,
   resourceVersion: string | undefined,
   signal: AbortSignal,
-): Promise<Reading> {
+): Promise<EndedReading> {
   const removeUnseen = target.store.replace();
   const pages = await readPages(target, { pageSize: target.pageSize, resourceVersion, signal }, (bytes, format) =>
     storeItem(target, bytes, format),
@@ -56,7 +56,7 @@ export type Pages = { readonly kind: 'read'; readonly resourceVersion: string } 
 
 /** Reads a collection page by page and item by item, so that one item is held at a time. */
 export async function readPages(
-  source: Source,
+  source: Collection,
   { pageSize, resourceVersion, signal }: PagesOptions,
   onItem: OnItem,
 ): Promise<Pages> {
@@ -81,7 +81,7 @@ interface PageQuery {
 }
 
 async function readPage(
-  source: Source,
+  source: Collection,
   { pageSize, signal, ...query }: PageQuery & Omit<PagesOptions, 'resourceVersion'>,
   onItem: OnItem,
 ): Promise<Page | Ending> {
@@ -98,7 +98,7 @@ async function readPage(
   }
 }
 
-async function scanPage(source: Source, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
+async function scanPage(source: Collection, stream: ByteStream, pageSize: PageSize, onItem: OnItem): Promise<Page> {
   const read = { items: 0, bytes: 0 };
   const isInProtobuf = isProtobuf(stream.mediaType);
   const counted = (item: Buffer): void => {

@@ -5,7 +5,7 @@ import { OBJECT_HEAD, STATUS } from '#shared/kube/protobuf/kube-messages.ts';
 import { isKubeObject, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { type Failure, failureOf } from '#shared/kube/client/outcome.ts';
 import { splitFrames, splitLines } from './split-frames.ts';
-import type { Ending, Reading, Step } from './reflector-plan.ts';
+import type { Ending, EndedReading, Step } from './reflector-plan.ts';
 import { bytesOf, endingOf, LARGEST_OBJECT_BYTES, openStream, type Target } from './reflector-target.ts';
 
 const SHORT_WATCH_MS = 1_000;
@@ -13,12 +13,12 @@ const SHORT_WATCH_MS = 1_000;
 const SHORTEST_WATCH_SECONDS = 300;
 
 /** Reads changes after `resourceVersion` into the store, until the watch ends, whatever ends it. */
-export function readWatch(target: Target, resourceVersion: string, signal: AbortSignal): Promise<Reading> {
+export function readWatch(target: Target, resourceVersion: string, signal: AbortSignal): Promise<EndedReading> {
   return openWatch(target, { resourceVersion }, 'watch', signal);
 }
 
 /** As `readWatch`, but the whole list comes first, as events (WatchList): the server never builds it as one answer. */
-export function readStreamedList(target: Target, signal: AbortSignal): Promise<Reading> {
+export function readStreamedList(target: Target, signal: AbortSignal): Promise<EndedReading> {
   return openWatch(target, { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }, 'list', signal);
 }
 
@@ -27,7 +27,7 @@ async function openWatch(
   start: Readonly<Record<string, string | boolean>>,
   during: Step,
   signal: AbortSignal,
-): Promise<Reading> {
+): Promise<EndedReading> {
   const timeoutSeconds = target.watchSeconds?.() ?? Math.floor(SHORTEST_WATCH_SECONDS * (1 + target.random()));
   const opened = await openStream(target, { ...start, watch: true, allowWatchBookmarks: true, timeoutSeconds }, signal);
   if (opened.kind !== 'ok') return { ending: { kind: 'refused', failure: opened }, during, hasProgressed: false };

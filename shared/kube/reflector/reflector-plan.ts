@@ -24,7 +24,7 @@ export type Ending =
   | { readonly kind: 'unreadable'; readonly message: string }
   | { readonly kind: 'refused'; readonly failure: Failure };
 
-export interface Reading {
+export interface EndedReading {
   readonly ending: Ending;
   /** What it was at when it ended: a streamed list turns into a watch. */
   readonly during: Step;
@@ -54,7 +54,7 @@ export const PROMPT_BACKOFF: Backoff = { initialMs: 800, maxMs: 7000, factor: 2,
  * What follows a list or a watch; `isListDue` asks for a fresh list at the next quiet moment.
  * Only a watch that delivers is recovery: one that breaks after every list must slow down, too.
  */
-export function planAfter(reading: Reading, failures: number, isListDue: boolean): Plan {
+export function planAfter(reading: EndedReading, failures: number, isListDue: boolean): Plan {
   const { ending, during, hasProgressed } = reading;
   const failed = (hasProgressed ? 0 : failures) + 1;
   const step = isStubborn(ending, failed) ? 'list' : stepAfter(during, ending);

@@ -6,21 +6,21 @@ import type { KubeRequest } from '#shared/kube/client/transport.ts';
 import { paced, type SpendBytes, type Ending } from './reflector-plan.ts';
 import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { type Message, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
+import { type WireMessage, UnreadableMessageError } from '#shared/kube/protobuf/decode-message.ts';
 import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { type Resource, resourcePath } from '#shared/kube/resource.ts';
 import { OversizedLineError } from './split-frames.ts';
 import type { ObjectSink } from './reflector-store.ts';
 
 /** A collection to list or watch. */
-export interface Source {
+export interface Collection {
   readonly client: KubeClient;
   readonly resource: Resource;
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   /** Asks for protocol buffers, of which no more is read than this. JSON where it is not given, or the server has none. */
-  readonly message?: Message;
+  readonly message?: WireMessage;
   /** Asks for the metadata of the objects alone. */
   readonly isMetadataOnly?: boolean;
   /** Called before each piece of a stream is read, with its bytes; a stream is read as fast as it comes where absent. */
@@ -32,7 +32,7 @@ export interface Source {
 export type WireFormat = 'json' | 'protobuf';
 
 /** What a reflector reads, where it stores it, and its callbacks. */
-export interface Target extends Source {
+export interface Target extends Collection {
   readonly pageSize: PageSize;
   readonly random: () => number;
   readonly store: ObjectSink;
@@ -52,19 +52,19 @@ export interface Target extends Source {
 export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
 
 /** Bookmarks come about every minute, so a longer silence means a dead connection. */
-const LONGEST_SILENCE_MS = 90_000;
+const MAX_SILENCE_MS = 90_000;
 
 const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineError];
 
 /** The bytes of a stream, in turns with other work, at the pace of the source, until it ends or falls silent. */
-export function bytesOf({ clock, spendBytes }: Source, stream: ByteStream): AsyncIterable<Buffer> {
-  const bytes = untilSilent(stream, LONGEST_SILENCE_MS, clock);
+export function bytesOf({ clock, spendBytes }: Collection, stream: ByteStream): AsyncIterable<Buffer> {
+  const bytes = untilSilent(stream, MAX_SILENCE_MS, clock);
   return inTurns(spendBytes === undefined ? bytes : paced(bytes, spendBytes), clock);
 }
 
 /** Opens a list or a watch. */
 export function openStream(
-  source: Source,
+  source: Collection,
   query: NonNullable<KubeRequest['query']>,
   signal: AbortSignal,
 ): Promise<Outcome<ByteStream>> {
@@ -78,7 +78,7 @@ export function openStream(
   });
 }
 
-function acceptFor({ message, isMetadataOnly = false }: Source, isWatch: boolean): string | undefined {
+function acceptFor({ message, isMetadataOnly = false }: Collection, isWatch: boolean): string | undefined {
   if (!isMetadataOnly) return message && PROTOBUF_OR_JSON;
   const kind = isWatch ? 'PartialObjectMetadata' : 'PartialObjectMetadataList';
   return `application/json;as=${kind};g=meta.k8s.io;v=v1`;

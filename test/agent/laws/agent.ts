@@ -1,6 +1,6 @@
 import { enforceEviction, dryRunEviction, readAgain, readFresh } from '#agent/attempts.ts';
 import { isUnclear } from '#agent/decide/apply-outcome.ts';
-import { type NodeView, NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type ObservedNode, NO_RECLAIM_RATES } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import { slimKnownPod, type KnownPod } from '#agent/observe/api-server/node-pods.ts';
@@ -128,7 +128,7 @@ export class LawAgent {
     };
   }
 
-  #view(): NodeView {
+  #view(): ObservedNode {
     const { nowMs, oomKills, scenario } = this.#node;
     const readings = memoryReadings(Math.max(0, this.#node.availableMiB()), scenario.capacityMiB, nowMs);
     return { readings, reclaimable: readings, stalls: [], cpu: undefined, reclaim: NO_RECLAIM_RATES, oomKills };

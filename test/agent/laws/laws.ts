@@ -10,7 +10,7 @@ import {
   KUBELET_PERIOD_MS,
   type LawNode,
   type LivePod,
-  MOST_KILLS,
+  MAX_KILLS,
 } from './node.ts';
 import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
@@ -217,7 +217,7 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
           },
         ];
   if (node.scenario.policy.mode === 'DryRun') return worse('dryRun', summary(alone) === summary(node) ? 0 : -1, 0);
-  if (asked > 0 || alone.oomKills >= MOST_KILLS || !isWorse(alone, node)) return [];
+  if (asked > 0 || alone.oomKills >= MAX_KILLS || !isWorse(alone, node)) return [];
   // Case C-16 of docs/contributing/shortage-cases.md: nothing keeps the replacement of a victim off the node.
   const isReplaced = !node.scenario.isTainted && node.pods.some(isReplacement);
   if (isReplaced || node.pods.some(outlivesSigkill)) return [];
@@ -232,7 +232,7 @@ function compare(alone: LawNode, node: LawNode, asked: number): readonly Breach[
 }
 
 /** Where the kernel kills for ever, it comes to the pods inside their requests too, only later. */
-const innocentsOf = ({ innocents, oomKills }: LawNode): number => (oomKills < MOST_KILLS ? innocents : Infinity);
+const innocentsOf = ({ innocents, oomKills }: LawNode): number => (oomKills < MAX_KILLS ? innocents : Infinity);
 const killsOf = ({ oomKills }: LawNode): number => oomKills;
 const shortOf = ({ shortMs }: LawNode): number => shortMs;
 

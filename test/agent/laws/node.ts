@@ -37,7 +37,7 @@ const REPLACED_AFTER_MS = 500;
 const STARTS_IN_MS = 1000;
 const SIGKILL_MS = 200;
 /** An episode ends there: the kernel would kill for ever. */
-export const MOST_KILLS = 3;
+export const MAX_KILLS = 3;
 /** Below this a law takes a pod neither for above nor for inside its request. */
 const MARGIN_MIB = 1;
 
@@ -129,12 +129,12 @@ export class LawNode {
     for (const pod of this.pods) this.#live(pod);
     this.#replace();
     if (this.availableMiB() < this.scenario.kubelet.hardMiB) this.shortMs += TICK_MS;
-    while (this.availableMiB() <= 0 && this.oomKills < MOST_KILLS) this.#killByKernel();
+    while (this.availableMiB() <= 0 && this.oomKills < MAX_KILLS) this.#killByKernel();
   }
 
   /** Whether nothing more can happen: memory is left, and nobody grows, ends or starts. */
   isOver(): boolean {
-    if (this.oomKills >= MOST_KILLS) return true;
+    if (this.oomKills >= MAX_KILLS) return true;
     const { policy, kubelet, outsideGrowsMiB } = this.scenario;
     const enoughMiB = Math.max(policy.hardMiB, policy.softMiB ?? 0, kubelet.softMiB ?? 0) + (policy.reclaimMiB ?? 0);
     return (
@@ -202,7 +202,7 @@ export class LawNode {
     const score = (pod: LivePod) => (pod.usedMiB / this.scenario.capacityMiB) * 1000 + this.#oomScoreAdj(pod);
     const [victim] = running.toSorted((left, right) => score(right) - score(left));
     // With nothing left to kill, the kernel panics.
-    this.oomKills = victim === undefined ? MOST_KILLS : this.oomKills + 1;
+    this.oomKills = victim === undefined ? MAX_KILLS : this.oomKills + 1;
     if (victim === undefined) return;
     this.note('kernel', victim);
     this.lose(victim);

@@ -1,4 +1,4 @@
-import type { NodeView } from '#agent/decide/snapshot/node-snapshot.ts';
+import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { STILL_WINDOW_MS } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, MIB, type NodePod } from '#test/agent/node-scene.ts';
@@ -87,7 +87,7 @@ export class SoakNode {
     };
   }
 
-  view(): NodeView {
+  view(): ObservedNode {
     const { memAvailableMiB, kubeletMiB } = this.left();
     const isShort = memAvailableMiB < HARD_SEARCH_MIB;
     const isSearched = isShort || this.isThrashing;
@@ -149,7 +149,7 @@ export class SoakNode {
   }
 }
 
-const STALLS: NodeView['stalls'] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
+const STALLS: ObservedNode['stalls'] = [STILL_WINDOW_MS, 10_000, 60_000].map((windowMs) => ({
   signal: 'memory.pressure',
   share: 'full',
   windowMs,

@@ -76,12 +76,12 @@ const ADDITIONS: Readonly<Record<string, readonly Json[]>> = {
 };
 
 /** Values in all; what is larger is tried apart, for copies of copies grow without end. */
-const MOST_PARTS = 4_000;
+const MAX_PARTS = 4_000;
 
 /** Changes one place of it, chosen at random: removes, replaces, repeats or adds. */
 export function mutated(random: RandomSource, root: Json): void {
   const holders = holdersIn(root);
-  if (holders.length > MOST_PARTS) return;
+  if (holders.length > MAX_PARTS) return;
   const holder = random.pick(holders);
   if (Array.isArray(holder)) changeList(random, holder, holders);
   else changeObject(random, holder, holders);
@@ -105,7 +105,7 @@ function changeList(random: RandomSource, list: Json[], holders: readonly Holder
 }
 
 function copies(random: RandomSource, item: Json, parts: number): Json[] {
-  const length = Math.min(random.pick(REPEATS), Math.ceil((MOST_PARTS - parts) / (1 + holdersIn(item).length)));
+  const length = Math.min(random.pick(REPEATS), Math.ceil((MAX_PARTS - parts) / (1 + holdersIn(item).length)));
   return Array.from({ length: Math.max(0, length) }, () => structuredClone(item));
 }
 

@@ -14,11 +14,11 @@ export interface RuleNames {
 /** Who asks, and where. */
 export type Judging = Pick<AskedOfPolicies, 'namespace' | 'namespaceLabels' | 'user' | 'groups'>;
 
-const MOST_MUTATIONS = 6;
+const MAX_MUTATIONS = 6;
 const GROUP_KINDS = ['PodGroup', 'Workload'];
 const KINDS = ['Pod', 'Pod', 'Pod', ...WORKLOAD_KINDS.map(({ kind }) => kind), ...GROUP_KINDS];
 /** As many templates as a Workload may have. */
-const MOST_TEMPLATES = 8;
+const MAX_TEMPLATES = 8;
 const GROUP_COUNTS = [0, 1, 3, 99, 100, 101, 250];
 
 /** A pod or template of some kind with up to six changes that a tenant could make, from some user in some namespace. */
@@ -58,7 +58,7 @@ export function requestOf(kind: string, podSpec: object, by: Judging, metadata: 
 
 function mutatedObject(random: RandomSource, kind: string, names: RuleNames): object {
   const object = baseObject(random, kind, names) as unknown as Json;
-  const changes = random.below(MOST_MUTATIONS + 1);
+  const changes = random.below(MAX_MUTATIONS + 1);
   for (let change = 0; change < changes; change += 1) mutated(random, object);
   return withContainers(object as unknown as object, kind);
 }
@@ -97,7 +97,7 @@ function baseObject(random: RandomSource, kind: string, names: RuleNames): objec
 /** A group of pods, or templates of such groups. */
 function groupOf(random: RandomSource, kind: string, { classes }: RuleNames): object {
   const one = () => ({ priorityClassName: random.pick(classes), schedulingPolicy: {} });
-  const templates = () => Array.from({ length: 1 + random.below(MOST_TEMPLATES) }, () => ({ name: 'g', ...one() }));
+  const templates = () => Array.from({ length: 1 + random.below(MAX_TEMPLATES) }, () => ({ name: 'g', ...one() }));
   return {
     apiVersion: 'scheduling.k8s.io/v1alpha2',
     kind,

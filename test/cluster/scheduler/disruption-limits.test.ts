@@ -25,7 +25,7 @@ const SHOP = 'shop';
 /** As deployed: the replicas share their CA. */
 const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretNamespace: 'plimsoll-system' } };
 /** The agent's pod has some of the rest. */
-const MOST_OF_A_NODE = '6';
+const MAX_OF_A_NODE = '6';
 const MAX = 4;
 const why = whyNoOwnCluster(process.env);
 
@@ -101,9 +101,9 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
 
   test('a preemption, a deletion and a drain are one account, which two replicas never overrun (S3-14, S3-16, S3-36)', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `web-${index}`);
-    await web('victim', { ...asking(MOST_OF_A_NODE), nodeName: 'node-0' });
+    await web('victim', { ...asking(MAX_OF_A_NODE), nodeName: 'node-0' });
     for (const name of ['deleted', ...names]) await web(name, {});
-    await create('preemptor', { ...asking(MOST_OF_A_NODE), ...onlyOn('node-0'), priorityClassName: 'high' });
+    await create('preemptor', { ...asking(MAX_OF_A_NODE), ...onlyOn('node-0'), priorityClassName: 'high' });
     await eventually(
       async () => expect(await debits()).toMatchObject([{ pod: 'victim', cause: 'Preemption' }]),
       PATIENCE_MS,

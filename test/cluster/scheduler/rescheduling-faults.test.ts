@@ -18,7 +18,7 @@ const PODS = POOLS.length * OWNERS * REPLICAS;
 /** 200 of 17 pools. */
 const MOVES = Math.floor(11.8 * POOLS.length);
 /** Nodes of eight CPUs with at most 65% of them requested. */
-const MOST_ON_NODE = 5;
+const MAX_ON_NODE = 5;
 const MOVED = 'Pod evicted to be placed better';
 const PERIOD_MS = 30_000;
 const AT_ONCE = 8;
@@ -99,7 +99,7 @@ describe.skipIf(why !== undefined)(`${MOVES} moves with faults between them${why
       expect([settled, settled + 1]).toContain(lost.length);
       expect(Math.max(...lost)).toBe(1);
       const onNodes = [...Map.groupBy(await pods(), ({ node }) => node).values()];
-      expect(Math.max(...onNodes.map(({ length }) => length))).toBeLessThanOrEqual(MOST_ON_NODE);
+      expect(Math.max(...onNodes.map(({ length }) => length))).toBeLessThanOrEqual(MAX_ON_NODE);
       await letTimePass(PERIOD_MS, 'watched', signal);
       expect(moves()).toBe(settled);
     },
@@ -108,7 +108,7 @@ describe.skipIf(why !== undefined)(`${MOVES} moves with faults between them${why
 });
 
 /** It packs nodes, which a rescheduler that evens them must not fight. */
-const MOST_ALLOCATED = {
+const MAX_ALLOCATED = {
   profiles: [
     {
       schedulerName: 'default-scheduler',
@@ -124,7 +124,7 @@ const MOST_ALLOCATED = {
 };
 
 describe.skipIf(why !== undefined)(`a kube-scheduler that packs nodes${why ?? ''}`, () => {
-  const own = ownCluster(() => Promise.resolve({ schedulerConfiguration: MOST_ALLOCATED }));
+  const own = ownCluster(() => Promise.resolve({ schedulerConfiguration: MAX_ALLOCATED }));
   let isFilling = true;
   const scene = reschedulingScene(own, () => ({ ageMs: isFilling ? 3_600_000 : 0 }));
 

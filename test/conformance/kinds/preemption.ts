@@ -1,5 +1,5 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import { planPreemption, type PreemptionPlan } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -45,7 +45,7 @@ function describe(plan: PreemptionPlan): unknown {
   }
 }
 
-function describeCandidate({ node, victims, budgetViolations }: Candidate) {
+function describeCandidate({ node, victims, budgetViolations }: NodeCandidate) {
   const names = victims.map(({ pod }) => `${pod.namespace}/${pod.name}`);
   return { node, victims: names, numPDBViolations: budgetViolations };
 }

@@ -15,7 +15,7 @@ interface Request {
 }
 
 /** Moves in five minutes, as with five a minute. */
-const MOST = 25;
+const MAX_COUNTS = 25;
 /** An entry of a swap ends once the replacement is placed, which here is at once. */
 const UNTIL_PLACED_MS = 60_000;
 
@@ -34,7 +34,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const avoided = (owner: string) => new Set(lasting.filter((each) => each.owner === owner).map(({ node }) => node));
   const policy = policyOf(settings, 'High');
   const rules = { ...rulesOf(settings), fitElsewhere: true };
-  const result = passOver(snapshot, { policy, rules, memory, most: MOST, avoided });
+  const result = passOver(snapshot, { policy, rules, memory, most: MAX_COUNTS, avoided });
   memory = result.memory;
   entries = [...lasting, ...result.moves.flatMap((move) => entryOf(move, now))];
   process.stdout.write(`${JSON.stringify({ evictions: result.moves.map(evictionOf) })}\n`);

@@ -10,7 +10,7 @@ import { finish } from '#shared/domain/model/steps.ts';
 import type { Measurements, PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';
-import type { PassInput, PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { PassInput, ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingPolicy } from '#shared/domain/rescheduling/policy.ts';
@@ -89,7 +89,7 @@ const NO_NODES: ReadonlySet<string> = new Set();
 export function passOver(
   recorded: RecordedSnapshot,
   { policy, rules, memory, most, avoided = () => NO_NODES }: Asked,
-): PassResult {
+): ReschedulingResult {
   const now = Date.parse(recorded.time);
   const snapshot = snapshotOf(recorded);
   // The oracle's kube-scheduler knows ReplicaSets only (`newScheduler` in place.go).

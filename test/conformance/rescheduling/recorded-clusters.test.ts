@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { readVectors } from '#test/conformance/read-vectors.ts';
 import { passOver, type RecordedPod, type RecordedSnapshot } from './recorded-cluster.ts';
 import { policyOf, type RecordedSettings, rulesOf } from './recorded-settings.ts';
@@ -14,7 +14,7 @@ interface Case {
 
 const CASES = readVectors('rescheduling') as unknown as readonly Case[];
 
-function passOf({ snapshot, settings }: Case): PassResult {
+function passOf({ snapshot, settings }: Case): ReschedulingResult {
   const asked = { policy: policyOf(settings, 'High'), rules: rulesOf(settings), memory: NO_MEMORY, most: 100 };
   return passOver(snapshot, asked);
 }
@@ -86,7 +86,7 @@ describe('the 200 clusters that the descheduler was recorded on', () => {
   });
 
   test('the same cluster gives the same moves', () => {
-    const named = ({ moves }: PassResult) => moves.map(({ pod, gain }) => [pod.placed.pod.uid, gain]);
+    const named = ({ moves }: ReschedulingResult) => moves.map(({ pod, gain }) => [pod.placed.pod.uid, gain]);
     for (const { each, result } of passes.slice(0, 40)) expect(named(passOf(each))).toEqual(named(result));
   });
 });

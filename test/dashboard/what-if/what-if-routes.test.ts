@@ -14,7 +14,7 @@ const tenant: Admit = () =>
   Promise.resolve({ kind: 'admitted', viewer: limitedViewer((name) => Promise.resolve(name === 'team-1')) });
 const nobody: Admit = () => Promise.resolve({ kind: 'refused', status: 401, message: 'send a token' });
 /** Questions at once, of all users together. */
-const MOST_AT_ONCE = 4;
+const MAX_AT_ONCE = 4;
 
 describe('/api/what-if', () => {
   const { sources } = generateCluster(10, Date.now());
@@ -136,11 +136,11 @@ describe('/api/what-if', () => {
         return sources.readNode(name, signal);
       },
     });
-    const asked = Array.from({ length: MOST_AT_ONCE + 1 }, () => fetch(`${url}/pod?node=node-000`));
+    const asked = Array.from({ length: MAX_AT_ONCE + 1 }, () => fetch(`${url}/pod?node=node-000`));
     expect((await Promise.race(asked)).status).toBe(503);
     held.resolve(undefined);
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([...Array<number>(MOST_AT_ONCE).fill(200), 503]);
+    expect(statuses.toSorted()).toEqual([...Array<number>(MAX_AT_ONCE).fill(200), 503]);
     expect((await fetch(`${url}/pod?node=node-000`)).status).toBe(200);
   });
 });

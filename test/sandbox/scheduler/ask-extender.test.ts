@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { askExtender } from '#sandbox/scheduler/ask-extender.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
@@ -40,13 +40,13 @@ async function listen(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(started.address() as AddressInfo).port}`;
 }
 
-function ask(url: string | undefined): Promise<readonly Candidate[]> {
+function ask(url: string | undefined): Promise<readonly NodeCandidate[]> {
   const find = (_node: string, uid: string) => snapshot.placedPods.get(uid);
   return askExtender({ url: () => url, timeoutMs: TIMEOUT_MS, log }, { pod: raw, candidates: proposed, find });
 }
 
 /** A candidate in a few words. */
-function inShort(candidates: readonly Candidate[]): readonly string[] {
+function inShort(candidates: readonly NodeCandidate[]): readonly string[] {
   return candidates.map(({ node: name, victims }) => `${name}: ${victims.map(({ pod }) => pod.name).join(', ')}`);
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LimitTurns } from '#scheduler/disruptions/limit-turns.ts';
 
 const PERIOD_MS = 10_000;
-const MOST = 20;
+const MAX_COUNTS = 20;
 
 interface Limit {
   readonly name: string;
@@ -18,7 +18,7 @@ function turnsOf(
   passes: number,
   changed: (pass: number) => readonly string[] = () => [],
 ) {
-  const turns = new LimitTurns<Limit>({ periodMs: PERIOD_MS, most: MOST });
+  const turns = new LimitTurns<Limit>({ periodMs: PERIOD_MS, most: MAX_COUNTS });
   const known = new Map(Object.entries(limits));
   return Array.from({ length: passes }, (_, pass) => turns.next(known, changed(pass), pass * 1_000));
 }
@@ -31,14 +31,14 @@ describe('whose limits are reported next', () => {
   test.each([1, 19, 20, 21, 40, 41, 200])(
     'all of %s limits after as many turns of twenty as they fill, then none for the period',
     (count) => {
-      const needed = Math.ceil(count / MOST);
+      const needed = Math.ceil(count / MAX_COUNTS);
       const turns = turnsOf({ shop: limitsOf(count) }, needed + 1);
       expect(namesOf(turns, 'shop').toSorted()).toEqual(
         limitsOf(count)
           .map(({ name }) => name)
           .toSorted(),
       );
-      expect(turns.every((turn) => (turn?.limits.length ?? 0) <= MOST)).toBe(true);
+      expect(turns.every((turn) => (turn?.limits.length ?? 0) <= MAX_COUNTS)).toBe(true);
       expect(turns.at(-1)).toBe(undefined);
     },
   );
@@ -68,12 +68,12 @@ describe('whose limits are reported next', () => {
   });
 
   test('one that cannot be read waits for its period, and deleted limits are forgotten', () => {
-    const turns = new LimitTurns<Limit>({ periodMs: PERIOD_MS, most: MOST });
+    const turns = new LimitTurns<Limit>({ periodMs: PERIOD_MS, most: MAX_COUNTS });
     const known = new Map([['shop', limitsOf(50)]]);
     turns.next(known, [], 0);
     turns.failed('shop');
     expect(turns.next(known, [], 1_000)).toBe(undefined);
     expect(turns.next(new Map(), ['shop'], 2_000)).toBe(undefined);
-    expect(turns.next(known, [], 3_000)?.limits).toEqual(limitsOf(MOST));
+    expect(turns.next(known, [], 3_000)?.limits).toEqual(limitsOf(MAX_COUNTS));
   });
 });

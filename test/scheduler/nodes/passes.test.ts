@@ -7,7 +7,7 @@ import { createMetrics } from '#shared/runtime/metrics.ts';
 import { runAvoidancePass } from '#scheduler/nodes/avoidance-pass.ts';
 import { createContestedWrites } from '#scheduler/nodes/contested-writes.ts';
 import { readKnownNode } from '#scheduler/nodes/known-node.ts';
-import { createNodeMetrics, type PassPorts, createWriteBudgets } from '#scheduler/nodes/pass-ports.ts';
+import { createNodeMetrics, type NodePassPorts, createWriteBudgets } from '#scheduler/nodes/pass-ports.ts';
 import { nodesSchema } from '#scheduler/nodes/nodes-configuration.ts';
 import { runTaintPass } from '#scheduler/nodes/taint-pass.ts';
 import { type ManualClock, manualClock } from '#test/fakes/manual-clock.ts';
@@ -55,7 +55,7 @@ describe('the passes over nodes', () => {
       term: { isHeld: () => true },
       budgets: createWriteBudgets(configuration, clock),
       contested: createContestedWrites(clock),
-    } as unknown as PassPorts;
+    } as unknown as NodePassPorts;
     const written = (): readonly unknown[] => requests.splice(0).map(({ path }) => path.split('/').at(-1));
     return { ports, written, requests, recorded };
   }

@@ -9,13 +9,13 @@ import {
   takeIn,
 } from '#shared/http/connections.ts';
 
-const MOST = 2;
+const MAX_COUNTS = 2;
 
 /** Two connections, each as its list of steps says. */
 function full(...steps: readonly (readonly ('asks' | 'is answered')[])[]) {
   const places = emptyPlaces();
   const sockets = steps.map(() => new Socket());
-  sockets.forEach((socket, index) => takeIn(places, [String(index), socket], MOST));
+  sockets.forEach((socket, index) => takeIn(places, [String(index), socket], MAX_COUNTS));
   steps.forEach((each, index) => each.forEach((step) => take(places, step, String(index))));
   return { places, sockets };
 }
@@ -26,7 +26,7 @@ function take(places: ConnectionPlaces, step: 'asks' | 'is answered', key: strin
 
 describe('takeIn', () => {
   test('closes none while there is room', () => {
-    expect(takeIn(full([]).places, ['new', new Socket()], MOST)).toBeUndefined();
+    expect(takeIn(full([]).places, ['new', new Socket()], MAX_COUNTS)).toBeUndefined();
   });
 
   test.each([
@@ -35,14 +35,14 @@ describe('takeIn', () => {
     ['one that was answered before one that is being answered', 0, full(['asks', 'is answered'], ['asks'])],
     ['of those that were answered the first to become idle', 1, firstIdle()],
   ])('closes %s', (_, index, { places, sockets }) => {
-    expect(takeIn(places, ['new', new Socket()], MOST)).toBe(sockets[index]);
+    expect(takeIn(places, ['new', new Socket()], MAX_COUNTS)).toBe(sockets[index]);
     expect(places.waiting.has('new')).toBe(true);
   });
 
   test('closes the new one where all are being answered', () => {
     const { places } = full(['asks'], ['asks']);
     const socket = new Socket();
-    expect(takeIn(places, ['new', socket], MOST)).toBe(socket);
+    expect(takeIn(places, ['new', socket], MAX_COUNTS)).toBe(socket);
     expect(places.waiting.size).toBe(0);
   });
 });
@@ -50,9 +50,9 @@ describe('takeIn', () => {
 test('release forgets a connection, but not the next one from the same address', () => {
   const places = emptyPlaces();
   const [first, second] = [new Socket(), new Socket()];
-  takeIn(places, ['same', first], MOST);
+  takeIn(places, ['same', first], MAX_COUNTS);
   release(places, ['same', first]);
-  takeIn(places, ['same', second], MOST);
+  takeIn(places, ['same', second], MAX_COUNTS);
   release(places, ['same', first]);
   expect([...places.waiting.values()]).toEqual([second]);
 });

@@ -6,7 +6,7 @@ import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.t
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
-import { type PlanInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
+import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
@@ -133,7 +133,11 @@ export function queueWorld(queues: readonly object[], nodes: NodeSizes = { 'node
       removePodByKey(snapshot, `uid-${name}`);
       pods.gone(`uid-${name}`);
     },
-    plan: (isReclaiming = false, reclaimBy: ReclaimBy = 'Guarantees', more: Partial<PlanInput> = {}): QueuePlan => {
+    plan: (
+      isReclaiming = false,
+      reclaimBy: ReclaimBy = 'Guarantees',
+      more: Partial<QueuePassInput> = {},
+    ): QueuePlan => {
       const settings = {
         now: 0,
         replacements: 'First' as const,

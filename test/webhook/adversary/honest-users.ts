@@ -19,9 +19,9 @@ const PAUSE_MS = 20;
 const CREATED = 201;
 const DELETED = 200;
 const NOT_FOUND = 404;
-const MOST_DELETIONS = 50;
+const MAX_DELETIONS = 50;
 const ENOUGH_ASKED = 40;
-const LONGEST_ATTACK_MS = 4_000;
+const MAX_ATTACK_MS = 4_000;
 
 /**
  * Runs an attack while honest users create and delete pods, or ask for something else, and returns what they got.
@@ -48,7 +48,7 @@ export async function withHonestUsers<T>(
  */
 export async function inRounds<T>(asked: () => number, atOnce: () => Promise<readonly T[]>): Promise<readonly T[]> {
   const answers: T[] = [];
-  const until = performance.now() + LONGEST_ATTACK_MS;
+  const until = performance.now() + MAX_ATTACK_MS;
   do answers.push(...(await atOnce()));
   while (asked() < ENOUGH_ASKED && performance.now() < until);
   return answers;
@@ -91,7 +91,7 @@ async function createOne(stage: Stage): Promise<Asked> {
  */
 async function deleteOne({ honest }: Stage, name: string): Promise<string> {
   let refusal = '';
-  for (let tries = 0; tries < MOST_DELETIONS; tries += 1) {
+  for (let tries = 0; tries < MAX_DELETIONS; tries += 1) {
     const { status, body } = await honest.remove(honest.core(`pods/${name}`));
     if (status === DELETED || status === NOT_FOUND) return refusal;
     refusal ||= `DELETE ${status} ${messageOf(body)}`;

@@ -18,7 +18,7 @@ const TOO_MANY_REQUESTS = 429;
 const TIMEOUT_MS = 240_000;
 const AT_ONCE = 20;
 /** Of the thousand that a ledger may hold. */
-const MOST_OF_ONE_NAMESPACE = 510;
+const MAX_OF_ONE_NAMESPACE = 510;
 
 /** The API server checks last whether a name is taken: such a pod is admitted, charged, and never created. */
 export function takenNames(stage: Stage): void {
@@ -41,7 +41,7 @@ export function takenNames(stage: Stage): void {
       });
       expect([...statuses].toSorted()).toEqual([409, 429]);
       expectHonestServed(honest);
-      await eventually(async () => expect((await quota.ledger()).reservations).toBeLessThan(MOST_OF_ONE_NAMESPACE));
+      await eventually(async () => expect((await quota.ledger()).reservations).toBeLessThan(MAX_OF_ONE_NAMESPACE));
       expectWebhookUnharmed(stage);
     },
   );

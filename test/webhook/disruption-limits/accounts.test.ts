@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeAccount } from '#shared/api/disruption-account.ts';
-import { MOST_DEBITS } from '#shared/domain/disruption/account.ts';
+import { MAX_DEBITS } from '#shared/domain/disruption/account.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, deleteObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
@@ -105,7 +105,7 @@ describe('accounts that replicas share', () => {
     const answers = await ask(1, pods, { kind: 'count' });
     expect(answers.every((each) => each.kind === 'debited')).toBe(true);
     const counted = await debits(pods[0]?.namespace);
-    expect([counted.length, counted.length < MOST_DEBITS, counted[0]?.caller]).toEqual([30, true, 'ann']);
+    expect([counted.length, counted.length < MAX_DEBITS, counted[0]?.caller]).toEqual([30, true, 'ann']);
   });
 
   test('a dry run writes nothing, and what overruns says which limit', async () => {

@@ -6,7 +6,7 @@ import {
   decideThenConfirm,
   MUTATION,
   VALIDATION,
-  type Phase,
+  type AdmissionPhase,
   type PodSources,
 } from '#webhook/handlers/decide-then-confirm.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
@@ -37,7 +37,7 @@ const REVIEW = {
 interface Scene {
   readonly live?: ClusterState | Promise<ClusterState>;
   readonly request?: PodRequest;
-  readonly phase?: Phase;
+  readonly phase?: AdmissionPhase;
   readonly more?: Partial<PodSources>;
 }
 

@@ -8,7 +8,7 @@ import { type Happening, HAPPENINGS, type ModelOptions, type ModelReport } from 
 import { createModelRequests, CREATION_MS } from './model-requests.ts';
 import { isStopped, type Replica, startModelReplica } from './model-replica.ts';
 
-const MOST_NAMESPACES = 50;
+const MAX_NAMESPACES = 50;
 /** Most stops are short; some outlast a reservation. */
 const STOPS_MS = [5_000, 5_000, 5_000, 5_000, 250_000];
 const REST_MS = 400_000;
@@ -121,7 +121,7 @@ function createModel({
   }
 
   function addNamespace(): void {
-    if (api.namespaces.length < MOST_NAMESPACES) api.addNamespace();
+    if (api.namespaces.length < MAX_NAMESPACES) api.addNamespace();
   }
 
   /**

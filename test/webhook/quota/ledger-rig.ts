@@ -1,6 +1,6 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
+import type { LedgerWrite, Read, LedgerWritten } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
@@ -105,7 +105,7 @@ export function createLedgerRig() {
   }
 
   /** Stored as JSON, as the API server does, and without what its CRD does not name. */
-  function write(change: LedgerWrite): Written {
+  function write(change: LedgerWrite): LedgerWritten {
     const next = withLedger(change);
     const { raw } = next;
     if (raw.metadata.resourceVersion !== rig.object.raw.metadata.resourceVersion) return { kind: 'conflict' };

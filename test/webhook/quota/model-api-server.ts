@@ -3,7 +3,7 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
-import type { LedgerWrite, Read, Written } from '#shared/domain/quota/replica/event.ts';
+import type { LedgerWrite, Read, LedgerWritten } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerStore } from '#webhook/quota/ledger-store.ts';
@@ -50,7 +50,7 @@ export interface ModelApiServer {
   addNamespace(): void;
   storeFor(lifetime: Lifetime): LedgerStore;
   /** A recount of which it is not known what it was made from. */
-  recountAsEarlier(base: LedgerVersion, state: LedgerState): Written;
+  recountAsEarlier(base: LedgerVersion, state: LedgerState): LedgerWritten;
   /** A call takes effect at one moment, and its answer arrives at another; `undefined` where either is lost. */
   call<T>(lifetime: Lifetime, effect: () => T): Promise<T | undefined>;
   /** Executes one pending step; false if there is none. */
@@ -160,12 +160,12 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     stored = { ...stored, ...change, revision: String(revision) };
   }
 
-  function write({ base, state, counted }: LedgerWrite): Written {
+  function write({ base, state, counted }: LedgerWrite): LedgerWritten {
     const used = options.unknownIsNothing ? limitedAmounts(state.used, stored.quota.hard) : state.used;
     return compareAndSwap(base, { state: copyState({ ...state, used }), ...(counted && recountAfter(base, counted)) });
   }
 
-  function compareAndSwap(base: LedgerVersion, change: Partial<LedgerVersion>): Written {
+  function compareAndSwap(base: LedgerVersion, change: Partial<LedgerVersion>): LedgerWritten {
     if (base.revision !== stored.revision) {
       conflicts += 1;
       return { kind: 'conflict' };
@@ -174,7 +174,7 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     return { kind: 'written', version: stored };
   }
 
-  function recountAsEarlier(base: LedgerVersion, state: LedgerState): Written {
+  function recountAsEarlier(base: LedgerVersion, state: LedgerState): LedgerWritten {
     const counted = options.earlierCountsAreTrusted ? stored.counted : undefined;
     return compareAndSwap(base, { state: copyState(state), ...recountAfter(base, counted) });
   }
@@ -226,7 +226,7 @@ export function createModelApiServer(options: ModelApiServerOptions): ModelApiSe
     addNamespace,
     storeFor: (lifetime) => ({
       read: async () => (await call<Read>(lifetime, () => ({ kind: 'read', version: stored }))) ?? TROUBLE,
-      write: async (next) => (await call<Written>(lifetime, () => write(next))) ?? TROUBLE,
+      write: async (next) => (await call<LedgerWritten>(lifetime, () => write(next))) ?? TROUBLE,
     }),
     recountAsEarlier,
     call,

@@ -21,7 +21,7 @@ interface Promised {
 export const CREATION_MS = 60_000;
 /** And it waits so long for a webhook: more than a slow clock makes of the time within which it answers. */
 const WEBHOOK_MS = 10_000;
-const MOST_ATTEMPTS = 8;
+const MAX_ATTEMPTS = 8;
 /** Nothing that this one asks for is ever stored. */
 const CARELESS = 'namespace-0';
 
@@ -84,7 +84,7 @@ export function createModelRequests({ api, time, random, bug, replicas, counts, 
 
   /** One request; a generated name that is taken makes another attempt, with another UID, of the same request. */
   async function request(): Promise<void> {
-    for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const uid = `pod-${next()}`;
       const reservation = reservationOf(uid, 1 + random.below(4));
       const { namespace, amounts } = reservation;

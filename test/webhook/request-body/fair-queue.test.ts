@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Share, createFairQueue } from '#webhook/request-body/fair-queue.ts';
+import { type TakenShare, createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
 /** A queue that records its turns by name. */
 function line(longest: number) {
   const turns = createFairQueue(longest);
   const begun: string[] = [];
-  const entered = new Map<string, Share | undefined>();
+  const entered = new Map<string, TakenShare | undefined>();
   return {
     begun,
     enter: (...names: string[]) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFairShares, type Share } from '#webhook/request-body/fair-queue.ts';
+import { createFairShares, type TakenShare } from '#webhook/request-body/fair-queue.ts';
 
 const SEED = 20_261_122;
 
@@ -55,7 +55,7 @@ describe('createFairShares', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 100 }), (actions) => {
         const shares = createFairShares(100);
-        const held: { readonly share: Share; readonly cost: number }[] = [];
+        const held: { readonly share: TakenShare; readonly cost: number }[] = [];
         for (const { holder, cost, end } of actions) {
           const share = shares.take([holder], cost);
           if (share !== undefined) held.push({ share, cost });

@@ -63,7 +63,7 @@ export interface ReviewLoad {
 }
 
 /** A machine too busy for the rate gets fewer, instead of a heap of them. */
-const MOST_OPEN = 25;
+const MAX_OPEN = 25;
 
 /** Asks at the rate until stopped, each time trusting the bundle of then. */
 export function startLoad(port: number, perSecond: number, bundle: () => string): ReviewLoad {
@@ -74,7 +74,7 @@ export function startLoad(port: number, perSecond: number, bundle: () => string)
     while (!done.signal.aborted) {
       await letTimePass(1_000 / perSecond, 'load');
       const question = QUESTIONS[answers.length % QUESTIONS.length];
-      if (open >= MOST_OPEN || question === undefined) continue;
+      if (open >= MAX_OPEN || question === undefined) continue;
       open += 1;
       answers.push(ask(port, bundle(), question).finally(() => void (open -= 1)));
     }

@@ -25,7 +25,7 @@ A default that is not shown here is a longer one; values.yaml has it.
 `;
 
 /** What is longer is read in values.yaml. */
-const LONGEST_DEFAULT = 60;
+const MAX_DEFAULT_LENGTH = 60;
 
 /** README.md of the chart: each value of values.yaml with its default and the comment \`# --\` above it. */
 export function chartReadme(values: string): string {
@@ -57,5 +57,5 @@ function commentOf({ key }: Pair, map: YAMLMap): string | undefined {
 function defaultOf(value: unknown): string {
   const plain: unknown = isScalar(value) ? value.value : (value as YAMLMap).toJSON();
   const text = JSON.stringify(plain);
-  return text.length > LONGEST_DEFAULT ? '' : text;
+  return text.length > MAX_DEFAULT_LENGTH ? '' : text;
 }

@@ -16,8 +16,8 @@ const LABEL_VALUE_TEXT =
 const KEY_TEXT =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-const LONGEST_SUBDOMAIN = 253;
-const LONGEST_LABEL = 63;
+const MAX_SUBDOMAIN_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
 const LARGEST_ANNOTATIONS = 256 * 1024;
 
 type NameRule = ResourceType['behaviour']['nameRule'];
@@ -25,7 +25,7 @@ type NameRule = ResourceType['behaviour']['nameRule'];
 /** What is wrong with a name by the rule of its kind; undefined when nothing is. */
 export function nameMistake(rule: NameRule, name: string): string | undefined {
   if (rule === 'path') return pathMistake(name);
-  const limit = rule === 'label' ? LONGEST_LABEL : LONGEST_SUBDOMAIN;
+  const limit = rule === 'label' ? MAX_LABEL_LENGTH : MAX_SUBDOMAIN_LENGTH;
   if (name.length > limit) return `must be no more than ${limit} bytes`;
   if (rule === 'label') return LABEL.test(name) ? undefined : LABEL_TEXT;
   return SUBDOMAIN.test(name) ? undefined : SUBDOMAIN_TEXT;
@@ -71,7 +71,7 @@ function validateLabels({ labels }: Metadata): FieldError[] {
 
 function labelValueErrors(value: string): FieldError[] {
   if (isLabelValue(value)) return [];
-  const why = value.length > LONGEST_LABEL ? `must be no more than ${LONGEST_LABEL} bytes` : LABEL_VALUE_TEXT;
+  const why = value.length > MAX_LABEL_LENGTH ? `must be no more than ${MAX_LABEL_LENGTH} bytes` : LABEL_VALUE_TEXT;
   return [invalidValue('metadata.labels', value, why)];
 }
 

@@ -13,8 +13,8 @@ import { compileExpression } from '#sandbox/api-server/cel/expression.ts';
 import { CONDITION_VARIABLES } from '#sandbox/api-server/webhooks/webhook.ts';
 import { oneOf } from './validate-pod.ts';
 
-const LONGEST_TIMEOUT = 30;
-const MOST_CONDITIONS = 64;
+const MAX_TIMEOUT = 30;
+const MAX_CONDITIONS = 64;
 
 /** Checks a webhook configuration. `pkg/apis/admissionregistration/validation/validation.go`. */
 export function validateWebhookConfiguration(configuration: KubeObject): FieldError[] {
@@ -71,13 +71,9 @@ function validateClient(client: Fields, path: string): FieldError[] {
 
 function validateTimeout(webhook: Fields, path: string): FieldError[] {
   const seconds = numberAt(webhook, 'timeoutSeconds') ?? 1;
-  if (seconds >= 1 && seconds <= LONGEST_TIMEOUT) return [];
+  if (seconds >= 1 && seconds <= MAX_TIMEOUT) return [];
   return [
-    invalidValue(
-      `${path}.timeoutSeconds`,
-      seconds,
-      `the timeout value must be between 1 and ${LONGEST_TIMEOUT} seconds`,
-    ),
+    invalidValue(`${path}.timeoutSeconds`, seconds, `the timeout value must be between 1 and ${MAX_TIMEOUT} seconds`),
   ];
 }
 
@@ -91,7 +87,7 @@ function validateVersions(webhook: Fields, path: string): FieldError[] {
 
 function validateConditions(conditions: readonly Fields[], path: string): FieldError[] {
   const all = conditions.flatMap((condition, index) => validateCondition(condition, `${path}[${index}]`));
-  return conditions.length > MOST_CONDITIONS ? [tooMany(path, conditions.length, MOST_CONDITIONS), ...all] : all;
+  return conditions.length > MAX_CONDITIONS ? [tooMany(path, conditions.length, MAX_CONDITIONS), ...all] : all;
 }
 
 function validateCondition(condition: Fields, path: string): FieldError[] {

@@ -14,7 +14,7 @@ import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operati
 import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts';
 
 /** A clash of a generated name is tried again this often. apiserver `pkg/registry/rest/create.go`. */
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /** POST to a collection: returns the object as stored, in its stored version. */
 export async function createObject(server: ServerState, request: ApiRequest): Promise<KubeObject> {
@@ -59,7 +59,7 @@ async function storeUnderFreeName(server: ServerState, attributes: Creation): Pr
     const object = isGenerated ? copyObject(attributes.object) : attributes.object;
     const stored = await tryInsert(server, { ...attributes, object });
     if (stored !== undefined) return stored;
-    if (attempt === MOST_NAMES || !isGenerated) throw alreadyExists(attributes.type, object.metadata.name);
+    if (attempt === MAX_NAMES || !isGenerated) throw alreadyExists(attributes.type, object.metadata.name);
   }
 }
 

@@ -141,7 +141,7 @@ function markTarget(server: ServerState, { type }: ApiRequest, pod: KubeObject):
 }
 
 const SUBJECT = { group: 'policy', plural: 'poddisruptionbudget', kind: 'PodDisruptionBudget' };
-const MOST_DISRUPTED = 2_000;
+const MAX_DISRUPTED = 2_000;
 const RETRY_SECONDS = 10;
 const REFUSAL = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -196,7 +196,7 @@ function chargeBudget(server: ServerState, { budget, pod, isDryRun }: Charge): v
   }
   const { disruptionsAllowed } = counts(budget);
   if (disruptionsAllowed < 0) throw forbidden(SUBJECT, name, 'pdb disruptions allowed is negative');
-  if (Object.keys(fieldsAt(status, 'disruptedPods')).length > MOST_DISRUPTED) {
+  if (Object.keys(fieldsAt(status, 'disruptedPods')).length > MAX_DISRUPTED) {
     throw forbidden(SUBJECT, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller');
   }
   if (disruptionsAllowed === 0) throw refusal(refusalText(budget), 0);

@@ -28,7 +28,7 @@ import { createObject } from './create.ts';
 export type Change = (current: KubeObject) => KubeObject;
 
 /** An update without a resourceVersion of its own is tried again when another write came between. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** PUT of an object or of one of its subresources that replace it. Returns what is stored, and whether it is new. */
 export async function replaceObject(
@@ -78,7 +78,7 @@ export async function changeObject(
     const isConditional = checkPreconditions(request, current.object, next);
     const { object, charge } = await admit(server, request, options, { current: current.object, next });
     if (isDeepStrictEqual(object, current.object)) return current.object;
-    const isLast = isConditional || attempt === MOST_ATTEMPTS;
+    const isLast = isConditional || attempt === MAX_ATTEMPTS;
     if (options.isDryRun || collection.get(current.key) === current) {
       charge();
       return options.isDryRun ? object : commitChange(server, request, object);

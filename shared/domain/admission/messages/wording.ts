@@ -29,11 +29,11 @@ export const PHRASES = {
     `${path}: this pod (priority ${priority}) has required affinity to pods of lower priority: ${pods}; the scheduler does not preempt these for it, and it cannot be scheduled once others preempt them`,
 } as const;
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 function firstNamed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return names.slice(0, MOST_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const more = names.length - MAX_NAMED;
+  return names.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** A priority class by name. */
@@ -87,12 +87,12 @@ export function podsOf({ priorityClassName: name }: NamedClass): string {
   return name === '' ? 'pods without a priority class' : classNamed(name);
 }
 
-const MOST = 3;
+const MAX_COUNTS = 3;
 
 /** The first items of a list, and how many more there are: `a, b, c and 4 more`. */
 export function listSome(texts: readonly string[], isPartial = false): string {
-  const more = texts.length - MOST;
-  if (more > 0) return `${texts.slice(0, MOST).join(', ')} and ${isPartial ? 'at least ' : ''}${more} more`;
+  const more = texts.length - MAX_COUNTS;
+  if (more > 0) return `${texts.slice(0, MAX_COUNTS).join(', ')} and ${isPartial ? 'at least ' : ''}${more} more`;
   return `${texts.join(', ')}${isPartial ? ' and perhaps more' : ''}`;
 }
 

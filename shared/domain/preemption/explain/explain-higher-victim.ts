@@ -2,12 +2,12 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { findObstacle, refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { prepareIncoming, selectsOther } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 import type { RuledOutNode, Simulation } from './simulate-preemption.ts';
 
@@ -66,12 +66,12 @@ export function ruledOutBecause(state: PrefilterState, ruledOut: RuledOutNode): 
 }
 
 /** What keeps the pod off once preemption has done what it can. */
-function lastRefusal(state: PrefilterState, ruledOut: RuledOutNode): Refusal | undefined {
+function lastRefusal(state: PrefilterState, ruledOut: RuledOutNode): FilterRefusal | undefined {
   if (ruledOut.kind === 'noLowerPods') return refusalAt(state, ruledOut.node);
   return ruledOut.kind === 'stillRefused' || ruledOut.kind === 'refused' ? ruledOut.refusal : undefined;
 }
 
-function refusalAt(state: PrefilterState, node: string): Refusal | undefined {
+function refusalAt(state: PrefilterState, node: string): FilterRefusal | undefined {
   const entry = state.snapshot.nodes.get(node);
   return entry === undefined ? undefined : refusalOn(state, entry);
 }
@@ -103,7 +103,7 @@ function lowerPartner(state: PrefilterState, entry: NodeEntry): Because | undefi
   return { code: 'AffinityToLowerPod', text, facts };
 }
 
-function textOf(refusal: Refusal | undefined): string {
+function textOf(refusal: FilterRefusal | undefined): string {
   return refusal?.reasons.join(', ') ?? OTHER_NODES_ONLY;
 }
 
@@ -123,7 +123,7 @@ function findLowerPartner({ snapshot, pod, priority }: PrefilterState, entry: No
 type Preempts = Extract<Simulation, { kind: 'preempts' }>;
 
 /** No explanation grows with the cluster. */
-const MOST = 10;
+const MAX_COUNTS = 10;
 
 /**
  * Why the most important victim goes although pods of lower priority exist: for each node with such a pod whether the
@@ -142,7 +142,7 @@ export function explainHigherVictim(
   const found = [...elsewhere, ...stayingOn(state.snapshot, chosen)].filter((each) => each !== undefined);
   return found
     .toSorted((a, b) => a.priority - b.priority)
-    .slice(0, MOST)
+    .slice(0, MAX_COUNTS)
     .map(({ because }) => because);
 }
 
@@ -153,8 +153,8 @@ interface Explained {
 
 /** Another candidate whose victims are lower is not chosen only for its budgets, which are compared first. */
 function lowestVictim(
-  { node, victims, topPriority, budgetViolations }: Candidate,
-  chosen: Candidate,
+  { node, victims, topPriority, budgetViolations }: NodeCandidate,
+  chosen: NodeCandidate,
 ): Explained | undefined {
   const isPassedOver = topPriority < chosen.topPriority && budgetViolations > chosen.budgetViolations;
   const lowest = victims.at(-1);
@@ -176,11 +176,11 @@ function lowestOn(
 }
 
 /** Lower pods that stay on the chosen node itself. */
-function stayingOn(snapshot: ClusterSnapshot, { node, victims, topPriority }: Candidate): readonly Explained[] {
+function stayingOn(snapshot: ClusterSnapshot, { node, victims, topPriority }: NodeCandidate): readonly Explained[] {
   const staying = snapshot.nodes.get(node)?.occupancy.pods.filter((each) => each.priority < topPriority) ?? [];
   return staying
     .filter((each) => !victims.includes(each))
-    .slice(-MOST)
+    .slice(-MAX_COUNTS)
     .map((each) => (isKeptByBudget(each) ? becauseOfBudget(each, node) : becauseOfNeed(each, node)));
 }
 
@@ -219,7 +219,7 @@ export interface ReasonGroup {
   readonly nodes: readonly string[];
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** Groups nodes by why the pod does not go there; the reason of most nodes first. */
 export function groupReasons(state: PrefilterState, ruledOut: readonly RuledOutNode[]): readonly ReasonGroup[] {
@@ -227,6 +227,6 @@ export function groupReasons(state: PrefilterState, ruledOut: readonly RuledOutN
   return Array.from(groups, ([reason, nodes]) => ({
     reason,
     count: nodes.length,
-    nodes: nodes.slice(0, MOST_NAMED).map(({ node }) => node),
+    nodes: nodes.slice(0, MAX_NAMED).map(({ node }) => node),
   })).toSorted((a, b) => b.count - a.count || compareTexts(a.reason, b.reason));
 }

@@ -3,7 +3,7 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import {
-  type Candidate,
+  type NodeCandidate,
   candidateOf,
   chooseNode,
   type RejectedNode,
@@ -15,7 +15,7 @@ import {
   type PreemptionPlan,
 } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import type { NodeVerdict, ProposalRules, ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';
@@ -28,15 +28,15 @@ export interface TakenAway {
 }
 
 /** A node that the pod does not fit on as it is, where the pod may not preempt at all. */
-export interface Refused {
+export interface RefusedNode {
   readonly kind: 'refused';
   readonly node: string;
   /** Without one the pod's affinity names other nodes. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: FilterRefusal | undefined;
 }
 
 /** A node that the pod does not go to. */
-export type RuledOutNode = RejectedNode | TakenAway | Refused;
+export type RuledOutNode = RejectedNode | TakenAway | RefusedNode;
 
 /** What one attempt of kube-scheduler at a pod ends in. */
 export type Simulation =
@@ -51,9 +51,9 @@ export type Simulation =
     }
   | {
       readonly kind: 'preempts';
-      readonly chosen: Candidate;
+      readonly chosen: NodeCandidate;
       /** Every node on which room can be made, the chosen one included. */
-      readonly candidates: readonly Candidate[];
+      readonly candidates: readonly NodeCandidate[];
       readonly ruledOut: readonly RuledOutNode[];
       /** Nodes that Kubernetes holds equal to the chosen one, which is the first of them by name. */
       readonly equals: readonly string[];
@@ -99,7 +99,7 @@ function notEligible(
   return { kind: 'waits', node: pod.status.nominatedNodeName ?? '', because, ruledOut };
 }
 
-function refusals(snapshot: ClusterSnapshot, pod: Pod): readonly Refused[] {
+function refusals(snapshot: ClusterSnapshot, pod: Pod): readonly RefusedNode[] {
   const examination = examineNodes(prefilter(snapshot, pod));
   if (examination.kind === 'fits') return [];
   return examination.examined.map(({ entry, refusal }) => ({ kind: 'refused', node: entry.node.name, refusal }));
@@ -137,14 +137,14 @@ function waitsIfTerminating(simulation: Simulation): Simulation {
 
 function candidateLeft(
   verdict: NodeVerdict,
-  proposed: Candidate | undefined,
+  proposed: NodeCandidate | undefined,
   snapshot: ClusterSnapshot,
-): readonly Candidate[] {
+): readonly NodeCandidate[] {
   if (verdict.kind === 'takenAway' || proposed === undefined) return [];
   return [verdict.kind === 'kept' ? proposed : changedCandidate(verdict.victims, snapshot)];
 }
 
-function changedCandidate({ node, uids, budgetViolations }: ProposedVictims, snapshot: ClusterSnapshot): Candidate {
+function changedCandidate({ node, uids, budgetViolations }: ProposedVictims, snapshot: ClusterSnapshot): NodeCandidate {
   const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   return candidateOf(node, victims, budgetViolations);
 }
@@ -157,7 +157,7 @@ function noneLeft(takenAway: readonly TakenAway[], ruledOut: readonly RuledOutNo
 }
 
 interface Outcomes {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly NodeCandidate[];
   readonly rejected: readonly RuledOutNode[];
 }
 

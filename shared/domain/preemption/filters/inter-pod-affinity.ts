@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { FilterState, PodAwareFilter, Refusal } from './node-filters.ts';
+import type { FilterState, PodAwareFilter, FilterRefusal } from './node-filters.ts';
 import {
   byLabels,
   createPairCounts,
@@ -24,13 +24,17 @@ import {
 const FILTER = 'InterPodAffinity';
 /** Pods with anti-affinity that are counted in one step: each takes some microseconds. */
 const PODS_PER_STEP = 100;
-const LONELY: Refusal = { filter: FILTER, reasons: ["node(s) didn't match pod affinity rules"], isResolvable: false };
-const AVOIDING: Refusal = {
+const LONELY: FilterRefusal = {
+  filter: FILTER,
+  reasons: ["node(s) didn't match pod affinity rules"],
+  isResolvable: false,
+};
+const AVOIDING: FilterRefusal = {
   filter: FILTER,
   reasons: ["node(s) didn't match pod anti-affinity rules"],
   isResolvable: true,
 };
-const AVOIDED: Refusal = {
+const AVOIDED: FilterRefusal = {
   filter: FILTER,
   reasons: ["node(s) didn't satisfy existing pods anti-affinity rules"],
   isResolvable: true,
@@ -189,7 +193,7 @@ function changeable({ wanted, unwanted, unwilling }: Company): Company {
   };
 }
 
-function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: Node): Refusal | undefined {
+function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: Node): FilterRefusal | undefined {
   if (!hasWantedCompany(incoming, wishes, company, node)) return LONELY;
   if (wishes.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
   return hasUnwillingCompany(company, node) ? AVOIDED : undefined;

@@ -6,7 +6,7 @@ import { memoize } from '#shared/domain/model/memoize.ts';
 import { type HostPort, hostPortsOf, isSamePort } from '#shared/domain/pod/host-port.ts';
 
 /** Why one filter keeps a pod off a node. */
-export interface Refusal {
+export interface FilterRefusal {
   /** The scheduler plugin that says so. */
   readonly filter: string;
   /** The texts that Kubernetes counts and prints. */
@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 /** A filter that looks at the node alone, prepared for one incoming pod. */
-export type NodeFilter = (entry: NodeEntry) => Refusal | undefined;
+export type NodeFilter = (entry: NodeEntry) => FilterRefusal | undefined;
 
 /** A filter whose answer depends on the other pods of a node, prepared for one incoming pod; `undefined` where it has nothing to check. */
 export interface PodAwareFilter {
@@ -28,10 +28,10 @@ export interface PodAwareFilter {
 export interface FilterState {
   readonly add: (placed: PlacedPod) => void;
   readonly remove: (placed: PlacedPod) => void;
-  readonly refusal: () => Refusal | undefined;
+  readonly refusal: () => FilterRefusal | undefined;
 }
 
-const OTHER_NODE_NAMED: Refusal = {
+const OTHER_NODE_NAMED: FilterRefusal = {
   filter: 'NodeName',
   reasons: ["node(s) didn't match the requested node name"],
   isResolvable: false,
@@ -45,7 +45,7 @@ export function nodeName(pod: Pod): NodeFilter {
 
 const CORDONED = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' };
 
-const UNSCHEDULABLE: Refusal = {
+const UNSCHEDULABLE: FilterRefusal = {
   filter: 'NodeUnschedulable',
   reasons: ['node(s) were unschedulable'],
   isResolvable: false,
@@ -57,7 +57,7 @@ export function nodeUnschedulable(pod: Pod): NodeFilter {
   return ({ node }) => (node.isUnschedulable && !isTolerant ? UNSCHEDULABLE : undefined);
 }
 
-const UNTOLERATED_TAINT: Refusal = {
+const UNTOLERATED_TAINT: FilterRefusal = {
   filter: 'TaintToleration',
   reasons: ['node(s) had untolerated taint(s)'],
   isResolvable: false,
@@ -91,7 +91,7 @@ function covers(toleration: Toleration, taint: Taint): boolean {
   return toleration.operator === 'Exists';
 }
 
-const AFFINITY_MISMATCH: Refusal = {
+const AFFINITY_MISMATCH: FilterRefusal = {
   filter: 'NodeAffinity',
   reasons: ["node(s) didn't match Pod's node affinity/selector"],
   isResolvable: false,
@@ -158,7 +158,7 @@ function meetsField(node: Node, { key, operator, values }: Requirement): boolean
   return isEqual === (operator === 'In');
 }
 
-const PORTS_IN_USE: Refusal = {
+const PORTS_IN_USE: FilterRefusal = {
   filter: 'NodePorts',
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
   isResolvable: true,

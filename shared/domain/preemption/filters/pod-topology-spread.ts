@@ -10,16 +10,22 @@ import {
 } from '#shared/domain/labels/label-selector.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import { type FilterState, type PodAwareFilter, type Refusal, toleratesNode, wantedNodes } from './node-filters.ts';
+import {
+  type FilterState,
+  type PodAwareFilter,
+  type FilterRefusal,
+  toleratesNode,
+  wantedNodes,
+} from './node-filters.ts';
 import { byLabels, podsPerStep } from './incoming-terms.ts';
 
-const SKEWED: Refusal = {
+const SKEWED: FilterRefusal = {
   filter: 'PodTopologySpread',
   reasons: ["node(s) didn't match pod topology spread constraints"],
   isResolvable: true,
 };
 
-const UNLABELLED: Refusal = {
+const UNLABELLED: FilterRefusal = {
   filter: 'PodTopologySpread',
   reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
   isResolvable: false,
@@ -172,7 +178,11 @@ function openState({ spreads, countedOn, matchesOf }: Prepared, { node }: NodeEn
   };
 }
 
-function firstRefusal(constraints: readonly Spread[], node: Node, changes: readonly number[]): Refusal | undefined {
+function firstRefusal(
+  constraints: readonly Spread[],
+  node: Node,
+  changes: readonly number[],
+): FilterRefusal | undefined {
   for (const [index, constraint] of constraints.entries()) {
     const domain = node.labels.get(constraint.topologyKey);
     if (domain === undefined) return UNLABELLED;

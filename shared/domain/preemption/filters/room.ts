@@ -5,7 +5,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
-import type { PodAwareFilter, Refusal } from './node-filters.ts';
+import type { PodAwareFilter, FilterRefusal } from './node-filters.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {
@@ -86,7 +86,7 @@ export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {
 }
 
 /** What is missing, if anything; a need above what the whole node has for pods cannot be helped. `plugins/noderesources/fit.go` fitsRequest. */
-export function resourceRefusal(room: Left, { allocatable }: NodeEntry): Refusal | undefined {
+export function resourceRefusal(room: Left, { allocatable }: NodeEntry): FilterRefusal | undefined {
   const reasons = shortReasons(room);
   if (reasons.length === 0) return undefined;
   const isResolvable = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));

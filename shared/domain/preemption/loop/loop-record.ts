@@ -2,7 +2,7 @@ import { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import {
   contenderOf,
@@ -41,11 +41,11 @@ export interface LoopRecord {
 }
 
 /** Records that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
-export const MOST_RECORDS = 10;
+export const MAX_RECORDS = 10;
 /** Rounds that can be allowed at most; one record holds no more. */
-export const MOST_ROUNDS = 16;
+export const MAX_ROUNDS = 16;
 /** The longest time in which rounds can be counted, in milliseconds. */
-export const LONGEST_WINDOW_MS = 86_400_000;
+export const MAX_WINDOW_MS = 86_400_000;
 /** Most preemptions happen once, and are not worth a write. */
 const FEWEST_ROUNDS = 2;
 /** Kinds whose pods no avoid entry leads elsewhere: a DaemonSet's are tied to their nodes, and no controller is looked up for the others. */
@@ -70,7 +70,7 @@ export function planRecords(
     },
   );
   const byNode = Map.groupBy(planned, ({ node }) => node);
-  return new Map(Array.from(byNode, ([node, own]) => [node, own.map(({ record }) => record).slice(-MOST_RECORDS)]));
+  return new Map(Array.from(byNode, ([node, own]) => [node, own.map(({ record }) => record).slice(-MAX_RECORDS)]));
 }
 
 interface Rules {
@@ -234,7 +234,7 @@ function whyRecorded({ node, rounds, until }: RecordOnNode, sides: Sides): Becau
 
 /** A round in the future does not count: it was written by hand, or a clock was set back. */
 function isLoopInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, now: Instant): boolean {
-  return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MOST_SKEW_MS;
+  return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MAX_SKEW_MS;
 }
 
 function isBetween({ preemptor, victim }: LoopRecord, [left, right]: readonly [OwnerKey, OwnerKey]): boolean {

@@ -1,7 +1,7 @@
 import { type OwnerKey, ownerText, controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 
 /** A pod that a scheduler preempted, and the pod that it made room for. */
 export interface Displacement {
@@ -63,7 +63,7 @@ interface Attribution {
 
 /** kube-scheduler deletes victims and nominates the preemptor at the same time, so either can be seen first. */
 const NOMINATED_WITHIN_MS = 10_000;
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 /**
  * Finds the preemptor of each victim: the pod of higher priority that was nominated to its node last. A victim names its
@@ -80,7 +80,7 @@ export function attributeVictims(
   return {
     waiting: judged
       .flatMap(({ victim, displacement }) => (displacement === undefined ? [victim] : []))
-      .slice(-MOST_WAITING),
+      .slice(-MAX_WAITING),
     found: judged.flatMap(({ displacement }) => displacement ?? []),
   };
 }
@@ -114,7 +114,7 @@ export type PreemptionRounds = ReadonlyMap<string, readonly Round[]>;
 
 export const NO_ROUNDS: PreemptionRounds = new Map();
 
-const MOST_PAIRS = 1_000;
+const MAX_PAIRS = 1_000;
 /** Several victims of one preemption are one round: none of them came back. */
 const ONE_ROUND_MS = 30_000;
 
@@ -136,7 +136,7 @@ export function addDisplacement(
   const before = lasting.get(pair) ?? [];
   const round = { at, node, by: preemptor.party, preemptorUid: preemptor.uid, priority };
   const entries = Array.from(lasting).filter(([key]) => key !== pair);
-  return new Map([...entries, [pair, withRound(before, round).slice(-policy.rounds)] as const].slice(-MOST_PAIRS));
+  return new Map([...entries, [pair, withRound(before, round).slice(-policy.rounds)] as const].slice(-MAX_PAIRS));
 }
 
 function withRound(before: readonly Round[], round: Round): readonly Round[] {
@@ -210,7 +210,7 @@ export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): Lo
 
 /** The rounds within the window that ends now. One in the future does not count: the clock was set back, or it was made up. */
 export function recentRounds(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
-  return rounds.filter(({ at }) => at > now - windowMs && at <= now + MOST_SKEW_MS);
+  return rounds.filter(({ at }) => at > now - windowMs && at <= now + MAX_SKEW_MS);
 }
 
 interface Counted {

@@ -2,10 +2,10 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
 import {
-  type Candidate,
+  type NodeCandidate,
   chooseNode,
   type Criterion,
-  type NodeChoice,
+  type ChosenNode,
   type NodeOutcome,
   type RejectedNode,
 } from '#shared/domain/preemption/victims/choose-node.ts';
@@ -28,7 +28,7 @@ export interface PreemptionOptions {
 }
 
 interface Outcomes {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly NodeCandidate[];
   readonly rejected: readonly RejectedNode[];
 }
 
@@ -51,7 +51,7 @@ export type PreemptionPlan =
   | {
       readonly kind: 'preempt';
       readonly unschedulable: string;
-      readonly candidates: readonly Candidate[];
+      readonly candidates: readonly NodeCandidate[];
       readonly rejected: readonly RejectedNode[];
       /** Every node that Kubernetes may take, by name; the first is ours. */
       readonly best: readonly string[];
@@ -83,7 +83,7 @@ export function planPreemption(snapshot: ClusterSnapshot, pod: Pod, options: Pre
 }
 
 function tryNodes(state: PrefilterState, examined: readonly Examined[], options: PreemptionOptions): Outcomes {
-  const candidates: Candidate[] = [];
+  const candidates: NodeCandidate[] = [];
   const rejected: RejectedNode[] = [];
   for (const each of examined) {
     const outcome = tryNode(state, each, options);
@@ -126,7 +126,7 @@ function noCandidate(unschedulable: string, rejected: readonly RejectedNode[]): 
 
 function preempt(
   unschedulable: string,
-  candidates: readonly Candidate[],
+  candidates: readonly NodeCandidate[],
   rejected: readonly RejectedNode[],
 ): PreemptionPlan {
   const choice = chooseNode(candidates);
@@ -135,7 +135,7 @@ function preempt(
 }
 
 /** What distinguishes the chosen node from the other candidates. */
-export function becauseOfChoice({ best, decidedBy }: NodeChoice, candidates: number, rejected: number): Because {
+export function becauseOfChoice({ best, decidedBy }: ChosenNode, candidates: number, rejected: number): Because {
   const [node = ''] = best;
   const text =
     decidedBy === 'onlyCandidate'

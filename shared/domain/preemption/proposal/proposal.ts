@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { type MayTake, OPTED_OUT, type VictimRules } from '#shared/domain/preemption/victims/victims-on-node.ts';
+import { type MayTake, OPTED_OUT, type VictimPreference } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -35,7 +35,7 @@ export interface Proposal {
 export type WaitedFor = (preemptor: Pod, node: string, now: Instant) => number;
 
 /** The rules by which a proposal is reviewed. */
-export interface ProposalRules extends VictimRules {
+export interface ProposalRules extends VictimPreference {
   /** Why `preemptor` may not take `victim`; `undefined` where it may. */
   readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
   /**
@@ -71,7 +71,7 @@ export function takenAway(node: string, because: Because): NodeVerdict {
 }
 
 /** What all nodes of one proposal are reviewed with. */
-export interface Review {
+export interface ProposalReview {
   readonly state: PrefilterState;
   /** Nothing that the preemptor needs is beyond the model. */
   readonly isModelled: boolean;

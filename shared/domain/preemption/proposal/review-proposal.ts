@@ -27,7 +27,7 @@ import {
   type Proposal,
   type ProposalRules,
   type ProposedVictims,
-  type Review,
+  type ProposalReview,
   takenAway,
 } from './proposal.ts';
 import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
@@ -89,7 +89,7 @@ export function reviewProposal(...given: Parameters<typeof reviewInSteps>): read
   return finish(reviewInSteps(...given));
 }
 
-function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): readonly NodeReview[] {
+function leaveOthers({ rules, state }: ProposalReview, reviews: readonly NodeReview[]): readonly NodeReview[] {
   const toLeave = rules.toLeave?.(state.pod);
   if (toLeave === undefined || toLeave.size === 0) return reviews;
   const left = leaveNodes(
@@ -103,7 +103,10 @@ function leaveOthers({ rules, state }: Review, reviews: readonly NodeReview[]): 
 }
 
 /** The review of a node on which nothing could change the proposal; `undefined` for others. */
-function reviewQuiet({ state: { snapshot }, rules }: Review, proposed: ProposedVictims): NodeReview | undefined {
+function reviewQuiet(
+  { state: { snapshot }, rules }: ProposalReview,
+  proposed: ProposedVictims,
+): NodeReview | undefined {
   const entry = snapshot.nodes.get(proposed.node);
   if (entry === undefined || snapshot.nominatedNodes.has(proposed.node) || proposed.uids.length === 0) return undefined;
   const isQuiet =
@@ -125,7 +128,7 @@ function isPlain(
   return facts === undefined || (facts.evicting.size === 0 && !usageAware);
 }
 
-function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
+function reviewNode(review: ProposalReview, proposed: ProposedVictims): NodeReview {
   const { state, rules } = review;
   const entry = state.snapshot.nodes.get(proposed.node);
   const indexes = entry && indexesOf(sheetOf(entry), proposed.uids);
@@ -140,7 +143,7 @@ function reviewNode(review: Review, proposed: ProposedVictims): NodeReview {
   return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
 }
 
-function reviewKnown(review: Review, known: KnownNode, indexes: LeavingPods): NodeReview {
+function reviewKnown(review: ProposalReview, known: KnownNode, indexes: LeavingPods): NodeReview {
   const { state, rules, now } = review;
   const { entry, proposed, victims, guarded } = known;
   const isEnding = victims.every(({ pod }) => pod.deletion !== undefined);
@@ -159,7 +162,7 @@ function reviewKnown(review: Review, known: KnownNode, indexes: LeavingPods): No
 }
 
 /** The victims on a node where the model reproduces the proposal. */
-function choose(review: Review, known: KnownNode, soon: readonly EndingPod[]): NodeVerdict {
+function choose(review: ProposalReview, known: KnownNode, soon: readonly EndingPod[]): NodeVerdict {
   const { proposed, guarded } = known;
   if (guarded === undefined)
     return withinBudgets(onlyNeeded(review, known, preferVictims(review, known), soon), review.rules);
@@ -170,13 +173,13 @@ function choose(review: Review, known: KnownNode, soon: readonly EndingPod[]): N
   return chosen.kind === 'takenAway' ? chosen : withinBudgets(onlyNeeded(review, known, chosen, soon), review.rules);
 }
 
-function isProtected({ state, rules }: Review, { victims }: KnownNode, uid: string): boolean {
+function isProtected({ state, rules }: ProposalReview, { victims }: KnownNode, uid: string): boolean {
   const victim = victims.filter(({ pod }) => pod.uid === uid);
   return firstProtection(victim, state.pod, rules) !== undefined;
 }
 
 /** The same room made by pods that may go, as a last resort also by those that opted out. */
-function withoutProtected(review: Review, known: KnownNode, guarded: Because): NodeVerdict {
+function withoutProtected(review: ProposalReview, known: KnownNode, guarded: Because): NodeVerdict {
   const { state, rules } = review;
   const { entry, proposed, victims } = known;
   const others = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
@@ -194,7 +197,7 @@ type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;
  * Victims as kube-scheduler would choose them among the pods that may be taken; `undefined` where they do not make enough
  * room. One that is terminating counts only where kube-scheduler itself waits for it.
  */
-function substitute(review: Review, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
+function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
   const { name: node } = entry.node;
   const order = fairOrder(orderOn(review, node), review.rules);
   const mayTake = (pod: Pod): boolean => (pod.deletion === undefined ? isOpen(pod) : proposed.uids.includes(pod.uid));
@@ -205,7 +208,7 @@ function substitute(review: Review, { entry, proposed }: KnownNode, isOpen: MayT
 }
 
 /** Other victims that kube-scheduler ranks equally, where the rules ask for an order and it finds some. */
-function preferVictims(review: Review, known: KnownNode): Left {
+function preferVictims(review: ProposalReview, known: KnownNode): Left {
   const { proposed, victims } = known;
   const kept: Left = { kind: 'kept', victims: proposed };
   const { state, rules } = review;
@@ -217,7 +220,7 @@ function preferVictims(review: Review, known: KnownNode): Left {
   return compareCosts(...costs) === 0 ? { ...found, because: otherVictims(proposed.node) } : kept;
 }
 
-function orderOn({ state, rules, now }: Review, node: string): VictimOrder | undefined {
+function orderOn({ state, rules, now }: ProposalReview, node: string): VictimOrder | undefined {
   const facts = state.snapshot.pressures.get(node);
   const isKnown = facts !== undefined && isFreshReport(facts.observedAt, now);
   return victimOrder(rules, isKnown ? facts.overRequest : NO_PODS);
@@ -226,7 +229,7 @@ function orderOn({ state, rules, now }: Review, node: string): VictimOrder | und
 const NO_PODS: ReadonlySet<string> = new Set();
 
 /** Without the victims that pods make unnecessary which end soon enough; protected ones are left out first. */
-function onlyNeeded(review: Review, known: KnownNode, chosen: Left, soon: readonly EndingPod[]): Left {
+function onlyNeeded(review: ProposalReview, known: KnownNode, chosen: Left, soon: readonly EndingPod[]): Left {
   const { state, rules } = review;
   const { node, uids, budgetViolations } = chosen.victims;
   const needed = neededBeside(state, known.entry, {

@@ -4,10 +4,10 @@ import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   type EndingPod,
   graceOf,
-  LONGEST_WAIT_MS,
+  MAX_WAIT_MS,
   type LeavingPods,
 } from '#shared/domain/preemption/trial/leaving-pods.ts';
-import { chooseNode, type Candidate, candidateOf } from '#shared/domain/preemption/victims/choose-node.ts';
+import { chooseNode, type NodeCandidate, candidateOf } from '#shared/domain/preemption/victims/choose-node.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
@@ -17,7 +17,7 @@ import {
   type NodeReview,
   type NodeVerdict,
   type ProposedVictims,
-  type Review,
+  type ProposalReview,
   type SoonRoom,
   takenAway,
 } from './proposal.ts';
@@ -31,7 +31,7 @@ const NODES_PER_STEP = 16;
  * could be lost. `pkg/scheduler/framework/preemption/executor.go` prepareCandidateAsync.
  */
 export function soonRoom(
-  review: Review,
+  review: ProposalReview,
   entry: NodeEntry,
   soon: readonly EndingPod[],
   proposed: ProposedVictims,
@@ -52,7 +52,7 @@ export function soonRoom(
 }
 
 /** Protected pods are not named: kube-scheduler may not have seen yet that they are terminating. */
-function isNameable({ pod, priority }: PlacedPod, { state, rules }: Review): boolean {
+function isNameable({ pod, priority }: PlacedPod, { state, rules }: ProposalReview): boolean {
   return pod.deletion !== undefined && priority < state.priority && rules.protection(pod, state.pod) === undefined;
 }
 
@@ -73,8 +73,8 @@ function longestGrace(victims: readonly PlacedPod[], now: Instant): number {
 }
 
 /** Whether the pod may be put off on the node: once, and for no longer than a minute. */
-export function mayWait({ state, now, waitedFor }: Review, node: string): boolean {
-  return waitedFor(state.pod, node, now) <= LONGEST_WAIT_MS;
+export function mayWait({ state, now, waitedFor }: ProposalReview, node: string): boolean {
+  return waitedFor(state.pod, node, now) <= MAX_WAIT_MS;
 }
 
 /**
@@ -82,7 +82,10 @@ export function mayWait({ state, now, waitedFor }: Review, node: string): boolea
  * the preemption that kube-scheduler would choose. The other nodes are taken away, because the pods named for such room
  * say nothing about what it costs: that is nothing. `undefined` where a preemption is due.
  */
-export function* awaitRoom(review: Review, reviews: readonly NodeReview[]): Steps<readonly NodeVerdict[] | undefined> {
+export function* awaitRoom(
+  review: ProposalReview,
+  reviews: readonly NodeReview[],
+): Steps<readonly NodeVerdict[] | undefined> {
   const rooms = reviews.flatMap(({ room }) => room ?? []);
   if (rooms.length === 0) return undefined;
   const overAt = review.now + (yield* fastestChoice(review, reviews));
@@ -108,8 +111,8 @@ function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): 
 }
 
 /** How long the preemption takes that kube-scheduler would choose; of several equal ones the fastest. 0 where that is not known. */
-function* fastestChoice({ state: { snapshot }, now }: Review, reviews: readonly NodeReview[]): Steps<number> {
-  const candidates: Candidate[] = [];
+function* fastestChoice({ state: { snapshot }, now }: ProposalReview, reviews: readonly NodeReview[]): Steps<number> {
+  const candidates: NodeCandidate[] = [];
   for (const [at, { verdict }] of reviews.entries()) {
     if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
     if (verdict.kind === 'takenAway') continue;

@@ -1,5 +1,5 @@
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
-import { namedNodes, type Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import { namedNodes, type FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -28,7 +28,7 @@ type Examination =
 /** A node and why the pod does not fit there; without a refusal it was ruled out before it was looked at. */
 export interface Examined {
   readonly entry: NodeEntry;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: FilterRefusal | undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ export function examineNodes(state: PrefilterState): Examination {
 function examine(
   state: PrefilterState,
   isLookedAt: (entry: NodeEntry) => boolean,
-  nominatedRefusal: Refusal | undefined,
+  nominatedRefusal: FilterRefusal | undefined,
 ): Examination {
   const feasible: string[] = [];
   const examined: Examined[] = [];
@@ -65,7 +65,7 @@ function examine(
     : { kind: 'fitsNowhere', examined, text: textOf(examined, nominatedRefusal) };
 }
 
-function textOf(examined: readonly Examined[], nominatedRefusal: Refusal | undefined): string {
+function textOf(examined: readonly Examined[], nominatedRefusal: FilterRefusal | undefined): string {
   const counts: ReasonCounts = new Map();
   const ruledOut = [ruledOutReason(nominatedRefusal)];
   for (const { refusal } of examined) countReasons(counts, refusal?.reasons ?? ruledOut);
@@ -73,7 +73,7 @@ function textOf(examined: readonly Examined[], nominatedRefusal: Refusal | undef
 }
 
 /** Kubernetes also names the filter that refused the nominated node, which it tries before it rules out the others. */
-function ruledOutReason(nominatedRefusal: Refusal | undefined): string {
+function ruledOutReason(nominatedRefusal: FilterRefusal | undefined): string {
   const filters = new Set(['NodeAffinity', nominatedRefusal?.filter ?? 'NodeAffinity']);
   return `node(s) didn't satisfy plugin(s) [${[...filters].sort().join(' ')}]`;
 }
@@ -88,7 +88,7 @@ function fits(nodes: readonly string[]): Examination {
 }
 
 /** Why a pod does not fit on a node as it stands; `undefined` where it fits. The first filter that fails decides. `pkg/scheduler/framework/runtime/framework.go` RunFilterPlugins. */
-export function refusalOn(state: PrefilterState, entry: NodeEntry): Refusal | undefined {
+export function refusalOn(state: PrefilterState, entry: NodeEntry): FilterRefusal | undefined {
   for (const filter of state.nodeFilters) {
     const refusal = filter(entry);
     if (refusal !== undefined) return refusal;

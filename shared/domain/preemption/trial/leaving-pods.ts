@@ -1,4 +1,4 @@
-import { MOST_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import type { Deletion, Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
@@ -19,7 +19,7 @@ export interface EndingPod {
 /** A pod that should have terminated this long ago may never do so, so its room does not count. In milliseconds. */
 export const HANGING_AFTER_MS = 60_000;
 /** No preemption is put off for longer than this from the deletion of a pod that it waits for. In milliseconds. */
-export const LONGEST_WAIT_MS = 60_000;
+export const MAX_WAIT_MS = 60_000;
 /** What a kubelet needs after the end of a grace period until the pod is gone. In milliseconds. */
 const FINISHING_MS = 10_000;
 /** Where the pod says nothing else. */
@@ -44,7 +44,7 @@ export function endingSoon(snapshot: ClusterSnapshot, entry: NodeEntry, now: Ins
   const evicted = evictedPods(snapshot, entry, now);
   if (terminating.length === 0 && evicted.length === 0) return NONE;
   const ending = [...terminating, ...evicted].map((index) => ({ index, ...endOf(pods[index] as PlacedPod, now) }));
-  return ending.filter(({ endsAt }) => endsAt <= now + LONGEST_WAIT_MS);
+  return ending.filter(({ endsAt }) => endsAt <= now + MAX_WAIT_MS);
 }
 
 /** The grace period with which a preemption removes a pod, in milliseconds. */
@@ -58,7 +58,7 @@ function endOf({ pod }: PlacedPod, now: Instant): Omit<EndingPod, 'index'> {
     at: now + graceOf(pod),
     gracePeriodSeconds: graceOf(pod) / 1_000,
   };
-  const hangsAfter = Math.min(at + FINISHING_MS, at - gracePeriodSeconds * 1_000 + LONGEST_WAIT_MS);
+  const hangsAfter = Math.min(at + FINISHING_MS, at - gracePeriodSeconds * 1_000 + MAX_WAIT_MS);
   const isEnding = at <= hangsAfter && now <= hangsAfter && (pod.deletion === undefined || endsOnce(pod.deletion, now));
   return { endsAt: isEnding ? at : Infinity, hangsAfter };
 }
@@ -67,7 +67,7 @@ function endOf({ pod }: PlacedPod, now: Instant): Omit<EndingPod, 'index'> {
 function endsOnce(deletion: Deletion | undefined, now: Instant): boolean {
   if (deletion === undefined) return false;
   const { at, gracePeriodSeconds = Infinity } = deletion;
-  return now <= at + HANGING_AFTER_MS && at - now <= gracePeriodSeconds * 1_000 + MOST_SKEW_MS;
+  return now <= at + HANGING_AFTER_MS && at - now <= gracePeriodSeconds * 1_000 + MAX_SKEW_MS;
 }
 
 /** Pods that the agent evicts, and that are not seen to terminate yet. */

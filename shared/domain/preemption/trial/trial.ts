@@ -1,7 +1,7 @@
 import { type NodeEntry, type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import type { FilterState, PodAwareFilter, Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { FilterState, PodAwareFilter, FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { type Need, resourceRefusal } from '#shared/domain/preemption/filters/room.ts';
 import type { PrefilterState } from './prefilter-state.ts';
 
@@ -33,7 +33,7 @@ export function putBack(trial: Trial, indexes: readonly number[]): readonly numb
 }
 
 /** Why the incoming pod does not fit now, as the first filter that fails says it. */
-export function refusalIn(trial: Trial): Refusal | undefined {
+export function refusalIn(trial: Trial): FilterRefusal | undefined {
   return trial.kind === 'resources' ? resourceTrialRefusal(trial) : filterRefusal(trial);
 }
 
@@ -84,7 +84,7 @@ function putBackByFilters(trial: FilterTrial, indexes: readonly number[]): reado
 }
 
 /** The first filter that fails decides. */
-function filterRefusal({ states }: FilterTrial): Refusal | undefined {
+function filterRefusal({ states }: FilterTrial): FilterRefusal | undefined {
   for (const state of states) {
     const refusal = state.refusal();
     if (refusal !== undefined) return refusal;
@@ -163,7 +163,7 @@ function putBackResources(trial: ResourceTrial, indexes: readonly number[]): rea
   return staysOff;
 }
 
-function resourceTrialRefusal(trial: ResourceTrial): Refusal | undefined {
+function resourceTrialRefusal(trial: ResourceTrial): FilterRefusal | undefined {
   return resourceRefusal(trial, trial.entry);
 }
 

@@ -1,5 +1,5 @@
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Refusal } from '#shared/domain/preemption/filters/node-filters.ts';
+import type { FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 
 export type Criterion =
   | 'onlyCandidate'
@@ -10,7 +10,7 @@ export type Criterion =
   | 'latestStart'
   | 'nodeName';
 
-export interface NodeChoice {
+export interface ChosenNode {
   /** Every node that Kubernetes may take, by name; we take the first. */
   readonly best: readonly string[];
   /** What distinguishes the first from the rest. */
@@ -18,7 +18,7 @@ export interface NodeChoice {
 }
 
 /** Each counts only among those that are equal by the ones before it; the smallest wins. */
-const CRITERIA: readonly (readonly [Criterion, (candidate: Candidate) => number])[] = [
+const CRITERIA: readonly (readonly [Criterion, (candidate: NodeCandidate) => number])[] = [
   ['fewestBudgetViolations', ({ budgetViolations }) => budgetViolations],
   ['lowestTopPriority', ({ topPriority }) => topPriority],
   ['smallestPrioritySum', ({ prioritySum }) => prioritySum],
@@ -27,7 +27,7 @@ const CRITERIA: readonly (readonly [Criterion, (candidate: Candidate) => number]
 ];
 
 /** Chooses among at least one candidate. `pkg/scheduler/framework/preemption/preemption.go` pickOneNodeForPreemption. */
-export function chooseNode(candidates: readonly Candidate[]): NodeChoice {
+export function chooseNode(candidates: readonly NodeCandidate[]): ChosenNode {
   let equals = candidates;
   let decidedBy: Criterion = 'onlyCandidate';
   for (const [criterion, cost] of CRITERIA) {
@@ -39,7 +39,10 @@ export function chooseNode(candidates: readonly Candidate[]): NodeChoice {
   return { best: equals.map(({ node }) => node).sort(), decidedBy };
 }
 
-function cheapest(candidates: readonly Candidate[], cost: (candidate: Candidate) => number): readonly Candidate[] {
+function cheapest(
+  candidates: readonly NodeCandidate[],
+  cost: (candidate: NodeCandidate) => number,
+): readonly NodeCandidate[] {
   const costs = candidates.map(cost);
   const least = costs.reduce((a, b) => Math.min(a, b), Infinity);
   return candidates.filter((_, index) => costs[index] === least);
@@ -51,10 +54,10 @@ function earliestStart([first]: readonly PlacedPod[]): number {
 }
 
 /** What preemption could do on one node. */
-export type NodeOutcome = Candidate | RejectedNode;
+export type NodeOutcome = NodeCandidate | RejectedNode;
 
 /** The incoming pod would fit once the victims are gone. */
-export interface Candidate {
+export interface NodeCandidate {
   readonly kind: 'candidate';
   readonly node: string;
   /** At least one, in order of importance. */
@@ -74,7 +77,7 @@ export type RejectedNode = NotTried | NoLowerPods | StillRefused | OverBudget;
 interface NotTried {
   readonly kind: 'notTried';
   readonly node: string;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: FilterRefusal | undefined;
 }
 
 /** No pod of the node may be preempted. */
@@ -87,7 +90,7 @@ export interface NoLowerPods {
 export interface StillRefused {
   readonly kind: 'stillRefused';
   readonly node: string;
-  readonly refusal: Refusal;
+  readonly refusal: FilterRefusal;
   readonly removed: number;
 }
 
@@ -121,7 +124,7 @@ export function costOf(victims: readonly PlacedPod[], budgetViolations: number):
 }
 
 /** A node with these victims, in order of importance. */
-export function candidateOf(node: string, victims: readonly PlacedPod[], budgetViolations: number): Candidate {
+export function candidateOf(node: string, victims: readonly PlacedPod[], budgetViolations: number): NodeCandidate {
   const [, topPriority, prioritySum] = costOf(victims, budgetViolations);
   return { kind: 'candidate', node, victims, budgetViolations, topPriority, prioritySum };
 }

@@ -7,7 +7,7 @@ import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemptio
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { type Candidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';
+import { type NodeCandidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';
 
 /** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
@@ -28,7 +28,7 @@ export function victimsOnNode(
   state: PrefilterState,
   entry: NodeEntry,
   options: VictimOptions = {},
-): Candidate | NoLowerPods | StillRefused {
+): NodeCandidate | NoLowerPods | StillRefused {
   const lower = lowerPods(entry, state, options);
   if (lower.length === 0) return { kind: 'noLowerPods', node: entry.node.name };
   const trial = openTrial(state, entry);
@@ -63,7 +63,7 @@ function tailOf(tails: Map<number, readonly number[]>[], first: number, end: num
   return tail;
 }
 
-function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): Candidate {
+function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): NodeCandidate {
   const indexes = violators.length === 0 ? others : [...violators, ...others];
   const victims = podsAt(sheetOf(entry), indexes);
   // Of equals those that break a budget stay first: the scheduler sorts both lists as one, stably.
@@ -82,7 +82,7 @@ function podAt({ pods }: NodeSheet, index: number): PlacedPod {
 }
 
 /** Rules for the choice among victims that kube-scheduler holds equal. */
-export interface VictimRules {
+export interface VictimPreference {
   /** Among equal choices: victims that use more than they request, and nodes on which a threshold is met. */
   readonly usageAware: boolean;
   /** Among victims of equal priority on a node: `qos` preempts BestEffort before Burstable before Guaranteed. */
@@ -102,7 +102,7 @@ const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed']
  * A lower priority is always less important. Mechanism S0-8.
  */
 export function victimOrder(
-  { usageAware, tieBreak }: VictimRules,
+  { usageAware, tieBreak }: VictimPreference,
   overRequest: ReadonlySet<string>,
 ): VictimOrder | undefined {
   const byUsage = usageAware && overRequest.size > 0;
@@ -118,7 +118,7 @@ export function victimOrder(
  */
 export function fairOrder(
   order: VictimOrder | undefined,
-  { ownerDisruptedAt }: Pick<VictimRules, 'ownerDisruptedAt'>,
+  { ownerDisruptedAt }: Pick<VictimPreference, 'ownerDisruptedAt'>,
 ): VictimOrder | undefined {
   if (ownerDisruptedAt === undefined) return order;
   const lastAt = ({ pod }: PlacedPod): Instant => ownerDisruptedAt(controllerOf(pod)?.uid ?? '') ?? 0;

@@ -165,7 +165,7 @@ export function hold(held: Map<string, Held>, { namespace, amounts }: Reservatio
   held.set(namespace, { count: before.count + 1, amounts: addAmounts(before.amounts, amounts) });
 }
 
-const MOST_HOLDERS = 3;
+const MAX_HOLDERS = 3;
 
 /** The namespaces that use most of a resource, including reservations; largest first, at most three. */
 export function largestHolders({ byNamespace, reservations }: LedgerState, resource: string): readonly string[] {
@@ -176,6 +176,6 @@ export function largestHolders({ byNamespace, reservations }: LedgerState, resou
   return Array.from(held, ([namespace, amount]) => ({ namespace, amount }))
     .filter(({ amount }) => quantitySign(amount) > 0)
     .sort((a, b) => compareQuantities(b.amount, a.amount) || compareTexts(a.namespace, b.namespace))
-    .slice(0, MOST_HOLDERS)
+    .slice(0, MAX_HOLDERS)
     .map(({ namespace }) => namespace);
 }

@@ -35,7 +35,7 @@ const SMALLEST_ROOM = 1 / 4;
 /**
  * A namespace may waste all of the room once without consequences: a client may give up, or a policy may be forgotten.
  */
-const MOST_DEBT = 2;
+const MAX_DEBT = 2;
 
 /**
  * How long the list of reservations may be when a pod of this namespace is added: a namespace gets half of what others
@@ -53,7 +53,7 @@ function wastesRoom({ namespace, amounts }: Reservation, standing: ReservationCo
   const debt = standing.debts.get(namespace);
   if (debt === undefined) return false;
   const { amounts: own } = standing.heldBy(namespace) ?? NOTHING_HELD;
-  return debt + shareOfRoom(addAmounts(own, amounts), own, standing) > MOST_DEBT;
+  return debt + shareOfRoom(addAmounts(own, amounts), own, standing) > MAX_DEBT;
 }
 
 /**
@@ -178,7 +178,7 @@ export function sumOfKnown(all: readonly Amounts[]): Amounts {
 }
 
 /** The limits of the CRD. */
-const MOST = { reservations: 1_000, slices: 64, namespaces: 100 } as const;
+const MAX_COUNTS = { reservations: 1_000, slices: 64, namespaces: 100 } as const;
 /** Shares of an object, which etcd accepts up to 1.5 MiB; managedFields repeats the slices and takes as much again. */
 const BYTES = { reservations: 900 * 1024, slices: 100 * 1024, namespaces: 100 * 1024 } as const;
 /** Size of an entry with the longest possible names, UIDs and texts, without its amounts. */
@@ -187,12 +187,13 @@ const ENTRY_BYTES = 600;
 const AMOUNT_BYTES = 40;
 
 /** How many reservations, slices and namespaces a ledger may have, so that the object can always be stored. */
-type LedgerPlaces = Readonly<Record<keyof typeof MOST, number>>;
+type LedgerPlaces = Readonly<Record<keyof typeof MAX_COUNTS, number>>;
 
 /** The capacity of a ledger whose entries name every limited resource. */
 export function ledgerPlaces(hard: Amounts): LedgerPlaces {
   const bytes = entryBytes(hard);
-  const fitting = (part: keyof typeof MOST): number => Math.min(MOST[part], Math.floor(BYTES[part] / bytes));
+  const fitting = (part: keyof typeof MAX_COUNTS): number =>
+    Math.min(MAX_COUNTS[part], Math.floor(BYTES[part] / bytes));
   return { reservations: fitting('reservations'), slices: fitting('slices'), namespaces: fitting('namespaces') };
 }
 

@@ -38,7 +38,7 @@ export interface PendingReservation {
 }
 
 /** A count of the pods that may be written to the ledger, and which reservations and slices have expired. */
-export interface Count extends Omit<RecountOptions, 'isExact'> {
+export interface LedgerRecount extends Omit<RecountOptions, 'isExact'> {
   readonly pods: PodCount;
   /** What the counted view held. */
   readonly holds: ViewRevision;
@@ -58,7 +58,7 @@ export type Cancellation = Pick<Reservation, 'uid' | 'claim'>;
 export interface Batch {
   readonly pending: readonly PendingReservation[];
   readonly cancelled: readonly Cancellation[];
-  readonly count: Count | undefined;
+  readonly count: LedgerRecount | undefined;
   /** The debts of namespaces for wasted room. */
   readonly debts: ReadonlyMap<string, number>;
   /** Whether the count is written although no request waits. */
@@ -97,7 +97,7 @@ export function applyBatch(base: LedgerVersion, batch: Batch): AppliedBatch {
   return { state: slice?.state ?? asked, write: isWritten ? writeOf(count) : undefined, results, slice };
 }
 
-function writeOf(count: Count | undefined): AppliedBatch['write'] {
+function writeOf(count: LedgerRecount | undefined): AppliedBatch['write'] {
   return count === undefined ? 'charge' : 'recount';
 }
 

@@ -10,7 +10,7 @@ export type LedgerEvent =
   /** The requested turn has come. */
   | { readonly kind: 'due' }
   | { readonly kind: 'read'; readonly result: Read }
-  | { readonly kind: 'wrote'; readonly result: Written }
+  | { readonly kind: 'wrote'; readonly result: LedgerWritten }
   | { readonly kind: 'pauseEnded' }
   /** The cache of quotas or the view of pods has changed. */
   | { readonly kind: 'observed' }
@@ -55,7 +55,7 @@ export interface Found {
   readonly version: LedgerVersion;
 }
 
-export type Written =
+export type LedgerWritten =
   | { readonly kind: 'written'; readonly version: LedgerVersion }
   /** The API server pruned these parts; the version is what it stored. */
   | { readonly kind: 'pruned'; readonly version: LedgerVersion; readonly lost: readonly LedgerPart[] }

@@ -12,7 +12,7 @@ import type { PlacedSlice } from '#shared/domain/quota/ledger/slices.ts';
 import { DemandMeter } from './demand-meter.ts';
 import type {
   Cancellation,
-  Count,
+  LedgerRecount,
   LedgerVersion,
   PendingReservation,
   ReservationResult,
@@ -151,7 +151,7 @@ export class OwnSlice {
   }
 
   /** The slice as input to a write over `base`; `undefined` while an earlier write may still take effect. */
-  share(base: LedgerVersion, count: Count | undefined, context: SliceContext): SharedSlice | undefined {
+  share(base: LedgerVersion, count: LedgerRecount | undefined, context: SliceContext): SharedSlice | undefined {
     if (this.#proposal !== undefined) return undefined;
     const { holder } = this.#settings;
     const stored = base.state.slices.get(holder);
@@ -244,7 +244,7 @@ export class OwnSlice {
     }
   }
 
-  #clearedBy({ pods, isExpired }: Count): readonly string[] {
+  #clearedBy({ pods, isExpired }: LedgerRecount): readonly string[] {
     const cleared = [...this.#spent.values()].filter((each) => isSeen(pods, each) || isExpired(each.uid));
     return cleared.map(({ uid }) => uid);
   }

@@ -5,7 +5,7 @@ import {
   type AppliedBatch,
   type Batch,
   type Cancellation,
-  type Count,
+  type LedgerRecount,
   type LedgerVersion,
   ReservationQueue,
 } from './apply-batch.ts';
@@ -127,7 +127,7 @@ export function debtsOf({ waste, settings }: Replica, { now }: Pick<StepContext,
 
 /** What an observation of the pods means for a ledger. */
 export type PodObservation =
-  | { readonly kind: 'counted'; readonly count: Count }
+  | { readonly kind: 'counted'; readonly count: LedgerRecount }
   /** The last recount is newer than our view: ours would miss pods. */
   | { readonly kind: 'behind' }
   /** Not all pods are known yet. */

@@ -1,11 +1,11 @@
 import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { debtsOf, narrowed, type Phase, type Replica, type StepContext, widened, WIDEST_BATCH } from './replica.ts';
 import { answer, cancellationOf, concludeBatch, observePods, tick } from './transitions.ts';
-import type { LedgerEffect, LedgerEvent, LedgerPart, Read, Written } from './event.ts';
+import type { LedgerEffect, LedgerEvent, LedgerPart, Read, LedgerWritten } from './event.ts';
 import {
   applyBatch,
   type Batch,
-  type Count,
+  type LedgerRecount,
   type LedgerVersion,
   type PendingReservation,
   type ReservationResult,
@@ -13,7 +13,7 @@ import {
 
 type Effects = readonly LedgerEffect[];
 type Writing = Extract<Phase, { readonly kind: 'writing' }>;
-type Pruned = Extract<Written, { readonly kind: 'pruned' }>;
+type Pruned = Extract<LedgerWritten, { readonly kind: 'pruned' }>;
 
 const NOTHING: Effects = [];
 
@@ -120,7 +120,12 @@ function commit(replica: Replica, base: LedgerVersion, isFresh: boolean, context
   return [{ kind: 'write', write: { base, state: applied.state, counted } }];
 }
 
-function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefined, context: StepContext): Batch {
+function takeBatch(
+  replica: Replica,
+  base: LedgerVersion,
+  count: LedgerRecount | undefined,
+  context: StepContext,
+): Batch {
   const { queue, slice } = replica;
   return {
     pending: queue.take(),
@@ -138,7 +143,7 @@ function takeBatch(replica: Replica, base: LedgerVersion, count: Count | undefin
 function takeNarrowBatch(
   replica: Replica,
   { isCounted }: LedgerVersion,
-  count: Count | undefined,
+  count: LedgerRecount | undefined,
   context: StepContext,
 ): Batch {
   const nothing = { cancelled: [], isCountDue: false, own: undefined, debts: debtsOf(replica, context) };
@@ -169,7 +174,7 @@ function countFailed({ isCountDue }: Replica): Effects {
   return isCountDue ? [{ kind: 'recounted', result: 'failed' }] : NOTHING;
 }
 
-function takeWritten(replica: Replica, result: Written, context: StepContext): Effects {
+function takeWritten(replica: Replica, result: LedgerWritten, context: StepContext): Effects {
   const { phase } = replica;
   if (phase.kind !== 'writing') return NOTHING;
   replica.phase = { kind: 'idle' };

@@ -9,7 +9,7 @@ import type {
   AppliedBatch,
   Batch,
   Cancellation,
-  Count,
+  LedgerRecount,
   LedgerVersion,
   PendingReservation,
   ReservationResult,
@@ -107,7 +107,7 @@ export function observePods(replica: Replica, base: LedgerVersion, { view, now }
   return { kind: 'counted', count: countOf(replica, pods, view) };
 }
 
-function countOf({ expiry }: Replica, pods: QuotaCount, { provenAt, isGone }: LedgerView): Count {
+function countOf({ expiry }: Replica, pods: QuotaCount, { provenAt, isGone }: LedgerView): LedgerRecount {
   return {
     pods,
     holds: pods.holds,

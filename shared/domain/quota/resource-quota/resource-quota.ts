@@ -115,7 +115,7 @@ function namesNamespaces({ namespaces, namespaceSelector }: PodAffinityTerm): bo
 type TermAnswer = { readonly ok: true; readonly matches: boolean } | { readonly ok: false; readonly message: string };
 
 const OPERATORS: readonly string[] = ['In', 'NotIn', 'DoesNotExist'];
-const LONGEST_VALUE = 63;
+const MAX_VALUE_LENGTH = 63;
 const SHAPE_MISTAKE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
   "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
@@ -166,7 +166,7 @@ function findCountMistake({ operator, values }: ScopeTerm): readonly string[] {
 /** A class name may be longer than a label's value, which this selector takes it for. */
 function findValueMistake({ scopeName }: ScopeTerm, value: string, at: number): readonly string[] {
   const mistakes = [
-    ...(utf8Length(value) > LONGEST_VALUE ? [`must be no more than ${LONGEST_VALUE} bytes`] : []),
+    ...(utf8Length(value) > MAX_VALUE_LENGTH ? [`must be no more than ${MAX_VALUE_LENGTH} bytes`] : []),
     ...(hasLabelValueShape(value) ? [] : [SHAPE_MISTAKE]),
   ];
   if (mistakes.length === 0) return [];

@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /** Deleted pods are remembered, so that their reservations need not wait to expire. */
-const MOST_GONE = 10_000;
+const MAX_GONE = 10_000;
 const NEVER = -1;
 /** Processed per step after a list: some milliseconds of work. */
 const PODS_AT_ONCE = 10_000;
@@ -281,7 +281,7 @@ export class PodView {
   #forgetGone(): void {
     if (!this.isWhole) return;
     for (const uid of this.#gone) {
-      if (this.#gone.size <= MOST_GONE) return;
+      if (this.#gone.size <= MAX_GONE) return;
       this.#gone.delete(uid);
     }
   }

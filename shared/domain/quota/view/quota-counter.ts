@@ -46,7 +46,7 @@ interface Limit {
 const ONE = quantityFromInteger(1, 'DecimalSI');
 /** Resource names in which every pod counts as one. */
 const NUMBERS_OF_PODS: ReadonlySet<string> = new Set(['pods', 'count/pods']);
-const MOST_UNREADABLE = 10;
+const MAX_UNREADABLE = 10;
 /** Namespaces processed per step when a quota is new or has changed: some milliseconds of work. */
 const NAMESPACES_AT_ONCE = 100;
 /** With more namespaces, finding the largest ones takes a while. */
@@ -224,7 +224,7 @@ export class QuotaCounter implements PodFollower {
     const all = Array.from(this.#odd, ({ namespace, unreadable }) =>
       [...unreadable.values()].map((pod) => `${namespace.name}/${pod}`),
     );
-    return all.flat().slice(0, MOST_UNREADABLE);
+    return all.flat().slice(0, MAX_UNREADABLE);
   }
 
   /** Only pods from before the quota, or before its webhook, are among them. */

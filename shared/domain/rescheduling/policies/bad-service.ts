@@ -8,9 +8,9 @@ import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { OwnerGroup } from '#shared/domain/rescheduling/owner-groups.ts';
 import { CPU, MEMORY, type PassCluster, type PassNode, podsWith } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
-import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
-import { type CountedBefore, type Failure, failureOf } from './failing-pod.ts';
+import { type CountedBefore, type PodFailure, failureOf } from './failing-pod.ts';
 import { LONG_AVOID_MS, type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
 /** A pod that works again, in points. */
@@ -20,7 +20,7 @@ export const SERVICE_GAIN = 100;
 interface Failing {
   readonly placed: PlacedPod;
   readonly node: PassNode;
-  readonly failure: Failure;
+  readonly failure: PodFailure;
 }
 
 /** A pod that a policy names, and why. */
@@ -99,7 +99,7 @@ function aggressorOn(input: PolicyInput, onNode: readonly Failing[]): readonly N
   return stays;
 }
 
-function harmOf({ uid, kind, count }: Failure): Harm {
+function harmOf({ uid, kind, count }: PodFailure): Harm {
   return { uid, kind, count };
 }
 
@@ -122,7 +122,7 @@ function nameOf({ pod: { namespace, name } }: PlacedPod): string {
 }
 
 /** A container with a memory limit is most often killed at that limit, whatever others use. */
-function hasOwnLimit({ spec }: Pod, { kind }: Failure): boolean {
+function hasOwnLimit({ spec }: Pod, { kind }: PodFailure): boolean {
   return kind === 'oomKills' && spec.containers.every(({ resources }) => resources.limits?.has('memory') === true);
 }
 
@@ -184,7 +184,7 @@ function wishOf(input: PolicyInput, named: Named, harmful: HarmfulNodes): readon
   ];
 }
 
-function whyHarmful({ owner }: RunningPod, target: PassNode, harmful: HarmfulNodes): Because | undefined {
+function whyHarmful({ owner }: MovablePod, target: PassNode, harmful: HarmfulNodes): Because | undefined {
   if (harmful.get(owner)?.has(target.name) !== true) return undefined;
   return REASONS.harmfulNode({ node: target.name, owner: ownerText(owner.key) });
 }

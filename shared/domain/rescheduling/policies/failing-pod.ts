@@ -8,7 +8,7 @@ import type { PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** What a pod fails at where it runs (S3-4). */
-export interface Failure extends Harm {
+export interface PodFailure extends Harm {
   /** What it and the other pods of its node contend for. */
   readonly resource: StalledResource;
   /** The end of a sentence about the pod. */
@@ -26,13 +26,13 @@ export function failureOf(
   policy: BadServicePolicy | undefined,
   { figuresOf }: Pick<Measurements, 'figuresOf'>,
   before = NOTHING_BEFORE,
-): Failure | undefined {
+): PodFailure | undefined {
   if (policy === undefined) return undefined;
   const figures = figuresOf?.(placed.pod.uid);
   if (figures === undefined && !hasTrait(placed, TRAITS.hasEnded)) return undefined;
   const { pod } = placed;
   const { oomKills, restarts, stalls } = policy;
-  const reached = (kind: 'restarts' | 'oomKills', count: number, limit = Infinity): Failure | undefined => {
+  const reached = (kind: 'restarts' | 'oomKills', count: number, limit = Infinity): PodFailure | undefined => {
     const isReached = count - before({ uid: pod.uid, kind }) >= limit;
     return isReached ? { uid: pod.uid, kind, count, resource: 'memory', fails: FAILS[kind](count, limit) } : undefined;
   };
@@ -46,7 +46,7 @@ export function failureOf(
 const RESOURCES: readonly StalledResource[] = ['memory', 'cpu', 'io'];
 
 /** The resource that the pod waits for longest. */
-function stallOf(uid: string, figures: PodFigures | undefined, limit = Infinity): Failure | undefined {
+function stallOf(uid: string, figures: PodFigures | undefined, limit = Infinity): PodFailure | undefined {
   const waits = (resource: StalledResource): number => figures?.waiting[resource] ?? 0;
   const resource = RESOURCES.reduce((most, each) => (waits(each) > waits(most) ? each : most));
   const count = waits(resource);

@@ -17,7 +17,7 @@ import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { OverTarget } from '#shared/domain/rescheduling/pass.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
-import type { RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
 /** Readings in succession above its target after which a node's use counts. */
@@ -178,7 +178,7 @@ function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source)
 /** What makes a node above its target more urgent than any that is only filled. */
 const ABOVE_TARGET = 1;
 
-function wishOf(underused: UnderusedPolicy, source: Source, pod: RunningPod): Wish {
+function wishOf(underused: UnderusedPolicy, source: Source, pod: MovablePod): Wish {
   const { yardstick, node, isFilled } = source;
   return {
     policy: 'underused',

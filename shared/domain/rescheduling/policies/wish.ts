@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { Harm, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/rescheduling/policy.ts';
-import type { Movable, RunningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { Movable, MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** What a policy looks at. */
@@ -18,7 +18,7 @@ export interface PolicyInput {
 /** A policy's wish to move one pod. */
 export interface Wish {
   readonly policy: PolicyKind;
-  readonly pod: RunningPod;
+  readonly pod: MovablePod;
   readonly because: Because;
   /** Larger goes first; equal ones go by when their owner was last disrupted. Asked anew after each move, 0 withdraws it. */
   readonly worth: () => number;

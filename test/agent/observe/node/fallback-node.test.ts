@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
-import { type NodeView, NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
+import { type ObservedNode, NO_RECLAIM_RATES, NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createFallbackNode, unreadable } from '#agent/observe/node/fallback-node.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
@@ -22,7 +22,7 @@ function fakeNode(kind: NodeSource['kind'], availableMiB: number | undefined): F
     kind,
     availableMiB,
     calls,
-    readNode: (nowMs): NodeView => ({
+    readNode: (nowMs): ObservedNode => ({
       readings: memoryReadings(node.availableMiB, 1000, nowMs),
       reclaimable: NO_MEMORY_READINGS,
       stalls: [],

@@ -1,6 +1,6 @@
 /**
  * Fills memory with data that waits in sockets, as any pod can without a right: `node fill-sockets.ts BYTES_PER_SECOND
- * MOST_BYTES`. The kernel charges next to nothing of it to the pod's group.
+ * MAX_BYTES`. The kernel charges next to nothing of it to the pod's group.
  */
 import { writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';

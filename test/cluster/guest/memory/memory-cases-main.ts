@@ -19,9 +19,9 @@ import {
 } from './memory-uses.ts';
 import { letTimePass } from '#test/build/waiting.ts';
 
-const MOST_MS = 120_000;
+const MAX_MS = 120_000;
 const RATE_MIB = 100;
-const MOST_MIB = 3000;
+const MAX_MIB = 3000;
 const HUGE_PAGES = 250;
 const THRESHOLD_MIB = 250;
 const CACHE_MS = 5000;
@@ -52,7 +52,7 @@ async function readFiles(pods: GuestPods): Promise<Left> {
   const file = makeFile(memory.left().kubeletMiB - LEFT_BY_KUBELET_MIB);
   pods.start(readAgainAndAgain(file.path));
   const isDone = ({ kubeletMiB }: Left): boolean => kubeletMiB < THRESHOLD_MIB || pods.evicted.length > 0;
-  const before = await leastUntil(memory, isDone, MOST_MS);
+  const before = await leastUntil(memory, isDone, MAX_MS);
   const after = await leastUntil(memory, () => pods.evicted.length > 0, CACHE_MS);
   file.remove();
   return lesser(before, after);
@@ -60,15 +60,15 @@ async function readFiles(pods: GuestPods): Promise<Left> {
 
 async function untilItEnds(pods: GuestPods, command: readonly string[]): Promise<Left> {
   const child = pods.start(command);
-  return leastUntil(memory, () => hasEnded(child), MOST_MS);
+  return leastUntil(memory, () => hasEnded(child), MAX_MS);
 }
 
 function leakBesideHugePages(pods: GuestPods): Promise<Left> {
-  return besideHugePages(HUGE_PAGES, () => untilItEnds(pods, hog(MOST_MIB, RATE_MIB)));
+  return besideHugePages(HUGE_PAGES, () => untilItEnds(pods, hog(MAX_MIB, RATE_MIB)));
 }
 
 function leakIntoSockets(pods: GuestPods): Promise<Left> {
-  return untilItEnds(pods, fillSockets(MOST_MIB, RATE_MIB));
+  return untilItEnds(pods, fillSockets(MAX_MIB, RATE_MIB));
 }
 
 /** What a pod wrote to memory stays its own when the writer has ended, and goes with the pod's volumes. */

@@ -17,7 +17,7 @@ import {
   type Guest,
   isLostToEmulation,
   type Machine,
-  MOST_BOOTS,
+  MAX_BOOTS,
   startQemu,
 } from '#test/cluster/guest/run/start-qemu.ts';
 
@@ -63,7 +63,7 @@ async function booted(boot: () => Guest, folder: string): Promise<Component> {
       return await kubeletOf(guest, folder);
     } catch (error) {
       const isWorthAnother = guest.killed || isLostToEmulation(String(error));
-      if (boots === MOST_BOOTS || !isWorthAnother || performance.now() > lastBootMs) throw error;
+      if (boots === MAX_BOOTS || !isWorthAnother || performance.now() > lastBootMs) throw error;
       process.stderr.write(`a guest is started again: ${String(error)}\n`);
     }
   }

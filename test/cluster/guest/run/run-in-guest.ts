@@ -8,7 +8,7 @@ import { baseImage } from '#test/cluster/guest/image/base-image.ts';
 import type { FoundGuestTools } from '#test/cluster/guest/image/find-guest-tools.ts';
 import { inTime } from './in-time.ts';
 import { packPayload, quoted } from '#test/cluster/guest/image/pack-payload.ts';
-import { type Guest, isLostToEmulation, MOST_BOOTS, startQemu } from './start-qemu.ts';
+import { type Guest, isLostToEmulation, MAX_BOOTS, startQemu } from './start-qemu.ts';
 
 const USUAL_MEMORY_MIB = 2048;
 const CPUS = 2;
@@ -52,7 +52,7 @@ export async function runInGuest(
   const endMs = performance.now() + program.timeoutMs;
   for (let boots = 1; ; boots += 1) {
     const run = await runOnce(tools, program, endMs - performance.now());
-    const isLast = boots === MOST_BOOTS || endMs - performance.now() < LEAST_MS;
+    const isLast = boots === MAX_BOOTS || endMs - performance.now() < LEAST_MS;
     if (isLast || !isWorthAnother(run)) return ended(run);
     log.write(`a guest is started again: ${run.console.slice(-LAST_WORDS)}\n`);
   }

@@ -40,7 +40,7 @@ export function isLostToEmulation(said: string): boolean {
 }
 
 /** How often a guest is booted at most. */
-export const MOST_BOOTS = 5;
+export const MAX_BOOTS = 5;
 
 /** Its second serial port is the child's standard input and output. */
 export type Guest = ChildProcessByStdio<Writable, Readable, null>;

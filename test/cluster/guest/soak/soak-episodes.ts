@@ -37,16 +37,16 @@ export interface EpisodeKind {
   readonly run: (scene: Scene) => Promise<void>;
 }
 
-const MOST_MIB = 3000;
+const MAX_MIB = 3000;
 /** 0.3 GB/s. */
 const FASTEST_MIB = 286;
 /** How long the data stays after its pod has gone. */
 const LINGERS_MS = 500;
 const READS_MS = 3000;
 /** A slow leak on a busy machine takes minutes. */
-const MOST_MS = 300_000;
+const MAX_MS = 300_000;
 /** A kernel may keep all that is read among the pages that it would give back first; the kubelet counts those as available. */
-const MOST_UNTIL_CACHED_MS = 240_000;
+const MAX_UNTIL_CACHED_MS = 240_000;
 const REFUSED = { kind: 'Status', status: 'Failure' };
 const SLOW_MS = 1500;
 
@@ -66,11 +66,11 @@ function rate(random: RandomSource, least: number, most: number): number {
 }
 
 async function leak({ node, memory, culprit }: Scene, mebibytesPerSecond: number): Promise<void> {
-  await untilItEnds(memory, node.start(culprit, hog(MOST_MIB, mebibytesPerSecond)));
+  await untilItEnds(memory, node.start(culprit, hog(MAX_MIB, mebibytesPerSecond)));
 }
 
 async function untilItEnds(memory: GuestMemory, child: ChildProcess): Promise<void> {
-  await leastUntil(memory, () => hasEnded(child), MOST_MS);
+  await leastUntil(memory, () => hasEnded(child), MAX_MS);
 }
 
 interface Reading {
@@ -89,7 +89,7 @@ async function withReader(
   dropCaches();
   const file = makeFile(memory.left().memAvailableMiB - leavesMiB);
   const child = node.start(reader, readAgainAndAgain(file.path));
-  await leastUntil(memory, ({ kubeletMiB }) => kubeletMiB < untilMiB || hasEnded(child), MOST_UNTIL_CACHED_MS);
+  await leastUntil(memory, ({ kubeletMiB }) => kubeletMiB < untilMiB || hasEnded(child), MAX_UNTIL_CACHED_MS);
   await work();
   node.calm();
   file.remove();
@@ -100,7 +100,7 @@ async function fillAndLeave({ node, memory, culprit }: Scene, leavesMiB: number)
   const data = `${volume.path}/data`;
   node.removeWith(culprit, () => rmSync(data, { force: true }));
   await once(node.start(culprit, leaveData(data, memory.left().memAvailableMiB - leavesMiB)), 'exit');
-  await leastUntil(memory, () => node.evicted.some(({ pod }) => pod === culprit), MOST_MS);
+  await leastUntil(memory, () => node.evicted.some(({ pod }) => pod === culprit), MAX_MS);
   await letTimePass(LINGERS_MS, 'load');
   rmSync(data, { force: true });
   volume.remove();
@@ -121,7 +121,7 @@ async function burst({ node, memory, random, culprit }: Scene): Promise<void> {
   const mebibytes = memory.left().memAvailableMiB - 300 - random.below(150);
   const child = node.start(culprit, hog(mebibytes, rate(random, 100, 1000)));
   const floor = memory.left().memAvailableMiB - mebibytes + 10;
-  await leastUntil(memory, ({ memAvailableMiB }) => memAvailableMiB < floor || hasEnded(child), MOST_MS);
+  await leastUntil(memory, ({ memAvailableMiB }) => memAvailableMiB < floor || hasEnded(child), MAX_MS);
   await letTimePass(random.below(2000), 'load');
 }
 
@@ -160,7 +160,7 @@ export const EPISODE_KINDS: Readonly<Record<string, EpisodeKind>> = {
     isCostly: true,
     mustBeCaught: true,
     run: ({ node, memory, random, culprit }) =>
-      untilItEnds(memory, node.start(culprit, fillSockets(MOST_MIB, rate(random, 30, 100)))),
+      untilItEnds(memory, node.start(culprit, fillSockets(MAX_MIB, rate(random, 30, 100)))),
   },
   'data in memory': {
     isCostly: true,

@@ -46,13 +46,13 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 /** `perMinute` of the limits that hold without a policy. */
 const PER_MINUTE = 2;
-const MOST_UNTIL_END_MS = 200;
+const MAX_UNTIL_END_MS = 200;
 
 /** Episodes one after another with one agent, and what they broke. */
 export async function runRound(options: RoundOptions): Promise<readonly EpisodeOutcome[]> {
   const { memory, seed, kinds } = options;
   const ends = randomSource(seed);
-  const endsAfterMs = (): number => ends.below(MOST_UNTIL_END_MS);
+  const endsAfterMs = (): number => ends.below(MAX_UNTIL_END_MS);
   const node = await startSoakNode({ ...options, culprits: kinds.length, endsAfterMs });
   const sampler = startSampler(memory);
   const restMiB = memory.left().memAvailableMiB;

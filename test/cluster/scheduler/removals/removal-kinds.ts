@@ -10,7 +10,7 @@ export const NODES = { agent: 'node-1', cordoned: 'node-2', tainted: 'node-3', p
 const LOST = ['node-5', 'node-6'];
 export const NODE_COUNT = 7;
 /** Of the 8 of a node; the agent's pod has some of the rest. */
-const MOST_OF_A_NODE = '6';
+const MAX_OF_A_NODE = '6';
 const OWNERS = 12;
 /** More than the limit allows in its window. */
 const AT_ONCE = 16;
@@ -84,8 +84,8 @@ export function removalKinds(own: () => OwnCluster) {
   }
 
   async function preempt(): Promise<void> {
-    await place(NODES.preempted, { ...asking(MOST_OF_A_NODE), priorityClassName: 'low' });
-    const free = { ...asking(MOST_OF_A_NODE), ...onlyOn(NODES.preempted), priorityClassName: 'high' };
+    await place(NODES.preempted, { ...asking(MAX_OF_A_NODE), priorityClassName: 'low' });
+    const free = { ...asking(MAX_OF_A_NODE), ...onlyOn(NODES.preempted), priorityClassName: 'high' };
     const { name } = await place('', { ...free, nodeName: undefined });
     await eventually(async () => {
       const preemptor = await send('GET', podPath('default', name));

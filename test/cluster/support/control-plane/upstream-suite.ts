@@ -23,7 +23,7 @@ interface Report {
 
 /** Of the suite, which go/e2e/go.mod pins; one is enough, as it tests what no version changed. */
 const KUBERNETES_VERSION = '1.36.3';
-const MOST_OUTPUT = 64 * 1024 * 1024;
+const MAX_OUTPUT = 64 * 1024 * 1024;
 const VERSION_FLAG = `k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
 const SUITE: GoRecipe<'e2e'> = {
   name: `e2e-${KUBERNETES_VERSION}`,
@@ -44,7 +44,7 @@ export async function runUpstreamSuite(
 ): Promise<readonly UpstreamResult[]> {
   const report = join(folder, 'report.json');
   const args = [`--kubeconfig=${kubeconfig}`, '--provider=skeleton', `--ginkgo.focus=${focus}`];
-  const options = { cwd: folder, maxBuffer: MOST_OUTPUT };
+  const options = { cwd: folder, maxBuffer: MAX_OUTPUT };
   // It fails when a specification does; the report says which.
   await promisify(execFile)(program, [...args, `--ginkgo.json-report=${report}`], options).catch((error: unknown) => {
     if (!existsSync(report)) throw new Error('the upstream suite left no report', { cause: error });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { decideDisruption, type Disruption } from '#shared/domain/admission/decide-disruption.ts';
+import { decideDisruption, type RemovalRequest } from '#shared/domain/admission/decide-disruption.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const POD = buildPod({ name: 'web', namespace: 'team-a', priority: 10, node: 'node-a' });
 
-function disruption(more: Partial<Disruption>): Disruption {
+function disruption(more: Partial<RemovalRequest>): RemovalRequest {
   return {
     kind: 'eviction',
     caller: 'agent',
@@ -25,7 +25,7 @@ function disruption(more: Partial<Disruption>): Disruption {
 const STAYS = { mayBeEvicted: false, mayBePreempted: false };
 
 describe('decideDisruption', () => {
-  const allowed: Record<string, Partial<Disruption>> = {
+  const allowed: Record<string, Partial<RemovalRequest>> = {
     'our eviction of the pod with the given UID': {},
     'our eviction of a pod that asks to stay and is too important to ask': {
       wishes: STAYS,
@@ -56,7 +56,7 @@ describe('decideDisruption', () => {
     });
   });
 
-  const refused: Record<string, { more: Partial<Disruption>; code: number; reason: string }> = {
+  const refused: Record<string, { more: Partial<RemovalRequest>; code: number; reason: string }> = {
     'the agent’s eviction of a pod on another node': {
       more: { callerNode: 'node-b' },
       code: 403,

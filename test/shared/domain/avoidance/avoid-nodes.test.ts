@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/model/steps.ts';
-import { avoidedNodes, filterNodes, type Placement, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { avoidedNodes, filterNodes, type PlacementQuestion, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
@@ -12,7 +12,7 @@ const entry = (changes: Partial<NodePressureFacts['avoid'][number]> = {}) => ({
 });
 const enforced = { isEnforced: true, observedAt: NOW };
 
-function placement(facts: Partial<NodePressureFacts>, owner: OwnerKey | undefined = web): Placement {
+function placement(facts: Partial<NodePressureFacts>, owner: OwnerKey | undefined = web): PlacementQuestion {
   return { owner, pressures: new Map([['n0', buildPressure('n0', facts)]]), now: NOW };
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import type { PastEviction } from '#shared/domain/avoidance/evicted-owners.ts';
+import type { RecordedEviction } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type AvoidPlan, type AvoidPolicy, planAvoidance } from '#shared/domain/avoidance/plan-avoidance.ts';
 
@@ -16,7 +16,7 @@ function owner(name: string, kind = 'ReplicaSet'): OwnerKey {
   return { namespace: 'default', kind, name, uid: undefined };
 }
 
-function evicted(minutesAgo: number, fields: Partial<PastEviction> = {}): PastEviction {
+function evicted(minutesAgo: number, fields: Partial<RecordedEviction> = {}): RecordedEviction {
   const requestedAt = NOW - minutesAgo * MINUTE;
   const from = { uid: `u${minutesAgo}`, owner: WEB, signal: 'memory.available' };
   return { ...from, mode: 'Enforce', outcome: 'evicted', requestedAt, ...fields };
@@ -26,7 +26,7 @@ function entry(fields: Partial<AvoidEntry> = {}): AvoidEntry {
   return { owner: WEB, until: NOW + 5 * MINUTE, cause: 'earlier', hard: false, ...fields };
 }
 
-function plan(evictions: readonly PastEviction[], avoid: readonly AvoidEntry[] = [], policy = POLICY): AvoidPlan {
+function plan(evictions: readonly RecordedEviction[], avoid: readonly AvoidEntry[] = [], policy = POLICY): AvoidPlan {
   return planAvoidance({ name: 'n1', avoid, evictions, preemptionLoops: [] }, policy, NOW);
 }
 
@@ -40,7 +40,7 @@ const LOOPING: LoopRecord = {
   action: 'Avoid',
 };
 
-function planFor(record: Partial<LoopRecord>, evictions: readonly PastEviction[] = [], policy = POLICY): AvoidPlan {
+function planFor(record: Partial<LoopRecord>, evictions: readonly RecordedEviction[] = [], policy = POLICY): AvoidPlan {
   return planAvoidance({ name: 'n1', avoid: [], evictions, preemptionLoops: [{ ...LOOPING, ...record }] }, policy, NOW);
 }
 
@@ -143,7 +143,7 @@ describe('planAvoidance', () => {
     expect(plan(together).changes.map(({ because }) => because.facts['rounds'])).toEqual([1]);
   });
 
-  test.each<[string, Partial<PastEviction>]>([
+  test.each<[string, Partial<RecordedEviction>]>([
     ['a dry run', { mode: 'DryRun' }],
     ['a refused eviction', { outcome: 'tooManyRequests' }],
     ['a pod that was already gone', { outcome: 'notFound' }],

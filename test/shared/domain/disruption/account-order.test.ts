@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Account, countRemoval, type Debit, liveDebits, MOST_DEBITS } from '#shared/domain/disruption/account.ts';
+import { type Account, countRemoval, type Debit, liveDebits, MAX_DEBITS } from '#shared/domain/disruption/account.ts';
 import { HOUR, hourly, names, pods, wanted } from './accounts.ts';
 
 const RULES = [hourly(pods(9))];
@@ -24,13 +24,13 @@ describe('an account by time', () => {
   });
 
   test('a full account forgets what lapses next, be it not the oldest', () => {
-    const full = Array.from({ length: MOST_DEBITS }, (_, pod): Debit => {
+    const full = Array.from({ length: MAX_DEBITS }, (_, pod): Debit => {
       const lapsesAt = pod === 7 ? HOUR : 2 * HOUR;
       return { ...wanted(pod, pod, { cause: 'Deletion' }), rules: ['limit/web'], lapsesAt, overran: undefined };
     });
-    const after = names(counted(full, MOST_DEBITS, MOST_DEBITS));
+    const after = names(counted(full, MAX_DEBITS, MAX_DEBITS));
     expect([after.length, after[0], after.includes('uid-7'), after.at(-1)]).toEqual([
-      ...[MOST_DEBITS, 'uid-0', false, `uid-${MOST_DEBITS}`],
+      ...[MAX_DEBITS, 'uid-0', false, `uid-${MAX_DEBITS}`],
     ]);
   });
 });

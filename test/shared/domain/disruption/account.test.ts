@@ -4,8 +4,8 @@ import {
   type Account,
   countRemoval,
   debitEviction,
-  MOST_DEBITS,
-  MOST_RULES,
+  MAX_DEBITS,
+  MAX_RULES,
   SETTLED_MS,
   withoutSurvivors,
 } from '#shared/domain/disruption/account.ts';
@@ -205,33 +205,29 @@ describe('the severe stage', () => {
 
 describe('the size of an account', () => {
   test('is bounded: a full one lets nothing go, and forgets what lapses next of what has happened', () => {
-    const rule = hourly(pods(MOST_DEBITS * 2));
-    const account = Array.from({ length: MOST_DEBITS }, (_, pod) =>
+    const rule = hourly(pods(MAX_DEBITS * 2));
+    const account = Array.from({ length: MAX_DEBITS }, (_, pod) =>
       wanted(pod, pod, { cause: 'Deletion' }),
     ).reduce<Account>(
       (so, each) => [...so, { ...each, rules: ['limit/web'], lapsesAt: each.at + HOUR, overran: undefined }],
       [],
     );
-    const more = wanted(MOST_DEBITS, MOST_DEBITS);
-    expect(debitEviction(account, more, [rule])).toMatchObject({ what: 'full', retryAfterMs: HOUR - MOST_DEBITS });
+    const more = wanted(MAX_DEBITS, MAX_DEBITS);
+    expect(debitEviction(account, more, [rule])).toMatchObject({ what: 'full', retryAfterMs: HOUR - MAX_DEBITS });
     const counted = countRemoval(account, { ...more, cause: 'Deletion' }, [rule]);
-    expect([counted.length, counted[0]?.uid, counted.at(-1)?.uid]).toEqual([
-      MOST_DEBITS,
-      'uid-1',
-      `uid-${MOST_DEBITS}`,
-    ]);
+    expect([counted.length, counted[0]?.uid, counted.at(-1)?.uid]).toEqual([MAX_DEBITS, 'uid-1', `uid-${MAX_DEBITS}`]);
   });
 
   test('more owners than it may hold wait for one to lapse', () => {
-    const account = Array.from({ length: MOST_RULES }, (_, owner) => ({
+    const account = Array.from({ length: MAX_RULES }, (_, owner) => ({
       ...wanted(owner, 0),
       ...{ rules: [`owner/${owner}`], lapsesAt: HOUR, overran: undefined },
     }));
     const other = covering({ key: 'owner/another', limits: [{ max: pods(9), windowMs: HOUR }] });
-    expect(debitEviction(account, wanted(MOST_RULES, 1_000), [other])).toMatchObject({
+    expect(debitEviction(account, wanted(MAX_RULES, 1_000), [other])).toMatchObject({
       what: 'full',
-      most: MOST_RULES,
+      most: MAX_RULES,
     });
-    expect(debitEviction(account, wanted(MOST_RULES, HOUR), [other])).toMatchObject({ kind: 'debited' });
+    expect(debitEviction(account, wanted(MAX_RULES, HOUR), [other])).toMatchObject({ kind: 'debited' });
   });
 });

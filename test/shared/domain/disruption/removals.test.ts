@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { disruptionOf, type NominatedPod } from '#shared/domain/disruption/removal.ts';
+import { disruptionOf, type NominatedPreemptor } from '#shared/domain/disruption/removal.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import {
   SECOND,
@@ -34,7 +34,7 @@ describe('the record of a preemption', () => {
     });
   });
 
-  test.each<readonly [string, readonly NominatedPod[], string | undefined]>([
+  test.each<readonly [string, readonly NominatedPreemptor[], string | undefined]>([
     ['one of lower priority', [nominated('low', 0, { priority: 0 })], undefined],
     ['one on another node', [nominated('elsewhere', 0, { nominatedNode: 'node-2' })], undefined],
     ['one that uses the room later (S0-32)', [nominated('first', 0), nominated('later', 11 * SECOND)], 'first'],

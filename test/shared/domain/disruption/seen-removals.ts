@@ -1,5 +1,5 @@
 import type { Evidence } from '#shared/domain/disruption/cause.ts';
-import { disruptionOf, type NominatedPod } from '#shared/domain/disruption/removal.ts';
+import { disruptionOf, type NominatedPreemptor } from '#shared/domain/disruption/removal.ts';
 import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
 import { buildPod, type PodFields } from '#test/build/cluster.ts';
 
@@ -26,7 +26,7 @@ export function seen(fields: PodFields & { readonly owned?: boolean }, evidence:
   return { pod, node: 'node-1', evidence, at };
 }
 
-export function nominated(name: string, at: number, more: Partial<NominatedPod> = {}): NominatedPod {
+export function nominated(name: string, at: number, more: Partial<NominatedPreemptor> = {}): NominatedPreemptor {
   return {
     uid: `uid-${name}`,
     pod: name,

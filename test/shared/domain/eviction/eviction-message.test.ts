@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Shortage } from '#shared/domain/eviction/eviction-message.ts';
+import type { ObservedShortage } from '#shared/domain/eviction/eviction-message.ts';
 import { evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
@@ -7,7 +7,7 @@ import { pod, usage } from '#test/shared/domain/ranking/builders.ts';
 
 const MI = 2 ** 20;
 const NONE = { usedBytes: undefined, inodesUsed: undefined };
-const MEMORY: Shortage = {
+const MEMORY: ObservedShortage = {
   resource: 'memory',
   threshold: threshold('memory.available', '1.5Gi'),
   observed: { available: wholeQuantity(90 * MI, 'BinarySI'), capacity: wholeQuantity(8192 * MI, 'BinarySI'), at: 0 },
@@ -74,7 +74,7 @@ describe('evictionMessage', () => {
   });
 
   test('of disk a container is blamed only where both layer and logs were measured', () => {
-    const disk: Shortage = {
+    const disk: ObservedShortage = {
       resource: 'ephemeral-storage',
       threshold: threshold('nodefs.available', '1Gi'),
       observed: undefined,
@@ -92,7 +92,7 @@ describe('evictionMessage', () => {
   });
 
   test('of inodes no container is blamed', () => {
-    const inodes: Shortage = {
+    const inodes: ObservedShortage = {
       resource: 'inodes',
       threshold: threshold('nodefs.inodesFree', '10k'),
       observed: undefined,

@@ -4,7 +4,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
-import type { Candidate } from '#shared/domain/preemption/victims/choose-node.ts';
+import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { victimsOnNode } from '#shared/domain/preemption/victims/victims-on-node.ts';
@@ -12,7 +12,7 @@ import { crowdedScenes, resourceScenes, type Scene } from './arbitrary-cluster.t
 
 const RUNS = { numRuns: 400 };
 
-function candidatesOf(scene: Scene): readonly Candidate[] {
+function candidatesOf(scene: Scene): readonly NodeCandidate[] {
   const plan = planPreemption(createSnapshot(scene), scene.pod);
   return plan.kind === 'preempt' ? plan.candidates : [];
 }
@@ -24,7 +24,7 @@ function fitsWithout(scene: Scene, node: string, gone: readonly Pod[]): boolean 
   return entry !== undefined && refusalOn(prefilter(snapshot, scene.pod), entry) === undefined;
 }
 
-function podsOf({ victims }: Candidate): readonly Pod[] {
+function podsOf({ victims }: NodeCandidate): readonly Pod[] {
   return victims.map(({ pod }) => pod);
 }
 
@@ -93,7 +93,7 @@ describe.each([
   });
 });
 
-function namesOf({ node, victims }: Candidate): object {
+function namesOf({ node, victims }: NodeCandidate): object {
   return { node, victims: victims.map(({ pod }) => pod.name) };
 }
 

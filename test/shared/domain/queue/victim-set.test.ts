@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import {
-  type Candidate,
+  type VictimCandidate,
   leastSize,
   type Profile,
   smallestSet,
@@ -12,16 +12,16 @@ import { running } from './builders.ts';
 
 interface CandidateFields extends Partial<Profile>, Partial<Pick<RunningPod, 'budgets'>> {}
 
-function candidate(name: string, { gives = [], costs = [], budgets = [] }: CandidateFields): Candidate {
+function candidate(name: string, { gives = [], costs = [], budgets = [] }: CandidateFields): VictimCandidate {
   return { pod: running(name, 'giver', { budgets }), profile: { gives, costs } };
 }
 
 /** So many alike, numbered from 0. */
-function many(prefix: string, count: number, fields: CandidateFields): readonly Candidate[] {
+function many(prefix: string, count: number, fields: CandidateFields): readonly VictimCandidate[] {
   return Array.from({ length: count }, (_, index) => candidate(`${prefix}${index}`, fields));
 }
 
-function search(candidates: readonly Candidate[], change: Partial<VictimSearch>): VictimSearch {
+function search(candidates: readonly VictimCandidate[], change: Partial<VictimSearch>): VictimSearch {
   const limits = { needs: [1], reserves: [], budgets: new Map<string, number>(), maxSize: Infinity };
   const work = { stepsLeft: Infinity };
   return { candidates, ...limits, accepts: () => true, work, areProfilesEqual: false, ...change };
@@ -37,7 +37,7 @@ describe('a smallest set', () => {
   const costly = candidate('costly', { gives: [2], costs: [[0, 3]] });
   const large = candidate('large', { gives: [2] });
 
-  test.each<readonly [string, readonly Candidate[], Partial<VictimSearch>, string | undefined]>([
+  test.each<readonly [string, readonly VictimCandidate[], Partial<VictimSearch>, string | undefined]>([
     ['is one pod where one is enough', [small, large], { needs: [2] }, 'large'],
     ['is the first of those that are enough', [small, large], { needs: [1] }, 'small'],
     ['leaves a pod whose budget is spent', [guarded, large], { needs: [2], budgets: new Map([['pdb', 0]]) }, 'large'],
@@ -66,7 +66,7 @@ describe('with no work left', () => {
   const ofSecond = many('y', 12, { gives: [0, 1] });
   const Y = 'y0 y1 y2 y3 y4 y5';
 
-  test.each<readonly [string, readonly Candidate[], Partial<VictimSearch>, string | undefined]>([
+  test.each<readonly [string, readonly VictimCandidate[], Partial<VictimSearch>, string | undefined]>([
     ['nobody goes whom the others make needless', [...ofFirst, ...ofSecond], {}, `x0 x1 x2 x3 x4 x5 ${Y}`],
     ['every pod is looked at, the last one too', [...ofFirst, ...ofSecond.slice(0, 6)], {}, `x0 x1 x2 x3 x4 x5 ${Y}`],
     ['a set of the size of another will do', [...ofFirst, ...ofSecond], { maxSize: 12 }, `x0 x1 x2 x3 x4 x5 ${Y}`],
@@ -116,11 +116,11 @@ function sum(numbers: readonly (number | bigint | undefined)[]): number {
   return numbers.reduce<number>((all, each) => all + Number(each ?? 0), 0);
 }
 
-function isEnough({ needs }: VictimSearch, set: readonly Candidate[]): boolean {
+function isEnough({ needs }: VictimSearch, set: readonly VictimCandidate[]): boolean {
   return needs.every((need, index) => sum(set.map(({ profile }) => profile.gives[index])) >= need);
 }
 
-function isLawful({ reserves, budgets }: VictimSearch, set: readonly Candidate[]): boolean {
+function isLawful({ reserves, budgets }: VictimSearch, set: readonly VictimCandidate[]): boolean {
   const cost = sum(set.map(({ profile }) => profile.costs[0]?.[1]));
   return (
     cost <= Number(reserves[0]) && set.filter(({ pod }) => pod.budgets.length > 0).length <= (budgets.get('pdb') ?? 0)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import { quantityMilliValue } from '#shared/domain/quantity/quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PassResult } from '#shared/domain/rescheduling/pass.ts';
+import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
 import { buildBudget, buildNode, buildTerm } from '#test/build/cluster.ts';
 import { AFFINITY, NOON, passOn, type PassCase, replica, UNDERUSED } from '#test/build/rescheduling.ts';
@@ -70,7 +70,7 @@ const policies = fc.constantFrom(UNDERUSED, AFFINITY, { ...UNDERUSED, affinity: 
 const aggressiveness = fc.constantFrom('Low', 'Medium', 'High' as const);
 const most = fc.integer({ min: 0, max: 10 });
 
-function check(law: (given: PassCase, result: PassResult) => void): void {
+function check(law: (given: PassCase, result: ReschedulingResult) => void): void {
   const drawn = fc.record({ cluster, policy: policies, aggressiveness, most });
   fc.assert(
     fc.property(drawn, (each) => {
@@ -132,7 +132,7 @@ describe('every pass', () => {
     });
     check((given, { moves }) => {
       const pods = [...(given.pods ?? []), urgent(0), urgent(1)];
-      const moved = ({ pod }: PassResult['moves'][number]) => pod.placed.pod.uid;
+      const moved = ({ pod }: ReschedulingResult['moves'][number]) => pod.placed.pod.uid;
       expect(passOn({ ...given, pods }).moves.map(moved)).toEqual(moves.map(moved));
     });
   });
@@ -176,7 +176,7 @@ function cpuOf(amounts: Amounts | undefined): number {
   return quantity === undefined ? 0 : Number(quantityMilliValue(quantity));
 }
 
-function carriedOut(pods: readonly Pod[], { moves }: PassResult, at: number): readonly Pod[] {
+function carriedOut(pods: readonly Pod[], { moves }: ReschedulingResult, at: number): readonly Pod[] {
   const targets = new Map(moves.map(({ pod, expectedOn }) => [pod.placed.pod.uid, expectedOn[0]]));
   return pods.map((pod) => {
     const nodeName = targets.get(pod.uid);

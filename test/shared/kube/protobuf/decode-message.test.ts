@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fieldsOf } from '#sandbox/api-server/protobuf/decode-message.ts';
 import { decodeSeenPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { decodeMessage, type Message } from '#shared/kube/protobuf/decode-message.ts';
+import { decodeMessage, type WireMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD, SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 
@@ -102,7 +102,7 @@ describe('skimPodMessage', () => {
 });
 
 /** What `generated.proto` says otherwise. */
-function differences(message: Message, definition: string): readonly string[] {
+function differences(message: WireMessage, definition: string): readonly string[] {
   const known = fieldsOf(definition);
   return Array.from(message, ([number, { name, type, many = 'one' }]) => {
     const field = known?.get(number);

@@ -38,7 +38,7 @@ export interface QuotaVerdict {
   readonly reservations: number;
 }
 
-const MOST_VIOLATIONS = 100;
+const MAX_VIOLATIONS = 100;
 
 /**
  * Replays every revision: the pods that live never cost more than the limit allowed when the last of them was admitted,
@@ -51,7 +51,7 @@ export function checkHistory(entries: readonly HistoryEntry[], { quotas, longest
     for (const account of accounts) violations.push(...account.take(entry));
   }
   return {
-    violations: violations.slice(0, MOST_VIOLATIONS),
+    violations: violations.slice(0, MAX_VIOLATIONS),
     revisions: entries.length,
     quotas: Object.fromEntries(accounts.map((account) => [account.name, account.verdict()])),
   };

@@ -40,7 +40,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number][0];
 
 const RETRIED: ReadonlySet<string> = new Set<FailureKind>(['tooManyRequests', 'serverError', 'timeout', 'unreachable']);
-const MOST_ATTEMPTS = 6;
+const MAX_ATTEMPTS = 6;
 const LIFE_MS = 1_500;
 /** Nothing of this name may ever be stored. */
 export const DRY_RUN_PREFIX = 'dry-run-';
@@ -56,7 +56,7 @@ export async function runLoad(client: KubeClient, { creates, concurrency, random
     const kind = pickKind(random);
     const dryRun = kind === 'dryRun';
     const { namespace, pod } = podFor(kind, newest, random, counts.sent);
-    for (let attempt = 0; attempt < MOST_ATTEMPTS && counts.sent < creates; attempt += 1) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS && counts.sent < creates; attempt += 1) {
       const outcome = await send(namespace, pod, dryRun);
       if (outcome.kind === 'ok' && !dryRun) begin(namespace, outcome.object);
       if (!RETRIED.has(outcome.kind)) return;

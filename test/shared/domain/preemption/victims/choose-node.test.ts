@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { preparePlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { type Candidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
+import { type NodeCandidate, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const SHIFT = 2 ** 31;
 
 /** A candidate whose victims have these priorities and the start time of the first. */
-function candidate(node: string, priorities: readonly number[], { violations = 0, start = 0 } = {}): Candidate {
+function candidate(node: string, priorities: readonly number[], { violations = 0, start = 0 } = {}): NodeCandidate {
   const victims = priorities.map((priority, index) => {
     const pod = buildPod({ name: `${node}-${index}`, priority, ...(start === Infinity ? {} : { startedAt: start }) });
     return preparePlacedPod(pod, [], index);
@@ -17,7 +17,7 @@ function candidate(node: string, priorities: readonly number[], { violations = 0
 }
 
 describe('chooseNode', () => {
-  test.each<[string, readonly Candidate[], readonly string[], string]>([
+  test.each<[string, readonly NodeCandidate[], readonly string[], string]>([
     ['one candidate needs no choice', [candidate('a', [5])], ['a'], 'onlyCandidate'],
     [
       'fewest budget violations come before low priorities',

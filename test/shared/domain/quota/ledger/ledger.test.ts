@@ -7,7 +7,7 @@ import { countOf } from '#test/build/pod-count.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const HARD = amountsOf({ 'requests.memory': '4Gi', pods: '3' });
-const MOST_RESERVATIONS = 1_000;
+const MAX_RESERVATIONS = 1_000;
 const COUNTED = { ...EMPTY_LEDGER, used: amountsOf({ 'requests.memory': '0', pods: '0' }) };
 
 function reservation(uid: string, memory: string, namespace = 'a'): Reservation {
@@ -137,7 +137,7 @@ describe('Ledger', () => {
 
   test('holds no more reservations than the object may', () => {
     const many = Array.from(
-      { length: MOST_RESERVATIONS },
+      { length: MAX_RESERVATIONS },
       (_, index) => [String(index), reservation(String(index), '0')] as const,
     );
     const ledger = new Ledger({ ...COUNTED, reservations: new Map(many) }, amountsOf({ 'requests.memory': '1Gi' }));

@@ -20,7 +20,7 @@ import {
 } from '#shared/domain/quota/ledger/slices.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
-const MOST_RESERVATIONS = 1_000;
+const MAX_RESERVATIONS = 1_000;
 const LARGEST = amountsOf({ pods: '1', memory: '1Gi', cpu: '500m' });
 const HARD = amountsOf({ pods: '1000', memory: '1000Gi' });
 
@@ -160,7 +160,7 @@ describe('placeSlice', () => {
 
   test('keeps what finds no place among the reservations', () => {
     const [first] = spent;
-    const reservations = Array.from({ length: MOST_RESERVATIONS - 1 }, (_, index) => `r-${index}`);
+    const reservations = Array.from({ length: MAX_RESERVATIONS - 1 }, (_, index) => `r-${index}`);
     const crowded = {
       ...standing,
       reservations: new Map(reservations.map((uid) => [uid, { ...first, uid } as (typeof spent)[number]])),
