@@ -36,10 +36,7 @@ export interface QueuedPod {
   asWaiting: (queue: string) => WaitingPod;
 }
 
-type OwnFacts = Pick<
-  QueuedPod,
-  'createdAt' | 'requests' | 'priority' | 'otherGates' | 'admitted' | 'resourceVersion'
->;
+type OwnFacts = Pick<QueuedPod, 'createdAt' | 'requests' | 'priority' | 'otherGates' | 'admitted' | 'resourceVersion'>;
 
 /**
  * A pod on a node, which most pods are. It keeps only what the pod of the snapshot does not say already, or says slowly:
