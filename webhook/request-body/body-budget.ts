@@ -135,10 +135,17 @@ function startOf({ first }: Reading): ReviewStart | undefined {
   return first === undefined ? undefined : reviewStart(first);
 }
 
-/** Keeps the chunks as they arrive: most bodies arrive in one or two. */
+/**
+ * Keeps the chunks as they arrive: most bodies arrive in one or two. All that is there to be read is read before the first
+ * of these bodies is decided, because going back and forth between reading and deciding evicts the code of both from the
+ * processor's caches (docs/decisions/0086).
+ */
 function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
   const pieces = [first];
-  const end = (): void => wholeBody(reading, pieces.length === 1 ? first : Buffer.concat(pieces), limits);
+  const end = (): void => {
+    reading.body.into(DROPPED);
+    setImmediate(wholeBody, reading, pieces.length === 1 ? first : Buffer.concat(pieces), limits);
+  };
   reading.body.into(sink(reading, (piece) => void pieces.push(piece), end));
 }
 

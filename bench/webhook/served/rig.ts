@@ -3,9 +3,9 @@ import { createAuthority, issueServerCertificate } from '#shared/http/certificat
 import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { createPodReview } from '#test/webhook/support/reviews.ts';
 import { startServer, type ServerProcess } from '#test/webhook/support/server-process.ts';
-import { shippedNodeFlags, startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
+import { startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
 
-/** The webhook as it ships and the bare server with the same flags, each a process of its own. */
+/** The webhook as it ships and the bare server with Node's own flags, each a process of its own. */
 export interface Rig {
   readonly webhook: ServerProcess;
   readonly bare: ServerProcess;
@@ -51,7 +51,7 @@ export async function startRig(): Promise<Rig> {
   const leaf = issueServerCertificate(authority, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now });
   const webhook = await startShippedWebhook(api);
   const bare = await startServer({
-    nodeFlags: shippedNodeFlags(),
+    nodeFlags: [],
     file: fileURLToPath(new URL('bare-server.ts', import.meta.url)),
     args: [],
     env: { BENCH_CERT: leaf.certPem, BENCH_KEY: leaf.keyPem },

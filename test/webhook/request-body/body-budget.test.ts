@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endIfUnread } from '#shared/http/connections.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
@@ -107,6 +108,24 @@ describe('a body that is read', () => {
     const { came, send } = await reader();
     expect(await send(body)).toMatchObject({ status: 200, connection: 'keep-alive' });
     expect(came).toEqual([{ kind: 'whole', text: body, values: expect.any(Number) as number }]);
+  });
+
+  test('is decided after every other body that has arrived is read, even if its request closes first', async () => {
+    const readBody = createBodyReader({
+      maxBytes: 1024 * KIB,
+      limits: { depth: 10, values: 1_000 },
+      patienceMs: 30_000,
+    });
+    const happened: string[] = [];
+    for (const name of ['first', 'second']) {
+      const request = Readable.from([Buffer.from(SMALL)]).on('close', () => happened.push(`${name} closed`));
+      const headers = { 'content-length': String(SMALL.length) };
+      readBody(Object.assign(request, { headers }) as unknown as IncomingMessage, ({ kind }) => {
+        happened.push(`${name} is ${kind}`);
+      });
+    }
+    await eventually(() => expect(happened).toHaveLength(4));
+    expect(happened).toEqual(['first closed', 'second closed', 'first is whole', 'second is whole']);
   });
 
   test('of unknown length is read too, chunk by chunk', async () => {
