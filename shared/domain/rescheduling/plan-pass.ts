@@ -10,7 +10,7 @@ import type { PolicyInput } from './policies/wish.ts';
 import { POLICIES } from './policy-table.ts';
 import { POLICY_KINDS, RESTRAINTS } from './policy.ts';
 import { openAccount } from './restraint.ts';
-import { type Movable, runningPod } from './running-pod.ts';
+import { isMovable, runningPod, runsOn } from './running-pod.ts';
 import { servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
 
@@ -18,6 +18,7 @@ import type { Arrival } from './spread-scores.ts';
 export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   const { cluster, policy } = input;
   const before = unevenness(cluster);
+  yield;
   const settled = settleMoves(input.memory, cluster, {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
     isFailing: (placed) => failureOf(placed, policy.badService, cluster.measurements) !== undefined,
@@ -36,27 +37,34 @@ export function* planPass(input: PassInput): Steps<ReschedulingResult> {
     looks: 0,
     considered: 0,
   };
-  const asked: PolicyInput = { ...input, restraint, memory, movable: movableIn(pass) };
+  const asked: PolicyInput = { ...input, restraint, memory, ...movableIn(pass) };
   for (const kind of POLICY_KINDS) yield* servePolicy(pass, kind, yield* POLICIES[kind].wishes(asked));
   yield;
+  const after = unevenness(cluster);
+  const over = yield* nodesOverTarget(asked);
   const made = pass.moves.map(({ move, past }) => ({ owner: move.pod.owner.id, move: past }));
   return {
     moves: pass.moves.map(({ move }) => move),
     stays: pass.stays,
-    overTarget: nodesOverTarget(asked),
+    overTarget: over,
     keptAway: ownersToKeepAway(input),
     considered: pass.considered,
-    unevenness: { before, after: unevenness(cluster) },
+    unevenness: { before, after },
     memory: rememberMoves(memory, made),
   };
 }
 
-function movableIn(pass: Pass): PolicyInput['movable'] {
+function movableIn(pass: Pass): Pick<PolicyInput, 'movable' | 'isMovable'> {
   const { cluster, rules } = pass.input;
-  return (placed, node): Movable | undefined => {
-    const movable = runningPod(cluster, [placed, node], rules);
-    if (movable === undefined) return undefined;
-    pass.considered += 1;
-    return movable;
+  return {
+    movable: (placed, node) => {
+      const movable = runningPod(cluster, [placed, node], rules);
+      if (movable !== undefined) pass.considered += 1;
+      return movable;
+    },
+    isMovable: (placed, node) => {
+      if (runsOn(placed, node)) pass.considered += 1;
+      return isMovable(cluster, [placed, node], rules);
+    },
   };
 }

@@ -23,11 +23,22 @@ export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
   const known = new Map<string, ClusterSnapshot>();
   let deserted: ReadonlyMap<string, NodeEntry> | undefined;
   return function* (namespace) {
-    deserted ??= new Map(Array.from(snapshot.nodes, ([name, entry]) => [name, withPods(entry, [])]));
+    deserted ??= yield* withoutPods(snapshot);
     const view = known.get(namespace) ?? (yield* viewOf({ ...snapshot, nodes: new Map(deserted) }, namespace));
     known.set(namespace, view);
     return view;
   };
+}
+
+const NODES_PER_STEP = 500;
+
+function* withoutPods({ nodes }: ClusterSnapshot): Steps<ReadonlyMap<string, NodeEntry>> {
+  const deserted = new Map<string, NodeEntry>();
+  for (const [name, entry] of nodes) {
+    deserted.set(name, withPods(entry, []));
+    if (deserted.size % NODES_PER_STEP === 0) yield;
+  }
+  return deserted;
 }
 
 function withPods(entry: NodeEntry, pods: PlacedPod[]): NodeEntry {

@@ -1,6 +1,7 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { hasEnded } from '#shared/domain/pod/pod.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -35,14 +36,36 @@ export function runningPod(
   [placed, node]: readonly [PlacedPod, PassNode],
   rules: MoveRules,
 ): Movable | undefined {
-  const { pod } = placed;
-  if (pod.deletion !== undefined || hasEnded(pod) || pod.spec.nodeName !== node.name) return undefined;
-  const because =
-    node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(placed, cluster.snapshot, rules);
+  if (!runsOn(placed, node)) return undefined;
+  const because = whyNever(cluster, [placed, node], rules);
   if (because !== undefined) return { kind: 'stays', because };
-  const owner = cluster.owners.of(pod);
+  const owner = cluster.owners.of(placed.pod);
   if (owner === undefined) return { kind: 'stays', because: REASONS.noController({}) };
   return { kind: 'movable', pod: { placed, node, owner } as MovablePod };
+}
+
+/** Whether `runningPod` has one that may be moved; its owner is not looked up. */
+export function isMovable(
+  cluster: PassCluster,
+  [placed, node]: readonly [PlacedPod, PassNode],
+  rules: MoveRules,
+): boolean {
+  if (!runsOn(placed, node) || controllerOf(placed.pod) === undefined) return false;
+  return whyNever(cluster, [placed, node], rules) === undefined;
+}
+
+/** Whether the pod runs on the node and does not leave. */
+export function runsOn({ pod }: PlacedPod, { name }: PassNode): boolean {
+  return pod.deletion === undefined && !hasEnded(pod) && pod.spec.nodeName === name;
+}
+
+function whyNever(
+  { snapshot }: PassCluster,
+  [placed, node]: readonly [PlacedPod, PassNode],
+  rules: MoveRules,
+): Because | undefined {
+  const { pod } = placed;
+  return node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(placed, snapshot, rules);
 }
 
 const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];

@@ -3,11 +3,13 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { overTarget, relaxed, yardstickOf } from '#shared/domain/rescheduling/load.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
-import { type PassNode, podsWith } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { nodeOf, type PassNode, podsWith } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { AffinityPolicy, Aggressiveness } from '#shared/domain/rescheduling/policy.ts';
+import { type MovablePod, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/static-fit.ts';
 import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
-import { antiAffinityCheck, nodeAffinityCheck, type RuleCheck, spreadCheck } from './broken-rules.ts';
+import { antiAffinityCheck } from './anti-affinity.ts';
+import { nodeAffinityCheck, podsByLabel, type RuleCheck, spreadCheck } from './broken-rules.ts';
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
 /** A broken rule that is mended, in points: more than any preference. */
@@ -22,62 +24,79 @@ const WISHES_IN_GROUP = 200;
 export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy): Steps<readonly WishGroup[]> {
   const checks = checksOf(input, affinity);
   const best = bestPreference(input);
-  const broken: Wish[] = [];
-  const unmet: Wish[] = [];
+  const broken: PlacedPod[] = [];
+  const unmet: PlacedPod[] = [];
+  const consider = (found: PlacedPod[], placed: PlacedPod, node: PassNode): void => {
+    if (input.isMovable(placed, node)) found.push(placed);
+  };
   let looked = 0;
   for (const node of input.cluster.nodes) {
     for (const placed of node.closed === undefined ? podsWith(node, TRAITS.placementRules) : []) {
-      const rule = firstBroken(checks, placed, node);
-      if (rule !== undefined) broken.push(...brokenWish(input, [placed, node], rule));
-      else if (affinity.preferred) unmet.push(...unmetWish(input, [placed, node], best));
+      if (checks.some(({ isBroken }) => isBroken(placed, node))) consider(broken, placed, node);
+      else if (affinity.preferred && isUnmet(input, [placed, node], best)) consider(unmet, placed, node);
       if ((looked += 1) % PODS_PER_STEP === 0) yield;
     }
     yield;
   }
-  return [...groupsOf(broken, 2), ...groupsOf(unmet, 1)];
+  const mend = (each: PlacedPod): readonly Wish[] => brokenWish(input, each, checks);
+  const prefer = (each: PlacedPod): readonly Wish[] => unmetWish(input, each, best);
+  return [...groupsOf(broken, mend, 2), ...groupsOf(unmet, prefer, 1)];
 }
 
-function groupsOf(wishes: readonly Wish[], urgency: number): readonly WishGroup[] {
-  const count = Math.ceil(wishes.length / WISHES_IN_GROUP);
-  return Array.from({ length: count }, (_, at) => {
-    const part = wishes.slice(at * WISHES_IN_GROUP, (at + 1) * WISHES_IN_GROUP);
-    return { wishes: () => part, urgency: () => urgency };
-  });
+type OnNode = readonly [PlacedPod, PassNode];
+
+/** Wishes are made for the groups that are served: what is kept of tens of thousands of pods holds up the garbage collector. */
+function groupsOf(
+  pods: readonly PlacedPod[],
+  wishesFor: (placed: PlacedPod) => readonly Wish[],
+  urgency: number,
+): readonly WishGroup[] {
+  const count = Math.ceil(pods.length / WISHES_IN_GROUP);
+  return Array.from({ length: count }, (_, at) => ({
+    wishes: () => pods.slice(at * WISHES_IN_GROUP, (at + 1) * WISHES_IN_GROUP).flatMap(wishesFor),
+    urgency: () => urgency,
+  }));
 }
 
 function checksOf({ cluster }: PolicyInput, { required, spread }: AffinityPolicy): readonly RuleCheck[] {
+  const labelled = podsByLabel(cluster);
   return [
-    ...(required ? [nodeAffinityCheck(), antiAffinityCheck(cluster)] : []),
-    ...(spread ? [spreadCheck(cluster)] : []),
+    ...(required ? [nodeAffinityCheck(), antiAffinityCheck(cluster, labelled)] : []),
+    ...(spread ? [spreadCheck(cluster, labelled)] : []),
   ];
 }
 
-function firstBroken(checks: readonly RuleCheck[], placed: PlacedPod, node: PassNode): Because | undefined {
-  for (const check of checks) {
-    const because = check(placed, node);
+/** As a pod that may be moved; `undefined` where it no longer may. */
+function stillMovable({ cluster, rules }: PolicyInput, placed: PlacedPod): MovablePod | undefined {
+  const movable = runningPod(cluster, [placed, nodeOf(cluster, placed)], rules);
+  return movable?.kind === 'movable' ? movable.pod : undefined;
+}
+
+function brokenWish(input: PolicyInput, placed: PlacedPod, checks: readonly RuleCheck[]): readonly Wish[] {
+  const pod = stillMovable(input, placed);
+  if (pod === undefined) return [];
+  const because = firstReason(checks, pod);
+  if (because === undefined) return [];
+  return [
+    {
+      policy: 'affinity',
+      pod,
+      because,
+      worth: () => RULE_GAIN,
+      gainOn: () => RULE_GAIN,
+      leastGain: RULE_GAIN,
+      reasonAgainst: () => undefined,
+      avoidForMs: 0,
+    },
+  ];
+}
+
+function firstReason(checks: readonly RuleCheck[], { placed, node }: MovablePod): Because | undefined {
+  for (const { why } of checks) {
+    const because = why(placed, node);
     if (because !== undefined) return because;
   }
   return undefined;
-}
-
-/** What all wishes to mend a rule have in common: there may be tens of thousands. */
-const MEND = {
-  policy: 'affinity',
-  worth: () => RULE_GAIN,
-  gainOn: () => RULE_GAIN,
-  leastGain: RULE_GAIN,
-  reasonAgainst: () => undefined,
-  avoidForMs: 0,
-} as const;
-
-function brokenWish(
-  input: PolicyInput,
-  [placed, node]: readonly [PlacedPod, PassNode],
-  because: Because,
-): readonly Wish[] {
-  const movable = input.movable(placed, node);
-  if (movable?.kind !== 'movable') return [];
-  return [{ ...MEND, pod: movable.pod, because }];
 }
 
 /** The largest sum of preferred weights that an open node offers, once for all pods of a template. */
@@ -92,25 +111,24 @@ function bestPreference({ cluster }: PolicyInput): (rules: SchedulingRules) => n
   };
 }
 
-function unmetWish(
-  input: PolicyInput,
-  [placed, node]: readonly [PlacedPod, PassNode],
-  bestOf: (rules: SchedulingRules) => number,
-): readonly Wish[] {
+function isUnmet({ policy }: PolicyInput, [placed, node]: OnNode, bestOf: (rules: SchedulingRules) => number): boolean {
   const rules = placed.pod.spec.scheduling;
-  if (ownPreferences(rules).length === 0) return [];
-  const weight = preferenceFor(node.entry.node, rules);
-  const best = bestOf(rules);
+  if (ownPreferences(rules).length === 0) return false;
+  return bestOf(rules) - preferenceFor(node.entry.node, rules) >= LEAST_WEIGHT[policy.aggressiveness];
+}
+
+function unmetWish(input: PolicyInput, placed: PlacedPod, bestOf: (rules: SchedulingRules) => number): readonly Wish[] {
+  const pod = stillMovable(input, placed);
+  if (pod === undefined) return [];
   const { aggressiveness, underused } = input.policy;
-  if (best - weight < LEAST_WEIGHT[aggressiveness]) return [];
-  const movable = input.movable(placed, node);
-  if (movable?.kind !== 'movable') return [];
+  const rules = placed.pod.spec.scheduling;
+  const [weight, best] = [preferenceFor(pod.node.entry.node, rules), bestOf(rules)];
   const yardstick = underused && relaxed(yardstickOf(input.cluster, underused));
   return [
     {
       policy: 'affinity',
-      pod: movable.pod,
-      because: REASONS.preferredUnmet({ node: node.name, weight, best }),
+      pod,
+      because: REASONS.preferredUnmet({ node: pod.node.name, weight, best }),
       worth: () => best - weight,
       gainOn: (target) => preferenceFor(target.entry.node, rules) - weight,
       leastGain: LEAST_WEIGHT[aggressiveness],

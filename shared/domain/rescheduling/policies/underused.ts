@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import {
   excess,
   gainLost,
@@ -72,20 +72,22 @@ function filledByRules({ owners }: ReschedulingMemory): ReadonlySet<string> {
 }
 
 /** The nodes that are above their target once the moves of a pass are planned, the fullest first. */
-export function nodesOverTarget({ cluster, policy, memory }: OverTargetInput): readonly OverTarget[] {
+export function* nodesOverTarget({ cluster, policy, memory }: OverTargetInput): Steps<readonly OverTarget[]> {
   const { underused } = policy;
   if (underused === undefined) return [];
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
   const notNow = whyNotNow(open, yardstick, { cluster, memory });
   const over = open.map((node) => ({ node, above: excess(yardstick, node) })).filter(({ above }) => above > 0);
-  return over
-    .toSorted((a, b) => b.above - a.above)
-    .map(({ node }) => ({
+  yield;
+  return yield* collectInSteps(
+    over.toSorted((a, b) => b.above - a.above),
+    ({ node }) => ({
       node: node.name,
       because: whyOver(yardstick, node),
       held: whyEarly(node, yardstick, memory) ?? notNow,
-    }));
+    }),
+  );
 }
 
 type OverTargetInput = Pick<PolicyInput, 'cluster' | 'policy' | 'memory'>;

@@ -2,17 +2,20 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { Harm, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/rescheduling/policy.ts';
-import type { Movable, MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { Movable, MovablePod, MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
 /** What a policy looks at. */
 export interface PolicyInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
+  readonly rules: MoveRules;
   readonly restraint: Restraint;
   readonly memory: ReschedulingMemory;
-  /** A pod as one that a policy may name, with its reason if it stays. */
+  /** A pod as one that a policy may name, with its reason if it stays. Pods that are asked for count as considered. */
   readonly movable: (placed: PlacedPod, node: PassNode) => Movable | undefined;
+  /** Whether it may name the pod, which counts too; its owner is not looked up. */
+  readonly isMovable: (placed: PlacedPod, node: PassNode) => boolean;
 }
 
 /** A policy's wish to move one pod. */

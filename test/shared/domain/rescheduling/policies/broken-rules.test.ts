@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
-import {
-  antiAffinityCheck,
-  nodeAffinityCheck,
-  spreadCheck,
-} from '#shared/domain/rescheduling/policies/broken-rules.ts';
+import { antiAffinityCheck } from '#shared/domain/rescheduling/policies/anti-affinity.ts';
+import { nodeAffinityCheck, type RuleCheck, spreadCheck } from '#shared/domain/rescheduling/policies/broken-rules.ts';
+import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { buildNode, buildSpread, buildTerm, mapOf, selectorOf } from '#test/build/cluster.ts';
 import { clusterWith, NOON, replica, type ReplicaFields, runningIn } from '#test/build/rescheduling.ts';
@@ -15,10 +13,25 @@ const NODES = [
   buildNode({ name: 'c', labels: { zone: 'y' } }),
   buildNode({ name: 'd' }),
 ];
+/** What a check says of a pod on its node, both ways. */
+function reasonOf({ isBroken, why }: RuleCheck, { placed, node }: Pick<MovablePod, 'placed' | 'node'>) {
+  const because = why(placed, node);
+  expect(isBroken(placed, node)).toBe(because !== undefined);
+  return because;
+}
+
 const TERMINATING = { deletion: { at: NOON, gracePeriodSeconds: 30 } };
 
 describe('required anti-affinity', () => {
   const zone = buildTerm({ app: 'db' }, 'zone');
+  const own = buildTerm({ app: 'web' }, 'zone');
+  const labelled = (values: readonly string[]): PodAffinityTerm => ({
+    ...zone,
+    labelSelector: { matchLabels: mapOf(), matchExpressions: [{ key: 'app', operator: 'In', values }] },
+  });
+  const either = labelled(['db', 'cache']);
+  const both = buildTerm({ app: 'db', tier: 'back' }, 'zone');
+  const named = { ...zone, namespaces: ['shop'] };
   const inShop = { ...zone, namespaceSelector: selectorOf({ team: 'a' }) };
   const db = (node: string, change: Partial<ReplicaFields> = {}) =>
     replica({ name: `db-${node}`, node, owner: 'db', ...change });
@@ -32,8 +45,21 @@ describe('required anti-affinity', () => {
     ['is kept by a pod that terminates', 'a', zone, [db('b', TERMINATING)], undefined],
     ['is kept by pods that it does not select', 'a', zone, [db('a', { labels: {} })], undefined],
     ['means no domain on a node without the label', 'd', zone, [db('d')], undefined],
-    ['does not mean the pod itself', 'a', buildTerm({ app: 'web' }, 'zone'), [], undefined],
     ['does not mean pods of other namespaces', 'a', zone, [db('a', shop)], undefined],
+    ['is broken by a pod without a controller', 'a', zone, [{ ...db('b'), owners: [] }], 'default/db-b'],
+    ['is broken by two pods of its zone, of which the first is named', 'a', zone, [db('b'), db('a')], 'default/db-a'],
+    ['does not mean the pod itself', 'a', own, [], undefined],
+    ['of its own label is broken by another pod of its owner', 'a', own, [db('b', { owner: 'web' })], 'default/db-b'],
+    [
+      'is kept by a pod that waits for a place',
+      'a',
+      zone,
+      [replica({ name: 'p', owner: 'db', nominatedTo: 'a' })],
+      undefined,
+    ],
+    ['by several values is broken by a pod with one of them', 'a', either, [db('b')], 'default/db-b'],
+    ['by several labels is kept by a pod with one of them', 'a', both, [db('b')], undefined],
+    ['in a named namespace is broken there', 'a', named, [db('b', shop)], 'shop/db-b'],
     ['is broken by a pod of a namespace that it selects', 'a', inShop, [db('b', shop)], 'shop/db-b'],
     ['does not mean namespaces without the label', 'a', inShop, [db('a', { namespace: 'other' })], undefined],
   ])('%s', (_, node, term, others, expected) => {
@@ -41,7 +67,7 @@ describe('required anti-affinity', () => {
     const namespaces = [{ name: 'shop', labels: mapOf({ team: 'a' }) }];
     const cluster = clusterWith({ nodes: NODES, pods: [web, ...others], namespaces });
     const running = runningIn(cluster, 'web');
-    expect(antiAffinityCheck(cluster)(running.placed, running.node)?.facts['other']).toBe(expected);
+    expect(reasonOf(antiAffinityCheck(cluster), running)?.facts['other']).toBe(expected);
   });
 });
 
@@ -63,7 +89,7 @@ describe('a hard topology spread', () => {
     const web = replica({ name: 'web', node, scheduling: { topologySpread: [constraint] } });
     const cluster = clusterWith({ nodes, pods: [web, ...others] });
     const running = runningIn(cluster, 'web');
-    const because = spreadCheck(cluster)(running.placed, running.node);
+    const because = reasonOf(spreadCheck(cluster), running);
     return because && Number(/is (\d+),/.exec(because.text)?.[1]);
   }
 
@@ -130,8 +156,7 @@ describe('a hard topology spread', () => {
       nodes: NODES,
       pods: [replica({ name: 'web', node: 'a', scheduling }), ...onNodes('bb')],
     });
-    const { placed, node } = runningIn(cluster, 'web');
-    expect(spreadCheck(cluster)(placed, node)).toBeUndefined();
+    expect(reasonOf(spreadCheck(cluster), runningIn(cluster, 'web'))).toBeUndefined();
   });
 
   test('a pod in a namespace without controllers breaks no spread', () => {
@@ -141,7 +166,7 @@ describe('a hard topology spread', () => {
     const [node] = cluster.nodes;
     const [placed] = node?.entry.occupancy.pods ?? [];
     if (node === undefined || placed === undefined) throw new Error('no pod');
-    expect(spreadCheck(cluster)(placed, node)).toBeUndefined();
+    expect(reasonOf(spreadCheck(cluster), { placed, node })).toBeUndefined();
   });
 });
 
@@ -158,7 +183,6 @@ describe('required node affinity', () => {
     ['the affinity does not match', { nodeAffinity: inZone('y') }, 'RequiredAffinityBroken'],
   ])('where %s', (_, scheduling, expected) => {
     const cluster = clusterWith({ nodes: NODES, pods: [replica({ name: 'web', node: 'a', scheduling })] });
-    const { placed, node } = runningIn(cluster, 'web');
-    expect(nodeAffinityCheck()(placed, node)?.code).toBe(expected);
+    expect(reasonOf(nodeAffinityCheck(), runningIn(cluster, 'web'))?.code).toBe(expected);
   });
 });
