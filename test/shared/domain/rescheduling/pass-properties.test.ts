@@ -6,7 +6,17 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';
 import { buildBudget, buildNode, buildTerm } from '#test/build/cluster.ts';
-import { AFFINITY, NOON, passOn, type PassCase, replica, UNDERUSED } from '#test/build/rescheduling.ts';
+import { isMovable, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import {
+  AFFINITY,
+  clusterWith,
+  MOVE_RULES,
+  NOON,
+  passOn,
+  type PassCase,
+  replica,
+  UNDERUSED,
+} from '#test/build/rescheduling.ts';
 
 /* Laws that hold of every pass. A broken one is a pod evicted that should not have been. */
 
@@ -70,6 +80,13 @@ const policies = fc.constantFrom(UNDERUSED, AFFINITY, { ...UNDERUSED, affinity: 
 const aggressiveness = fc.constantFrom('Low', 'Medium', 'High' as const);
 const most = fc.integer({ min: 0, max: 10 });
 
+/** Every pod of a drawn cluster, with its node. */
+function placedIn(given: PassCase) {
+  const found = clusterWith(given);
+  const pods = found.nodes.flatMap((node) => node.entry.occupancy.pods.map((placed) => [placed, node] as const));
+  return { found, pods };
+}
+
 function check(law: (given: PassCase, result: ReschedulingResult) => void): void {
   const drawn = fc.record({ cluster, policy: policies, aggressiveness, most });
   fc.assert(
@@ -86,6 +103,16 @@ function check(law: (given: PassCase, result: ReschedulingResult) => void): void
 }
 
 describe('every pass', () => {
+  test('finds the same pods that may be moved, whether or not their owners are looked up', () => {
+    check((given) => {
+      const { found, pods } = placedIn(given);
+      for (const each of pods) {
+        const movable = runningPod(found, each, MOVE_RULES);
+        expect(isMovable(found, each, MOVE_RULES)).toBe(movable?.kind === 'movable');
+      }
+    });
+  });
+
   test('names only running pods with a controller that other nodes may take, each once (S3-47)', () => {
     check((_, { moves }) => {
       const pods = moves.map(({ pod }) => pod.placed.pod);

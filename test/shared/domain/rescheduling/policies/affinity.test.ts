@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { buildNode, buildSpread, mapOf, selectorOf } from '#test/build/cluster.ts';
-import { AFFINITY, codeOf, movesOf, passOn, replica, UNDERUSED } from '#test/build/rescheduling.ts';
+import { finish } from '#shared/domain/model/steps.ts';
+import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
+import { NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
+import { wishesOfAffinity } from '#shared/domain/rescheduling/policies/affinity.ts';
+import type { PolicyInput } from '#shared/domain/rescheduling/policies/wish.ts';
+import { type AffinityPolicy, RESTRAINTS } from '#shared/domain/rescheduling/policy.ts';
+import { isMovable, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
+import { removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { buildNode, buildSpread, buildTerm, mapOf, selectorOf } from '#test/build/cluster.ts';
+import { AFFINITY, codeOf, MOVE_RULES, movesOf, NOON, passOn, replica, UNDERUSED } from '#test/build/rescheduling.ts';
 
 const SIZE = { cpu: '10', memory: '20Gi' };
 const A = buildNode({ name: 'a', allocatable: SIZE, labels: { zone: 'x' } });
@@ -67,4 +77,33 @@ describe('a policy for rules', () => {
       'affinity web0',
     ]);
   });
+
+  test('wishes nothing for a pod whose rule is kept again by the time it is served', () => {
+    const apart = { podAntiAffinity: [buildTerm({ app: 'db' })] };
+    const pods = [
+      replica({ name: 'web0', node: 'a', scheduling: apart }),
+      replica({ name: 'db', node: 'a', owner: 'db' }),
+    ];
+    const snapshot = createSnapshot({ nodes: [A, B], pods });
+    const input = inputOn(snapshot);
+    const groups = () => finish(wishesOfAffinity(input, AFFINITY.affinity as AffinityPolicy));
+    const [group] = groups();
+    expect(groups()[0]?.wishes()).toHaveLength(1);
+    removePod(snapshot, pods[1] as Pod);
+    expect(group?.wishes()).toEqual([]);
+  });
 });
+
+/** What a pass asks the policy with. */
+function inputOn(snapshot: ClusterSnapshot): PolicyInput {
+  const cluster = finish(readCluster(snapshot, NO_MEASUREMENTS, { now: NOON, isSelected: () => true }));
+  return {
+    cluster,
+    policy: AFFINITY,
+    rules: MOVE_RULES,
+    restraint: RESTRAINTS.High,
+    memory: NO_MEMORY,
+    movable: (placed, node) => runningPod(cluster, [placed, node], MOVE_RULES),
+    isMovable: (placed, node) => isMovable(cluster, [placed, node], MOVE_RULES),
+  };
+}
