@@ -79,15 +79,19 @@ export async function agentRestarts(client: KubeClient): Promise<unknown> {
   return at(await agentContainer(client), 'restartCount');
 }
 
+/** Nodes without a kubelet have one too, which never starts. */
+async function agentPod(client: KubeClient): Promise<unknown> {
+  const query = { fieldSelector: `spec.nodeName=${NODE_NAME}` };
+  return at(await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods`, query }), 'items.0');
+}
+
 async function agentContainer(client: KubeClient): Promise<unknown> {
-  const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
-  return at(pods, 'items.0.status.containerStatuses.0');
+  return at(await agentPod(client), 'status.containerStatuses.0');
 }
 
 /** Where its probes are answered. */
 export async function healthPort(client: KubeClient): Promise<PodPort> {
-  const pods = await call(client, { path: `/api/v1/namespaces/${AGENT.namespace}/pods` });
-  return { namespace: AGENT.namespace, pod: textAt(pods, 'items.0.metadata.name'), port: HEALTH_PORT };
+  return { namespace: AGENT.namespace, pod: textAt(await agentPod(client), 'metadata.name'), port: HEALTH_PORT };
 }
 
 /** What the agent publishes about the node. */

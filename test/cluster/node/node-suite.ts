@@ -21,6 +21,8 @@ import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
+import { makeKeptReplicas, startRescheduler } from './moves-on-node.ts';
+import { type MoveScene, refusalTest, usageTest } from './move-tests.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -64,6 +66,7 @@ export function nodeSuite(under: NodeUnderTest): void {
     let client: KubeClient;
     const within = <T>(seconds: number, expectation: () => Promise<T>): Promise<T> =>
       eventually(expectation, seconds * 1_000 * under.patience);
+    const moves: MoveScene = { client: () => client, within, patience: under.patience };
     const get = (path: string): Promise<unknown> => call(client, { path });
 
     beforeAll(async () => {
@@ -72,7 +75,10 @@ export function nodeSuite(under: NodeUnderTest): void {
       await installAgent(node, client);
       if (under.patience > 1) await allowForSlowness(client, under.patience);
       for (const workload of [...STEADY, UNBOUNDED]) await makePod(client, workload);
+      await makeKeptReplicas(client);
+      const rescheduler = await startRescheduler(node.kubeconfig, client);
       return async () => {
+        await rescheduler.stop();
         client.close();
         await node.close();
       };
@@ -101,6 +107,8 @@ export function nodeSuite(under: NodeUnderTest): void {
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       listener.close();
     });
+
+    refusalTest(moves);
 
     test('reads of each pod what the kubelet reports, within 2 % or 4 MiB', async () => {
       const names = [...STEADY, UNBOUNDED].map(keyOf);
@@ -198,6 +206,8 @@ export function nodeSuite(under: NodeUnderTest): void {
       const metadata = { name: FORGED.name, annotations, ownerReferences: [owner] };
       return { metadata, spec: { nodeName: NODE_NAME, tolerations: [{ operator: 'Exists' }], containers } };
     }
+
+    usageTest(moves);
 
     test('has run all along, with the memory that it is given', async () => {
       expect(await agentRestarts(client)).toBe(0);
