@@ -21,8 +21,10 @@ describe('floods of evictions', () => {
   let webhook: RunningWebhook;
   const { given, evict } = ownEvictions(() => webhook);
   beforeAll(async () => {
+    const listed = new Set<string>();
     webhook = await runWebhook(
       (api) => {
+        api.onRequest = ({ path }) => void listed.add(path);
         for (const name of ['team-a', 'apart']) api.put(NAMESPACES, { metadata: { name } });
         for (const name of ['node-a', 'node-b']) api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
         const limits = { perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
@@ -31,6 +33,9 @@ describe('floods of evictions', () => {
       SHARED,
       FLOOD + HONEST,
     );
+    // The webhook is ready before the replica that leads has its caches.
+    await eventually(() => expect(listed).toContain(NODE_POLICIES));
+    webhook.api.onRequest = () => undefined;
   });
   afterAll(() => webhook.stop());
 

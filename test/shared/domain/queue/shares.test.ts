@@ -136,18 +136,18 @@ describe('fillToLevel', () => {
     );
   });
 
-  test('ten thousand shares of one parent with bounds that grow without end take less than 20 ms', () => {
+  test('ten thousand shares of one parent with bounds that grow without end are looked at a few times each', () => {
+    let looks = 0;
     const shares = Array.from({ length: 10_000 }, (_, index) => ({
       weight: 1 + ((index * 7_919) % 10_000),
       floor: index % 3 === 0 ? 2 ** (index % 40) : 0,
-      ceiling: 2 ** (index % 40) + 2 ** ((index * 31) % 52),
+      get ceiling() {
+        looks += 1;
+        return 2 ** (index % 40) + 2 ** ((index * 31) % 52);
+      },
     }));
-    const times = Array.from({ length: 5 }, () => {
-      const before = performance.now();
-      fillToLevel(shares, 2 ** 50);
-      return performance.now() - before;
-    });
-    expect(Math.min(...times)).toBeLessThan(20);
+    fillToLevel(shares, 2 ** 50);
+    expect(looks / shares.length).toBeLessThan(20);
   });
 });
 
