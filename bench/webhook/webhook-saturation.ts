@@ -96,7 +96,7 @@ try {
     for (const name of names) blocks[name].push(await runBlock(subjects[name], BLOCK_MS));
   }
   const [validate, mutate, bare] = [summarise(blocks.validate), summarise(blocks.mutate), summarise(blocks.bare)];
-  const shareOfBare = (each: ReturnType<typeof summarise>) => ({
+  const besideBare = (each: ReturnType<typeof summarise>) => ({
     costByCpu: rounded(each.cpuMsPerReview / bare.cpuMsPerReview, 2),
     rateByWall: rounded(each.reviewsPerSecond / bare.reviewsPerSecond, 2),
   });
@@ -105,7 +105,7 @@ try {
     validate,
     mutate,
     bare,
-    shareOfBare: { validate: shareOfBare(validate), mutate: shareOfBare(mutate) },
+    besideBare: { validate: besideBare(validate), mutate: besideBare(mutate) },
     loadAverage: loadavg()[0],
     residentMiB: rig.webhook.residentMiB(),
     targets: { reviewsPerSecond: 6_000, costByCpu: 3, cpuMsPerReview: 0.15, residentMiB: 128 },

@@ -11,19 +11,18 @@ import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages
 /** What an account must be allowed to do, in all namespaces. */
 type Right = Omit<Access, 'namespace'> & { readonly account: string };
 
-const [WEBHOOK, AGENT] = [WEBHOOK_ACCOUNT, AGENT_ACCOUNT];
 const GROUP = 'plimsoll.dev';
 
 /** Without these an account cannot do its work; docs/reference/rights.md lists all that it has. */
 export const NEEDED_RIGHTS: readonly Right[] = [
-  { account: AGENT, verb: 'list', group: '', resource: 'pods' },
-  { account: AGENT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
-  { account: AGENT, verb: 'list', group: GROUP, resource: 'nodepressurepolicies' },
-  { account: AGENT, verb: 'patch', group: GROUP, resource: 'nodepressures', subresource: 'status' },
-  { account: WEBHOOK, verb: 'list', group: '', resource: 'pods' },
-  { account: WEBHOOK, verb: 'list', group: 'scheduling.k8s.io', resource: 'priorityclasses' },
-  { account: WEBHOOK, verb: 'list', group: GROUP, resource: 'prioritypolicies' },
-  { account: WEBHOOK, verb: 'update', group: GROUP, resource: 'priorityquotas', subresource: 'status' },
+  { account: AGENT_ACCOUNT, verb: 'list', group: '', resource: 'pods' },
+  { account: AGENT_ACCOUNT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
+  { account: AGENT_ACCOUNT, verb: 'list', group: GROUP, resource: 'nodepressurepolicies' },
+  { account: AGENT_ACCOUNT, verb: 'patch', group: GROUP, resource: 'nodepressures', subresource: 'status' },
+  { account: WEBHOOK_ACCOUNT, verb: 'list', group: '', resource: 'pods' },
+  { account: WEBHOOK_ACCOUNT, verb: 'list', group: 'scheduling.k8s.io', resource: 'priorityclasses' },
+  { account: WEBHOOK_ACCOUNT, verb: 'list', group: GROUP, resource: 'prioritypolicies' },
+  { account: WEBHOOK_ACCOUNT, verb: 'update', group: GROUP, resource: 'priorityquotas', subresource: 'status' },
 ];
 
 /** Whether the accounts of agent and webhook have their rights, as the API server's authorisers say. */

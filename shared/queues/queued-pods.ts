@@ -156,21 +156,24 @@ export class QueuedPods {
     const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
     const admitted = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
     const gates = otherGates(raw);
+    const hasNode = isBound(pod);
     const own = {
       createdAt: creationOf(creationTimestamp),
       requests: this.amountsOf(pod),
       priority: priorityOf(pod),
       otherGates: gates?.length === 0 ? NO_GATES : gates,
-      admitted: isBound(pod) && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
+      admitted: hasNode && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
       resourceVersion: gates === undefined ? undefined : resourceVersion,
     };
-    return keepPod(pod, own, isBound(pod));
+    return keepPod(pod, own, hasNode);
   }
 
   /** Pods of one owner that one decision has let in differ in some seconds at most, which count until a pod has a node. */
   #sharedAdmitted(admitted: Admitted): Admitted {
     const { queue, application, mayPreempt, mayBePreempted, decision } = admitted;
     const key = JSON.stringify([queue, application, mayPreempt, mayBePreempted, decision]);
+    const known = this.#admitted.get(key);
+    if (known !== undefined) return known;
     const texts = { queue: this.#textOf(queue), decision: this.#textOf(decision) };
     return keptOnce(this.#admitted, key, { ...admitted, ...texts });
   }

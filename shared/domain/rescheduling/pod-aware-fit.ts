@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
@@ -30,15 +30,8 @@ export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
   };
 }
 
-const NODES_PER_STEP = 500;
-
 function* withoutPods({ nodes }: ClusterSnapshot): Steps<ReadonlyMap<string, NodeEntry>> {
-  const deserted = new Map<string, NodeEntry>();
-  for (const [name, entry] of nodes) {
-    deserted.set(name, withPods(entry, []));
-    if (deserted.size % NODES_PER_STEP === 0) yield;
-  }
-  return deserted;
+  return new Map(yield* collectInSteps([...nodes], ([name, entry]) => [name, withPods(entry, [])] as const));
 }
 
 function withPods(entry: NodeEntry, pods: PlacedPod[]): NodeEntry {
