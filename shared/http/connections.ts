@@ -1,8 +1,11 @@
 import type { Server as NodeServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Keeps at most `most` connections open; which one closes for a new one is decided by `takeIn`. */
-export function limitConnections(server: NodeServer, most: number): void {
+/**
+ * Keeps at most `most` connections open; which one closes for a new one is decided by `takeIn`. The function that it
+ * returns ends all of them, also those that have not finished their TLS handshake, which Node's own does not know.
+ */
+export function limitConnections(server: NodeServer, most: number): () => void {
   const places = emptyPlaces();
   server.on('connection', (socket: Socket) => {
     const entry = [callerOf(socket), socket] as const;
@@ -14,6 +17,9 @@ export function limitConnections(server: NodeServer, most: number): void {
     beginAnswer(places, key);
     response.once('close', () => endAnswer(places, key));
   });
+  return () => {
+    for (const place of placesOf(places)) for (const socket of place.values()) socket.destroy();
+  };
 }
 
 /** With TLS a request has another socket than its connection, with the same addresses. */
@@ -28,6 +34,10 @@ export interface ConnectionPlaces {
   readonly answering: Map<string, Socket>;
   /** Kept alive after an answer. */
   readonly idle: Map<string, Socket>;
+}
+
+function placesOf({ waiting, answering, idle }: ConnectionPlaces): readonly Map<string, Socket>[] {
+  return [waiting, answering, idle];
 }
 
 export function emptyPlaces(): ConnectionPlaces {
@@ -63,8 +73,7 @@ export function endAnswer({ answering, idle }: ConnectionPlaces, key: string): v
 /** The connection is closed. */
 export function release(places: ConnectionPlaces, [key, socket]: readonly [string, Socket]): void {
   // By then its caller may have the same port again.
-  for (const place of Object.values<Map<string, Socket>>({ ...places }))
-    if (place.get(key) === socket) place.delete(key);
+  for (const place of placesOf(places)) if (place.get(key) === socket) place.delete(key);
 }
 
 function move(from: Map<string, Socket>, to: Map<string, Socket>, key: string): void {

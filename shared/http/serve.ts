@@ -55,8 +55,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const server =
     tls === undefined
       ? nodeHttp.createServer(timeouts(options))
-      : createTlsServer({ ...timeouts(options), ...secure(tls) });
-  limitConnections(server, options.maxConnections ?? MAX_CONNECTIONS);
+      : createTlsServer({ ...timeouts(options), ...secure(tls) }).on('tlsClientError', endHandshake);
+  const endConnections = limitConnections(server, options.maxConnections ?? MAX_CONNECTIONS);
   server.keepAliveTimeout = options.keepAliveMs ?? 95_000;
   const keeping = { isKept: true };
   answerWith(server, options.handler, keeping);
@@ -70,7 +70,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
     stopKeepingAlive: () => {
       keeping.isKept = false;
     },
-    close: () => drain(server, drainMs),
+    close: () => drain(server, endConnections, drainMs),
   };
 }
 
@@ -78,6 +78,7 @@ function timeouts({ requestTimeoutMs = 10_000 }: ServeOptions) {
   return {
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
+    handshakeTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
     noDelay: true,
   };
@@ -88,7 +89,6 @@ function secure({ certPem, keyPem, clientCaPem }: TlsOptions) {
     cert: certPem,
     key: keyPem,
     minVersion: 'TLSv1.2' as const,
-    handshakeTimeout: HEADERS_TIMEOUT_MS,
     // The API server speaks HTTP/1.1 to webhooks.
     ALPNProtocols: ['http/1.1'],
     ...(clientCaPem !== undefined && { ca: clientCaPem, requestCert: true, rejectUnauthorized: true }),
@@ -130,6 +130,11 @@ function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
   });
 }
 
+/** Nothing can be said before the handshake is over: an answer would wait for ever, and keep the connection open. */
+function endHandshake(_: Error, socket: Socket): void {
+  socket.destroy();
+}
+
 /**
  * Node expects a request of each new connection, but Go opens spare ones while all others are busy, and may send the
  * first request on one up to 90 s later. A connection closed at that moment fails a POST, which Go does not repeat.
@@ -167,10 +172,10 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   return new Error(`cannot listen on "${host}:${port}": ${why}`, { cause: error });
 }
 
-async function drain(server: NodeServer, drainMs: number): Promise<void> {
+async function drain(server: NodeServer, endConnections: () => void, drainMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+  const cut = setTimeout(endConnections, drainMs);
   // A connection that becomes idle now would otherwise be kept for the whole keep-alive time.
   const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   server.closeIdleConnections();

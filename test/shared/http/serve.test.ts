@@ -159,6 +159,21 @@ describe('serve', () => {
     expect(await cut).toBeInstanceOf(Error);
   });
 
+  test('a connection that never begins TLS does not outlast the drain', async () => {
+    const server = await start({ tls: leaf('silent'), drainMs: 50 });
+    const silent = connect(server.port, '127.0.0.1');
+    await once(silent, 'connect');
+    const ended = once(silent, 'close');
+    await server.close();
+    await ended;
+  });
+
+  test('ends a connection whose TLS handshake does not come in time', async () => {
+    const server = await start({ tls: leaf('silent'), requestTimeoutMs: 100 });
+    const silent = connect(server.port, '127.0.0.1');
+    await once(silent.resume(), 'close');
+  });
+
   test('can be closed twice', async () => {
     const server = await start({});
     await server.close();
