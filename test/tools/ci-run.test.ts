@@ -13,8 +13,8 @@ const NPM = `#!/usr/bin/env node
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 const report = process.env.PLIMSOLL_TEST_REPORT;
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
-if (report === undefined) process.exit(process.argv.includes('cluster:build') && existsSync('cannot-build') ? 1 : 0);
-console.log("said by " + process.argv.at(-1));
+if (report === undefined) process.exit(existsSync('broken-' + process.argv.at(-1)) ? 1 : 0);
+console.log('said by ' + process.argv.filter((word) => word !== '--').at(-1));
 const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
 const plan = process.argv.includes('cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
 const ranBefore = asked.length > 0;
@@ -62,17 +62,19 @@ describe('.ci/run', () => {
     expect(ciRun({})).toMatchObject({ status: 0, clusterRuns: 1, summary: `${SOUND} passed, 0 failed` });
   });
 
-  test.each(['planes', 'scheduler'])('counts what runs beside the rest, %s, and prints it', (project) => {
-    expect(ciRun({}).stdout).toContain(
-      `=== npm run test:cluster -- --project ${project}, beside what stands above\nsaid by ${project}\n`,
-    );
-  });
+  test.each(['test:cluster -- --project planes', 'test:cluster -- --project scheduler', 'test:long'])(
+    'counts what runs beside the rest, %s, and prints it',
+    (suite) => {
+      const name = suite.split(' ').at(-1) ?? '';
+      expect(ciRun({}).stdout).toContain(`=== npm run ${suite}, beside what stands above\nsaid by ${name}\n`);
+    },
+  );
 
-  test('fails where a program of the clusters cannot be built', () => {
-    writeFileSync(join(checkout, 'cannot-build'), '');
+  test.each(['cluster:build', 'check'])('fails where a command beside the rest fails, %s', (name) => {
+    writeFileSync(join(checkout, `broken-${name}`), '');
     const run = ciRun({});
     expect(run).toMatchObject({ status: 1, summary: `${SOUND - 1} passed, 1 failed` });
-    expect(run.stdout).toContain('\nFAILED: npm run cluster:build\n');
+    expect(run.stdout).toContain(`\nFAILED: npm run ${name}\n`);
   });
 
   test('lists the slowest files', () => {
