@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { textAt } from '#test/contract/harness.ts';
+import { at, textAt } from '#test/contract/harness.ts';
 import {
   avoidedOn,
   createPolicy,
   deletePolicy,
+  KEPT,
   makeRefusedPods,
   makeSpareNode,
   nodesOfReplicas,
@@ -12,6 +13,7 @@ import {
   releaseReplicas,
   reportedUse,
   reportSpareNode,
+  STALLED,
 } from './moves-on-node.ts';
 import { NODE_NAME } from './node-place.ts';
 
@@ -54,18 +56,42 @@ export function usageTest({ client, within, patience }: MoveScene): void {
       // Without one the agent evicts no pod, and names all of them.
       await client().request({ method: 'DELETE', path: NODE_POLICY });
       await makeSpareNode(client());
-      await releaseReplicas(client());
-      expect(await nodesOfReplicas(client())).toEqual([NODE_NAME, NODE_NAME]);
+      await releaseReplicas(client(), KEPT);
+      expect(await nodesOfReplicas(client(), KEPT)).toEqual([NODE_NAME, NODE_NAME]);
       // Low enough for any machine: what its other programs use is above it all the time.
       const underused = { by: 'Usage', low: { memory: 1 }, target: { memory: 2 }, gain: '0.01' };
       await createPolicy(client(), 'even', { underused });
       await within(MOVED_WITHIN_SECONDS, async () => {
         await reportSpareNode(client());
-        expect(await nodesOfReplicas(client())).toEqual([NODE_NAME, 'spare-0']);
+        expect(await nodesOfReplicas(client(), KEPT)).toEqual([NODE_NAME, 'spare-0']);
       });
       const text = textAt(await policyStatus(client(), 'even'), 'evicted.0.because');
       const [, percent] = new RegExp(`^node ${NODE_NAME} is at ([0-9.]+)% of memory by usage, above`).exec(text) ?? [];
       expect(Math.abs(Number(percent) - (await reportedUse(client())))).toBeLessThan(10);
+      await deletePolicy(client(), 'even');
+    },
+    MOVE_TIMEOUT_MS * patience,
+  );
+}
+
+/** What it does by how long pods wait, where the kernel measures that; after the test of usage. */
+export function stallTest({ client, within, patience }: MoveScene): void {
+  test(
+    'gives a pod away that waits for a processor most of the time (S3-4)',
+    async () => {
+      await releaseReplicas(client(), STALLED);
+      expect(await nodesOfReplicas(client(), STALLED)).toEqual([NODE_NAME, NODE_NAME]);
+      await createPolicy(client(), 'stalled', { badService: { stalls: 50 } });
+      await within(90, async () => {
+        await reportSpareNode(client());
+        expect(await nodesOfReplicas(client(), STALLED)).toEqual([NODE_NAME, 'spare-0']);
+      });
+      const { code, because } = at(await policyStatus(client(), 'stalled'), 'evicted.0') as Record<string, string>;
+      expect(code).toBe('BadServiceVictim');
+      expect(because).toMatch(new RegExp(`^victim on node ${NODE_NAME}: the pod waits for cpu [5-9]\\d% of the time`));
+      const kept = await avoidedOn(client(), NODE_NAME);
+      expect(kept.map(([owner]) => owner)).toContain(`ReplicaSet/${STALLED.app}`);
+      await deletePolicy(client(), 'stalled');
     },
     MOVE_TIMEOUT_MS * patience,
   );

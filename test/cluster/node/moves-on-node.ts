@@ -25,7 +25,24 @@ const PODS = '/api/v1/namespaces/default/pods';
 const STAYS = 'plimsoll.dev/evict';
 /** No agent runs there, so the test reports that nothing is used. */
 const SPARE = { prefix: 'spare', name: 'spare-0', memory: '32Gi' };
-const KEPT = { app: 'kept', replicas: 2, mebibytes: 128, request: '192Mi' };
+/** Two replicas that the agent and the rescheduler leave where they are, until they are released. */
+export interface Replicas {
+  readonly app: string;
+  readonly args: readonly string[];
+  readonly resources: object;
+}
+/** They keep to their requests. */
+export const KEPT: Replicas = {
+  app: 'kept',
+  args: ['grow', '128', '100'],
+  resources: { requests: { cpu: '10m', memory: '192Mi' } },
+};
+/** They want a whole processor and get a tenth of one. */
+export const STALLED: Replicas = {
+  app: 'stalled',
+  args: ['spin'],
+  resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '100m' } },
+};
 /** More than a node has. */
 const CPUS = '1000';
 
@@ -73,33 +90,27 @@ export async function avoidedOn(client: KubeClient, node: string): Promise<reado
   ]);
 }
 
-/** Replicas that keep to their requests and that neither the agent nor the rescheduler takes, until they are released. */
-export async function makeKeptReplicas(client: KubeClient): Promise<void> {
-  const resources = { requests: { cpu: '10m', memory: KEPT.request } };
-  const args = ['grow', String(KEPT.mebibytes), '100'];
+export async function makeReplicas(client: KubeClient, { app, args, resources }: Replicas): Promise<void> {
   const spec = {
     terminationGracePeriodSeconds: 1,
     tolerations: [{ operator: 'Exists' }],
     containers: [{ name: 'main', image: WORKLOAD_IMAGE, args, resources }],
   };
-  const labels = { app: KEPT.app };
+  const labels = { app };
   const template = { metadata: { labels, annotations: { [STAYS]: 'never' } }, spec };
-  const body = {
-    metadata: { name: KEPT.app },
-    spec: { replicas: KEPT.replicas, selector: { matchLabels: labels }, template },
-  };
+  const body = { metadata: { name: app }, spec: { replicas: 2, selector: { matchLabels: labels }, template } };
   await call(client, { method: 'POST', path: '/apis/apps/v1/namespaces/default/replicasets', body });
 }
 
 /** Those that do not terminate. */
-async function keptReplicas(client: KubeClient): Promise<readonly unknown[]> {
-  const list = await call(client, { path: PODS, query: { labelSelector: `app=${KEPT.app}` } });
+async function stayingReplicas(client: KubeClient, { app }: Replicas): Promise<readonly unknown[]> {
+  const list = await call(client, { path: PODS, query: { labelSelector: `app=${app}` } });
   return (at(list, 'items') as readonly unknown[]).filter((pod) => at(pod, 'metadata.deletionTimestamp') === undefined);
 }
 
 /** Whoever may take them now does. */
-export async function releaseReplicas(client: KubeClient): Promise<void> {
-  for (const pod of await keptReplicas(client)) {
+export async function releaseReplicas(client: KubeClient, replicas: Replicas): Promise<void> {
+  for (const pod of await stayingReplicas(client, replicas)) {
     const body = { metadata: { annotations: { [STAYS]: null } } };
     const path = `${PODS}/${textAt(pod, 'metadata.name')}`;
     await call(client, { method: 'PATCH', path, contentType: 'application/merge-patch+json', body });
@@ -107,8 +118,8 @@ export async function releaseReplicas(client: KubeClient): Promise<void> {
 }
 
 /** The nodes of the replicas, in order. */
-export async function nodesOfReplicas(client: KubeClient): Promise<readonly unknown[]> {
-  return (await keptReplicas(client)).map((pod) => at(pod, 'spec.nodeName')).sort();
+export async function nodesOfReplicas(client: KubeClient, replicas: Replicas): Promise<readonly unknown[]> {
+  return (await stayingReplicas(client, replicas)).map((pod) => at(pod, 'spec.nodeName')).sort();
 }
 
 /** A node without a kubelet and an agent. */

@@ -21,8 +21,8 @@ import { WORKLOAD_IMAGE } from './image/workload-image.ts';
 import type { NodeUnderTest, RunningNode } from './node-under-test.ts';
 import { askKubelet } from './ask-kubelet.ts';
 import { makePod, podPath, type Workload } from './make-pod.ts';
-import { makeKeptReplicas, startRescheduler } from './moves-on-node.ts';
-import { type MoveScene, refusalTest, usageTest } from './move-tests.ts';
+import { KEPT, makeReplicas, STALLED, startRescheduler } from './moves-on-node.ts';
+import { type MoveScene, refusalTest, stallTest, usageTest } from './move-tests.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
 import { eventually } from '#test/build/waiting.ts';
 
@@ -77,7 +77,8 @@ export function nodeSuite(under: NodeUnderTest): void {
       await installAgent(node, client);
       if (under.patience > 1) await allowForSlowness(client, under.patience);
       for (const workload of [...STEADY, UNBOUNDED]) await makePod(client, workload);
-      if (WITH_MOVES) await makeKeptReplicas(client);
+      if (WITH_MOVES)
+        for (const replicas of under.measuresStalls ? [KEPT, STALLED] : [KEPT]) await makeReplicas(client, replicas);
       const rescheduler = await startRescheduler(node.kubeconfig, client);
       return async () => {
         await rescheduler.stop();
@@ -210,6 +211,7 @@ export function nodeSuite(under: NodeUnderTest): void {
     }
 
     if (WITH_MOVES) usageTest(moves);
+    if (WITH_MOVES && under.measuresStalls) stallTest(moves);
 
     test('has run all along, with the memory that it is given', async () => {
       expect(await agentRestarts(client)).toBe(0);

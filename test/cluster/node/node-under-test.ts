@@ -15,5 +15,7 @@ export interface NodeUnderTest {
   readonly title: string;
   /** How many times longer everything takes than on bare metal. */
   readonly patience: number;
+  /** Whether its kernel tells how long pods wait (PSI of cgroup v2). */
+  readonly measuresStalls: boolean;
   start(): Promise<RunningNode>;
 }

@@ -36,6 +36,8 @@ export interface RuleArena {
   enforce(policies: readonly WrittenPolicy[]): Promise<void>;
   /** Writes a pod or a workload where that variant is enforced; a dry run. */
   ask(written: Written, judge: JudgeName): Promise<AnswerOfUser>;
+  /** A text in which the names of namespaces are the same in every run. */
+  withoutPrefix(text: string): string;
 }
 
 /** The webhooks must be registered and the rules installed by a hook before this one. */
@@ -121,7 +123,7 @@ export function ruleArena(api: Harness): RuleArena {
     );
   }
 
-  return { namespaceName, enforce, ask };
+  return { namespaceName, enforce, ask, withoutPrefix: (text) => text.replaceAll(prefix, 'rules') };
 }
 
 /** Two policies, whose sentences show that the others are in force too. */

@@ -2,6 +2,7 @@
 //
 //	workload pause              waits until it is told to end
 //	workload grow MIB PER_SEC   takes memory at that pace, page by page, then waits until it is told to end
+//	workload spin               keeps a processor busy until it is told to end
 //	workload stay MIB PER_SEC   the same, and does not end when it is told to: only when it is killed
 //
 // Each line it says begins with the time in milliseconds since 1970.
@@ -27,14 +28,21 @@ func main() {
 	signal.Notify(ending, syscall.SIGTERM, syscall.SIGINT)
 	switch command := argument(1); command {
 	case "pause":
+	case "spin":
+		go spin()
 	case "grow", "stay":
 		go grow(number(2)*mebibyte, number(3)*mebibyte)
 	default:
-		fail(fmt.Sprintf("unknown command %q: expected pause, grow or stay", command))
+		fail(fmt.Sprintf("unknown command %q: expected pause, spin, grow or stay", command))
 	}
 	say("told to end by %v", <-ending)
 	for argument(1) == "stay" {
 		say("told to end by %v", <-ending)
+	}
+}
+
+func spin() {
+	for {
 	}
 }
 
@@ -65,7 +73,7 @@ func say(format string, values ...any) {
 
 func argument(index int) string {
 	if index >= len(os.Args) {
-		fail("usage: workload pause | grow MIB PER_SEC | stay MIB PER_SEC")
+		fail("usage: workload pause | spin | grow MIB PER_SEC | stay MIB PER_SEC")
 	}
 	return os.Args[index]
 }

@@ -7,5 +7,5 @@ import { findGuestTools, whyNoGuest } from '#test/cluster/guest/image/find-guest
 const why = whyNoGuest(findGuestTools()) ?? whyNoNode(process.env);
 
 describe.skipIf(why !== undefined)(`one real node with cgroup v2 and PSI${why ?? ''}`, () => {
-  nodeSuite({ title: 'an emulated guest', patience: 5, start: () => startNodeOf('guest') });
+  nodeSuite({ title: 'an emulated guest', patience: 5, measuresStalls: true, start: () => startNodeOf('guest') });
 });
