@@ -19,12 +19,12 @@ const NO_TESTS = ['**/node_modules/**'];
 const ALL = 'test/cluster/**/*.test.ts';
 /** Emulated machines. */
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
-/** Real nodes and the image. */
-const NODES = 'test/cluster/{image,node}/**/*.test.ts';
-/** Each has a control plane of its own. The two lanes take about as long as each other. */
-const QUEUES = 'test/cluster/scheduler/queues/**/*.test.ts';
+/** Real nodes. */
+const NODES = 'test/cluster/node/**/*.test.ts';
+/** Each has a control plane of its own, or is about the image. The two lanes take about as long as each other. */
+const RECLAIM = 'test/cluster/scheduler/queues/reclaim*.test.ts';
 const SCHEDULER = 'test/cluster/scheduler/**/*.test.ts';
-const PLANES = ['test/cluster/{cli,docs,installed,monitoring,playground}/**/*.test.ts', QUEUES];
+const PLANES = ['test/cluster/{cli,docs,image,installed,monitoring,playground}/**/*.test.ts', RECLAIM];
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -40,7 +40,7 @@ export default defineConfig({
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
-      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, QUEUES] } },
+      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, RECLAIM] } },
       { test: { ...shared, name: 'planes', include: PLANES } },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
       { test: { ...shared, name: 'guests', include: [GUESTS] } },
