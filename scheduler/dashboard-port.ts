@@ -5,10 +5,10 @@ import { serve, type Server } from '#shared/http/serve.ts';
 import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { Surroundings } from '#shared/runtime/run-program.ts';
+import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import type { SchedulerConfiguration } from './configuration.ts';
 
-export interface DashboardPortOptions extends Surroundings {
+export interface DashboardPortOptions extends ProcessContext {
   readonly client: KubeClient;
   readonly metrics: Metrics;
   readonly configuration: SchedulerConfiguration['dashboard'];

@@ -6,7 +6,7 @@ import { connect, createClient, type KubeClient } from '#shared/kube/client/clie
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
-import type { Surroundings } from '#shared/runtime/run-program.ts';
+import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import { createClusterView } from './cluster-view.ts';
 import { templateOf } from './compact-pod.ts';
@@ -41,9 +41,9 @@ export interface Scheduler {
 /** Builds and starts the scheduler process; everything ends with the shutdown. Rejects with what to mend. */
 export async function startScheduler(
   configuration: SchedulerConfiguration,
-  surroundings: Surroundings,
+  context: ProcessContext,
 ): Promise<Scheduler> {
-  const { env, log, shutdown } = surroundings;
+  const { env, log, shutdown } = context;
   const metrics = createMetrics('scheduler');
   const client = createClient(await connect(configuration.kubeconfig, env), {
     userAgent: 'plimsoll-scheduler',
@@ -51,7 +51,7 @@ export async function startScheduler(
     log,
   });
   shutdown.onRelease('connections to the API server', () => client.close());
-  const parts = { ...surroundings, client, metrics };
+  const parts = { ...context, client, metrics };
   const opened = await openExtender(configuration, parts);
   const checks = configuration.extender === 'On' ? [cachesCheck(opened.view.missing)] : [];
   const health = await openHealthPort({ ...parts, checks, configuration, server: opened.extender });
@@ -104,7 +104,7 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
 
 type Opened = Awaited<ReturnType<typeof openExtender>>;
 
-interface Parts extends Surroundings {
+interface Parts extends ProcessContext {
   readonly client: KubeClient;
   readonly metrics: Metrics;
 }

@@ -1,5 +1,5 @@
 import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
-import type { Surroundings } from '#shared/runtime/run-program.ts';
+import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import { unsyncedCaches } from './cluster-state/cached-state.ts';
 import { eachCache, type Caches } from './cluster-state/caches.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -25,8 +25,8 @@ export interface Webhook {
 }
 
 /** Builds and starts the webhook; everything ends with the shutdown. Rejects with an error that says what to fix. */
-export async function startWebhook(configuration: WebhookConfiguration, surroundings: Surroundings): Promise<Webhook> {
-  const parts = await wireWebhook(configuration, surroundings);
+export async function startWebhook(configuration: WebhookConfiguration, context: ProcessContext): Promise<Webhook> {
+  const parts = await wireWebhook(configuration, context);
   const { caches, ledgers, shutdown } = parts;
   const { server, rotator, registration, trust, followed, hasAvoidLists } = await openServing(parts);
   const checks = [

@@ -13,7 +13,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
-import type { Surroundings } from '#shared/runtime/run-program.ts';
+import type { ProcessContext } from '#shared/runtime/run-program.ts';
 import type { WebhookConfiguration } from './configuration.ts';
 import type { HandlerSources } from './handlers/handlers.ts';
 import { accountStore, createDisruptionAccounts } from './evictions/disruption-accounts.ts';
@@ -105,7 +105,7 @@ async function readEnforcedLabels(
 }
 
 /** What the parts of the webhook share. */
-export interface WebhookParts extends Surroundings {
+export interface WebhookParts extends ProcessContext {
   readonly configuration: WebhookConfiguration;
   readonly client: KubeClient;
   readonly caches: Caches;
@@ -115,19 +115,16 @@ export interface WebhookParts extends Surroundings {
 }
 
 /** Connects to the API server; nothing is read before the caches run. Rejects with an error that says what to fix. */
-export async function wireWebhook(
-  configuration: WebhookConfiguration,
-  surroundings: Surroundings,
-): Promise<WebhookParts> {
-  const { env, log, shutdown } = surroundings;
+export async function wireWebhook(configuration: WebhookConfiguration, context: ProcessContext): Promise<WebhookParts> {
+  const { env, log, shutdown } = context;
   const metrics = createMetrics('webhook');
   const connection = await connect(configuration.kubeconfig, env);
   const client = createClient(connection, { userAgent: 'plimsoll-webhook', metrics, log });
   shutdown.onRelease('connections to the API server', () => client.close());
-  const caches = createCaches({ ...surroundings, client, metrics });
+  const caches = createCaches({ ...context, client, metrics });
   exportQuotas(caches.priorityQuotas, metrics);
   const ledgers = new Ledgers({
-    ...surroundings,
+    ...context,
     client,
     quotas: caches.priorityQuotas,
     namespaces: caches.namespaces,
@@ -137,7 +134,7 @@ export async function wireWebhook(
   });
   shutdown.onRelease('slices of quotas', () => ledgers.close());
   const component = REPORTING_CONTROLLERS.webhook;
-  const events = createEventRecorder({ ...surroundings, client, metrics, component, instance: hostname() });
+  const events = createEventRecorder({ ...context, client, metrics, component, instance: hostname() });
   shutdown.onRelease('events', () => events.flush());
-  return { ...surroundings, configuration, client, caches, ledgers, events, metrics };
+  return { ...context, configuration, client, caches, ledgers, events, metrics };
 }

@@ -41,13 +41,19 @@ async function readMissedRemovals(
   const stop = new AbortController();
   const unlink = forwardAbort(signal, stop);
   const state = { isReached: false };
-  const moved = (resourceVersion: string): void => {
+  const onPosition = (resourceVersion: string): void => {
     state.isReached = (readRevision(resourceVersion) ?? 0) >= (readRevision(until) ?? 0);
     if (state.isReached) stop.abort();
   };
   const store = sinkOf(options);
   const nothing = (): undefined => undefined;
-  const callbacks = { store, moved, heard: nothing, listed: nothing, watchSeconds: () => MAX_WATCH_SECONDS };
+  const callbacks = {
+    store,
+    onPosition,
+    onActivity: nothing,
+    onListed: nothing,
+    watchSeconds: () => MAX_WATCH_SECONDS,
+  };
   const target = { ...options, resource: PODS, message: SCHEDULED_POD, pageSize: createPageSize(1), ...callbacks };
   const { ending } = await readWatch(target, since, stop.signal);
   unlink();

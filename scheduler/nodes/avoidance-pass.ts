@@ -8,7 +8,7 @@ import {
 } from '#shared/domain/avoidance/plan-avoidance.ts';
 import { EVENT_REASONS, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ObjectReference } from '#shared/kube/events/event-recorder.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { encodeAvoid } from '#shared/api/encode-node-pressure.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -28,7 +28,7 @@ export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal
   const { caches, configuration, metrics } = ports;
   const pressures = [...caches.pressures.values()];
   metrics.avoidEntries.set(pressures.reduce((sum, { avoid }) => sum + avoid.length, 0));
-  const changed = await inSlices(planEach(pressures, ports), ports.clock, signal);
+  const changed = await inChunks(planEach(pressures, ports), ports.clock, signal);
   if (configuration.avoidance === 'DryRun') {
     announce(ports, changed);
     return;

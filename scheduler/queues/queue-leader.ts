@@ -9,7 +9,7 @@ import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { untilAborted } from '#shared/runtime/deadline.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
@@ -133,7 +133,7 @@ function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSig
       if (last === undefined) return;
       await keepChildren(last, passing);
       await writeStatus(last, passing);
-      await inSlices(tellWaiting(last, clock.now()), clock, passing);
+      await inChunks(tellWaiting(last, clock.now()), clock, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
       if (last !== undefined && isCurrent(leading)) await reclaim?.round(last, passing);
@@ -185,7 +185,7 @@ async function decide(
     replacements,
     ...settings,
   };
-  const plan = await inSlices(planPass(input), clock, signal);
+  const plan = await inChunks(planPass(input), clock, signal);
   queueMetrics.passes.observe((clock.monotonic() - startedAt) / 1_000);
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
   queueMetrics.waiting.set(plan.seeking.length, { why: 'room' });

@@ -2,7 +2,7 @@ import { endOveruse, type Overuse } from '#shared/domain/queue/overuse.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import type { QueueEvictions } from './queue-evictions.ts';
 import { readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
@@ -30,8 +30,8 @@ export class QueueOveruse {
     const { clock, log } = this.#ports;
     const due = this.#due(plan);
     if (due.length === 0) return;
-    const state = await inSlices(readRoomState(input), clock, signal);
-    for (const overuse of await inSlices(endOveruse(state, due), clock, signal)) {
+    const state = await inChunks(readRoomState(input), clock, signal);
+    for (const overuse of await inChunks(endOveruse(state, due), clock, signal)) {
       const { queue, victims, because } = overuse;
       this.#since.set(queue, clock.monotonic());
       log.info({ queue, because, victims: victims.map(({ pod }) => pod.name) }, 'Queue above its maximum');

@@ -8,7 +8,7 @@ import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { podReference } from '#shared/kube/events/event-recorder.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { isWaiting } from '#shared/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
@@ -107,7 +107,7 @@ export class Reclaim {
     this.#rest(steps);
     const { mode, clock } = this.#ports;
     if (mode === 'DryRun') return;
-    for (const uid of await inSlices(this.#lostClaims(plan, steps), clock, signal)) await this.#maker.giveUp(uid);
+    for (const uid of await inChunks(this.#lostClaims(plan, steps), clock, signal)) await this.#maker.giveUp(uid);
     for (const each of steps) this.#follow(each, floorOf({ tree: plan.floors }));
     const open = steps.filter(({ seeker, step }) => seeker.isGated && isOpen(step)).map(({ seeker }) => seeker.pod);
     if (open.length > 0) await this.#ports.letIn(open, signal);
@@ -117,7 +117,7 @@ export class Reclaim {
   async #stepsFor(plan: QueuePlan, signal: AbortSignal): Promise<readonly SeekerStep[]> {
     try {
       const input = this.#inputOf(plan);
-      const seekers = await inSlices(seekersOf(input), this.#ports.clock, signal);
+      const seekers = await inChunks(seekersOf(input), this.#ports.clock, signal);
       const due = seekers.filter(({ pod }) => this.#isDue(pod.uid));
       return due.length === 0 ? [] : await this.#decide(input, due.slice(0, MAX_SEEKERS), signal);
     } catch (error) {
@@ -139,8 +139,8 @@ export class Reclaim {
 
   async #decide(input: RoomInput, seekers: readonly Seeker[], signal: AbortSignal): Promise<readonly SeekerStep[]> {
     const { clock } = this.#ports;
-    const state = await inSlices(readRoomState(input), clock, signal);
-    const steps = await inSlices(makeRoomInSteps(state, seekers, input.now), clock, signal);
+    const state = await inChunks(readRoomState(input), clock, signal);
+    const steps = await inChunks(makeRoomInSteps(state, seekers, input.now), clock, signal);
     if (this.#ports.mode === 'DryRun') return steps;
     return steps.map((each) => (this.#isTriedInVain(each) ? givenUp(each) : each));
   }

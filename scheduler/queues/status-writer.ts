@@ -9,7 +9,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 import { type QueueStatus, type ReclaimReport, statusesOf } from './queue-status.ts';
@@ -35,7 +35,7 @@ export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal
   let writtenAt = new Map<string, number>();
   return async (plan, signal) => {
     const stored = Array.from(ports.queues());
-    const wanted = await inSlices(statusesOf(plan, stored, ports.reclaim), ports.clock, signal);
+    const wanted = await inChunks(statusesOf(plan, stored, ports.reclaim), ports.clock, signal);
     const changed = stored.flatMap((queue) => changeOf(queue, wanted.get(queue.object.name), ports.clock.now()));
     writtenAt = new Map(changed.map(({ name }) => [name, writtenAt.get(name) ?? 0]));
     const longestAgo = changed.toSorted((a, b) => (writtenAt.get(a.name) ?? 0) - (writtenAt.get(b.name) ?? 0));

@@ -14,7 +14,7 @@ import { patchObject } from '#shared/kube/client/objects.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { type AvoidPorts, carryOutMove, keepAway, moveId } from './carry-out.ts';
 import type { PodLimits } from './pod-limits.ts';
 import { measurementsIn } from './measured-use.ts';
@@ -69,7 +69,7 @@ export async function makePass(
     ...(!isDryRun && { most: MOVES_PER_MINUTE }),
   };
   const startedAt = clock.monotonic();
-  const result = await inSlices(runPass(snapshot, policy, request), clock, signal);
+  const result = await inChunks(runPass(snapshot, policy, request), clock, signal);
   ports.reschedulingMetrics.seconds.observe((clock.monotonic() - startedAt) / 1_000);
   const moved = isDryRun ? [] : await carryOut(result.moves, policy, ports, signal);
   if (!isDryRun) await keepOwnersAway(result.keptAway, policy, ports, signal);

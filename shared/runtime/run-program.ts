@@ -15,7 +15,7 @@ export interface CommonConfiguration {
 }
 
 /** What a program gets from the process that it is. */
-export interface Surroundings {
+export interface ProcessContext {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -30,7 +30,7 @@ export interface Program<S extends ConfigurationSchema> {
   readonly kind: string;
   readonly schema: S;
   /** Resolves with what the log says about the start; rejects with what to mend. */
-  readonly start: (configuration: z.output<S>, surroundings: Surroundings) => Promise<object>;
+  readonly start: (configuration: z.output<S>, context: ProcessContext) => Promise<object>;
 }
 
 const ENV_PREFIX = 'PLIMSOLL';
@@ -46,8 +46,8 @@ export async function runProgram<S extends ConfigurationSchema & z.ZodType<Commo
   const log = createLog({ component: program.component, level, format });
   const shutdown = createShutdown({ log, clock: systemClock, deadlineMs: drainSeconds * 1_000 + RELEASE_MS });
   try {
-    const surroundings = { clock: systemClock, random: Math.random, log, env: process.env, shutdown };
-    log.info(await program.start(configuration, surroundings), `${capitalised(program.component)} started`);
+    const context = { clock: systemClock, random: Math.random, log, env: process.env, shutdown };
+    log.info(await program.start(configuration, context), `${capitalised(program.component)} started`);
   } catch (error) {
     log.fatal({ reason: errorText(error) }, 'Start failed');
     await shutdown.stop('start failed', 1);

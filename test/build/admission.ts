@@ -95,7 +95,7 @@ export function buildRequest(
     classNamedBy: 'unknown',
     ownerKind: undefined,
     recordedRule: undefined,
-    wishMistakes: [],
+    annotationProblems: [],
     ...more,
   };
 }

@@ -73,9 +73,9 @@ export function podFormatsContract(target: () => ContractTarget): void {
       pageSize: createPageSize(1),
       random: () => 0,
       watchSeconds: () => WATCH_SECONDS,
-      heard: () => undefined,
-      listed: () => undefined,
-      moved: (version: string) => void events.push(version),
+      onActivity: () => undefined,
+      onListed: () => undefined,
+      onPosition: (version: string) => void events.push(version),
       store: {
         set: (raw: KubeObject) => void events.push(decodeSeenPod(raw)),
         remove: (raw: KubeObject) => void events.push('gone', decodeSeenPod(raw)),

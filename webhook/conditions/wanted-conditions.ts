@@ -5,7 +5,7 @@ import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type PriorityQuota, reviewQuota } from '#shared/domain/quota/priority-quota.ts';
@@ -28,14 +28,14 @@ export type WantedConditions = (signal: AbortSignal) => Promise<ReadonlyMap<stri
  */
 export function wantedPolicyConditions(caches: Caches, clock: Clock): WantedConditions {
   const { classes, namespaces, policies } = caches;
-  return untilChanged([classes, namespaces, policies], (signal) => inSlices(reviewAllPolicies(caches), clock, signal));
+  return untilChanged([classes, namespaces, policies], (signal) => inChunks(reviewAllPolicies(caches), clock, signal));
 }
 
 /** Computes the conditions of quotas. */
 export function wantedQuotaConditions(caches: Caches, clock: Clock): WantedConditions {
   const { classes, namespaces, priorityQuotas } = caches;
   const inputs = [classes, namespaces, priorityQuotas];
-  return untilChanged(inputs, (signal) => inSlices(reviewAllQuotas(caches), clock, signal));
+  return untilChanged(inputs, (signal) => inChunks(reviewAllQuotas(caches), clock, signal));
 }
 
 function* reviewAllPolicies(caches: Caches): Steps<ReadonlyMap<string, readonly Condition[]>> {

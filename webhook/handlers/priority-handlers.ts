@@ -13,7 +13,7 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { ClusterState, KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
 import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
-import { wishMistakesOfClass } from '#shared/kube/annotations/annotations.ts';
+import { annotationProblemsOfClass } from '#shared/kube/annotations/annotations.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { decideThenConfirm, type AdmissionPhase, type PodSources, TEMPLATE } from './decide-then-confirm.ts';
@@ -153,6 +153,6 @@ function readChange({ request, object, oldObject }: Review): ClassChange | Admis
   if (operation === 'DELETE') return { before: before.value, after: undefined };
   const after = decodeAnnotatedClass(object);
   if (!after.ok) return malformed('object', after);
-  const wishMistakes = wishMistakesOfClass(after.value.annotations);
-  return { before: before.value, after: after.value, wishMistakes };
+  const annotationProblems = annotationProblemsOfClass(after.value.annotations);
+  return { before: before.value, after: after.value, annotationProblems };
 }

@@ -154,7 +154,7 @@ export class PodInformer {
   #watching() {
     return {
       view: this.view,
-      heard: (): void => this.#advanced(),
+      onActivity: (): void => this.#advanced(),
       watchSeconds: () => (this.#proof.awaitedSince === undefined ? undefined : SHORT_WATCH_SECONDS),
     };
   }
@@ -221,7 +221,7 @@ export class PodInformer {
   }
 
   #advanced(): void {
-    this.#metrics.heard();
+    this.#metrics.onActivity();
     this.#proof.update(this.view);
     for (const listener of this.#listeners) listener();
   }

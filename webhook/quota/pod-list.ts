@@ -1,6 +1,6 @@
 import type { PodLoad, PodView } from '#shared/domain/quota/view/pod-view.ts';
 import type { KubeClient, ClientContext } from '#shared/kube/client/client.ts';
-import { decodeSeenPod, skimPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
+import { decodeSeenPod, peekPod, peekPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import { isKubeObject, readRevision } from '#shared/kube/kube-object.ts';
 import { parseItem, UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import {
@@ -71,38 +71,38 @@ function take({ view, load, format }: Taking, item: Buffer): void {
 
 /** The resourceVersion of a pod whose first bytes show that the view does not need it. */
 function revisionElsewhere(view: PodView, pod: Buffer, format: WireFormat): string | undefined {
-  const head = format === 'json' ? skimPod(pod) : skimPodMessage(pod);
+  const head = format === 'json' ? peekPod(pod) : peekPodMessage(pod);
   return head === undefined || view.namespaces.has(head.namespace) ? undefined : head.resourceVersion;
 }
 
 export interface PodWatchOptions extends Pick<ClientContext, 'client' | 'clock' | 'random'> {
   readonly view: PodView;
   /** The server sent something; the view may have advanced. */
-  readonly heard: () => void;
+  readonly onActivity: () => void;
   /** How long a watch stays open; some minutes if `undefined`. */
   readonly watchSeconds: () => number | undefined;
 }
 
 /** Watches pods from the view's position on and applies their changes to it, until the watch ends for any reason. */
 export function watchPods(options: PodWatchOptions, signal: AbortSignal): Promise<EndedReading> {
-  const { client, clock, random, view, heard, watchSeconds } = options;
+  const { client, clock, random, view, onActivity, watchSeconds } = options;
   const target: Target = {
     client,
     resource: PODS,
     clock,
     random,
     watchSeconds,
-    heard,
+    onActivity,
     pageSize: createPageSize(1),
     message: CHARGED_POD,
-    passesOver: (pod, format) => revisionElsewhere(view, pod, format),
+    shouldSkip: (pod, format) => revisionElsewhere(view, pod, format),
     store: {
       set: (raw) => view.put(decodeSeenPod(raw)),
       remove: (raw) => view.remove(decodeSeenPod(raw)),
       replace: () => () => undefined,
     },
-    listed: () => undefined,
-    moved: (resourceVersion) => view.reach(readRevision(resourceVersion) ?? 0),
+    onListed: () => undefined,
+    onPosition: (resourceVersion) => view.reach(readRevision(resourceVersion) ?? 0),
   };
   return readWatch(target, String(view.position), signal);
 }

@@ -71,6 +71,6 @@ export function roundsLeft(trend: Trend | undefined): number {
 }
 
 /** Whether memory will be exhausted before a second eviction could follow the first. */
-export function hasTimeForOneVictim(trend: Trend | undefined): boolean {
+export function allowsNoSecondEviction(trend: Trend | undefined): boolean {
   return isGoneWithin(trend, TWO_VICTIMS_MS);
 }

@@ -7,7 +7,7 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 import { letPodsIn } from '#scheduler/queues/let-pods-in.ts';
 import { planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
@@ -58,10 +58,10 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   const how = { isReclaiming: true, reclaimBy: 'Guarantees', replacements: 'First' } as const;
   return {
     pass: () =>
-      inSlices(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
+      inChunks(planPass({ pods, snapshot, now: systemClock.now(), ...how, ...settings }), systemClock, signal),
     report: async (plan) => {
       await writeStatus(plan, signal);
-      await inSlices(tellWaiting(plan, systemClock.now()), systemClock, signal);
+      await inChunks(tellWaiting(plan, systemClock.now()), systemClock, signal);
     },
     reclaim: async (plan) => {
       const mode = { mode: 'DryRun', overuse: 'Off' } as const;
@@ -72,14 +72,14 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
       const now = systemClock.now();
       const directory = queueDirectory(objects.map((object) => ({ ...object, max: NO_CPU })));
       const input = { pods, snapshot, now, ...how, ...settings, directory };
-      const plan = await inSlices(planPass(input), systemClock, signal);
+      const plan = await inChunks(planPass(input), systemClock, signal);
       if (plan.letIn.length + plan.seeking.length > 0) throw new Error('pods go in');
       for (let round = 0; round <= objects.length / STATUSES; round += 1) await writeStatus(plan, signal);
       const before = { requests: requests.length, recorded };
       for (let second = 0; second < SECONDS; second += 1) {
         await letPodsIn(plan, letInPorts, signal);
         await writeStatus(plan, signal);
-        await inSlices(tellWaiting(plan, now + second * 1_000), systemClock, signal);
+        await inChunks(tellWaiting(plan, now + second * 1_000), systemClock, signal);
       }
       return { podsAndQueues: requests.length - before.requests, events: recorded - before.recorded };
     },

@@ -11,7 +11,7 @@ export interface ClassChange {
   readonly before: PriorityClass | undefined;
   readonly after: PriorityClass | undefined;
   /** Why annotations of `after` have no effect, as sentences. */
-  readonly wishMistakes?: readonly string[];
+  readonly annotationProblems?: readonly string[];
 }
 
 /**
@@ -21,12 +21,12 @@ export interface ClassChange {
  * and ResourceQuotas only cause warnings.
  */
 export function decideClassChange(change: ClassChange, cluster: ClusterState): AdmissionDecision {
-  const { before, after, wishMistakes = [] } = change;
+  const { before, after, annotationProblems = [] } = change;
   if (after === undefined) return before === undefined ? accepted('', []) : decideDeletion(before, cluster);
   const refused = after.isGlobalDefault ? refuseSecondDefault(after, cluster) : undefined;
   if (refused !== undefined) return refused;
   const isDefaultGone = before?.isGlobalDefault === true && !after.isGlobalDefault;
-  return accepted(after.name, [...(isDefaultGone ? [PHRASES.noGlobalDefault()] : []), ...wishMistakes]);
+  return accepted(after.name, [...(isDefaultGone ? [PHRASES.noGlobalDefault()] : []), ...annotationProblems]);
 }
 
 function decideDeletion({ name }: PriorityClass, cluster: ClusterState): AdmissionDecision {

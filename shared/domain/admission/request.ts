@@ -45,7 +45,7 @@ export interface PodRequest {
   /** The rule that its annotation names as that which gave its class: a claim, for anyone can write it. */
   readonly recordedRule: string | undefined;
   /** Why its annotations have no effect, as sentences. */
-  readonly wishMistakes: readonly string[];
+  readonly annotationProblems: readonly string[];
 }
 
 /** The pod with other priority fields; an empty class name means no class. */

@@ -20,7 +20,7 @@ export const LONG_GRACE_SECONDS = 600;
 /** Warnings for the requester about a pod that is allowed but probably not as intended. */
 export function podWarnings(request: PodRequest, cluster: ClusterState): readonly string[] {
   return [
-    ...request.wishMistakes,
+    ...request.annotationProblems,
     ...lintGracePeriod(request, cluster),
     ...lintUnusedRoom(request, cluster),
     ...affinityWarnings(request, cluster),

@@ -62,16 +62,16 @@ const WORDS_OF_CLASS: Allowed = {
 const MAX_SHOWN_LENGTH = 40;
 
 /** What a pod asks for and does not get, in sentences for the person who wrote the annotations (D-22). */
-export function wishMistakesOfPod(annotations: Annotations): readonly string[] {
-  return wishMistakes(annotations, WORDS_OF_POD);
+export function annotationProblemsOfPod(annotations: Annotations): readonly string[] {
+  return annotationProblems(annotations, WORDS_OF_POD);
 }
 
 /** As of a pod, for a priority class. */
-export function wishMistakesOfClass(annotations: Annotations): readonly string[] {
-  return wishMistakes(annotations, WORDS_OF_CLASS);
+export function annotationProblemsOfClass(annotations: Annotations): readonly string[] {
+  return annotationProblems(annotations, WORDS_OF_CLASS);
 }
 
-function wishMistakes(annotations: Annotations, allowed: Allowed): readonly string[] {
+function annotationProblems(annotations: Annotations, allowed: Allowed): readonly string[] {
   if (annotations.size === 0) return [];
   const unread = Object.entries(allowed).flatMap(([name, words]) => unreadable(name, annotations.get(name), words));
   return [...unread, ...bothNames(annotations)];

@@ -3,7 +3,7 @@ import type { PodRequest, Requester } from '#shared/domain/admission/request.ts'
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import { wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
+import { annotationProblemsOfPod } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { decodePod } from './decode-pod.ts';
 import type { Decoded } from './wire-object.ts';
@@ -38,7 +38,7 @@ export function decodePodRequest(raw: unknown, requester: Requester, namespace: 
       classNamedBy: whoNamedTheClass(raw),
       ownerKind: pod.owners.length > MAX_OWNERS ? undefined : controllerOf(pod)?.kind,
       recordedRule: pod.annotations.get(ANNOTATION_CLASS_RULE) || undefined,
-      wishMistakes: wishMistakesOfPod(pod.annotations),
+      annotationProblems: annotationProblemsOfPod(pod.annotations),
     },
   };
 }

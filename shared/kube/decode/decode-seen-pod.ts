@@ -61,14 +61,14 @@ const HEAD =
  * cluster need not be parsed. kube-apiserver always writes these fields first and in this order; for bytes that begin
  * otherwise the answer is `undefined`, and they have to be parsed.
  */
-export function skimPod(json: Buffer): PodHead | undefined {
+export function peekPod(json: Buffer): PodHead | undefined {
   const [, namespace, uid, resourceVersion] = HEAD.exec(json.toString('latin1', 0, HEAD_BYTES)) ?? [];
   if (namespace === undefined || uid === undefined || resourceVersion === undefined) return undefined;
   return { namespace, uid, resourceVersion };
 }
 
-/** As `skimPod`, of a pod in protocol buffers: everything but its metadata is passed over. Throws UnreadableMessageError. */
-export function skimPodMessage(message: Buffer): PodHead | undefined {
+/** As `peekPod`, of a pod in protocol buffers: everything but its metadata is passed over. Throws UnreadableMessageError. */
+export function peekPodMessage(message: Buffer): PodHead | undefined {
   const { metadata } = decodeMessage(OBJECT_HEAD, message);
   const { namespace, uid, resourceVersion } = isRecord(metadata) ? metadata : {};
   const isPod = typeof namespace === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';

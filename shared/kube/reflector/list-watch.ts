@@ -87,9 +87,9 @@ class SinkListWatch implements ListWatch {
       ...options,
       store,
       pageSize: createPageSize(options.pageSize ?? PAGE_SIZE),
-      heard: () => this.#heard(),
-      listed: (resourceVersion) => this.#listed(resourceVersion),
-      moved: (resourceVersion) => void (this.#position = resourceVersion),
+      onActivity: () => this.#onActivity(),
+      onListed: (resourceVersion) => this.#onListed(resourceVersion),
+      onPosition: (resourceVersion) => void (this.#position = resourceVersion),
     };
   }
 
@@ -115,12 +115,12 @@ class SinkListWatch implements ListWatch {
     }
   }
 
-  #heard(): void {
+  #onActivity(): void {
     this.#lastContactMs = this.#options.clock.monotonic();
-    this.#metrics.heard();
+    this.#metrics.onActivity();
   }
 
-  #listed(resourceVersion: string): void {
+  #onListed(resourceVersion: string): void {
     const { clock, random } = this.#options;
     this.#position = resourceVersion;
     this.#listDueAt = clock.monotonic() + SHORTEST_LIST_INTERVAL_MS + random() * LIST_INTERVAL_SPREAD_MS;
@@ -180,7 +180,7 @@ function leftUntil(until: number, clock: Pick<Clock, 'monotonic'>): number {
 /** How a reflector shows that it lives, and that it struggles. */
 export interface ReflectorMetrics {
   began(step: Step): void;
-  heard(): void;
+  onActivity(): void;
   restarted(reason: Ending['kind']): void;
   /** Counts an error of a slimming function or a listener; true when it is time to log one. */
   handlerFailed(): boolean;
@@ -212,7 +212,7 @@ export function reflectorMetrics(metrics: Metrics | undefined, resource: string,
   const mayLog = atMostEvery(LOG_PERIOD_MS, clock);
   return {
     began: (step) => (step === 'list' ? lists : watches)?.add({ resource }),
-    heard: () => {
+    onActivity: () => {
       if (setGauge()) lastEvent?.set(clock.now() / 1_000, { resource });
     },
     restarted: (reason) => restarts?.add({ resource, reason }),

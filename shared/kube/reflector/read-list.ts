@@ -28,16 +28,16 @@ export async function readList(
     storeItem(target, bytes, format),
   );
   if (pages.kind !== 'read') return { ending: pages, during: 'list', hasProgressed: false };
-  target.heard();
+  target.onActivity();
   removeUnseen();
-  target.listed(pages.resourceVersion);
+  target.onListed(pages.resourceVersion);
   return { ending: { kind: 'listed' }, during: 'list', hasProgressed: false };
 }
 
 function storeItem(target: Target, bytes: Buffer, format: WireFormat): void {
   const item = format === 'json' ? parseItem(bytes) : decodeMessage(target.message ?? OBJECT_HEAD, bytes);
   if (!isKubeObject(item)) throw new UnreadableListError('an item without metadata.name');
-  target.heard();
+  target.onActivity();
   target.store.set(item);
 }
 

@@ -55,7 +55,7 @@ async function follow(state: WatchState, stream: ByteStream): Promise<Ending> {
     for await (const event of eventsOf(state.target, stream)) {
       const ending = apply(state, event);
       if (ending !== undefined) return ending;
-      state.target.heard();
+      state.target.onActivity();
     }
   } catch (error) {
     return endingOf(error);
@@ -73,16 +73,16 @@ async function* eventsOf(target: Target, stream: ByteStream): AsyncGenerator<Wat
 }
 
 function eventOfLine(target: Target, line: Buffer): WatchEvent {
-  const resourceVersion = target.passesOver?.(line, 'json');
+  const resourceVersion = target.shouldSkip?.(line, 'json');
   return resourceVersion === undefined
     ? decodeWatchEvent(line.toString('utf8'))
     : { kind: 'passedOver', resourceVersion };
 }
 
-function eventOfFrame({ passesOver, message = OBJECT_HEAD }: Target, frame: Buffer): WatchEvent {
+function eventOfFrame({ shouldSkip, message = OBJECT_HEAD }: Target, frame: Buffer): WatchEvent {
   const { type, object } = readWatchFrame(frame);
   if (type === 'ERROR') return watchEventOf({ type, object: decodeMessage(STATUS, object) });
-  const resourceVersion = passesOver?.(object, 'protobuf');
+  const resourceVersion = shouldSkip?.(object, 'protobuf');
   if (resourceVersion !== undefined) return { kind: 'passedOver', resourceVersion };
   return watchEventOf({ type, object: decodeMessage(message, object) });
 }
@@ -100,12 +100,12 @@ function apply(state: WatchState, event: WatchEvent): Ending | undefined {
 function endList(state: WatchState, resourceVersion: string): void {
   state.removeUnseen();
   state.during = 'watch';
-  state.target.listed(resourceVersion);
+  state.target.onListed(resourceVersion);
 }
 
 function advance(state: WatchState, resourceVersion: string): void {
   state.hasProgressed = true;
-  state.target.moved(resourceVersion);
+  state.target.onPosition(resourceVersion);
 }
 
 /** One event of a watch. `refused` is the server's own error; anything not understood is `unreadable`. */

@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/runtime/clock.ts';
-import { inTurns } from '#shared/runtime/turns/turns.ts';
+import { yielding } from '#shared/runtime/turns/turns.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
 import type { KubeRequest } from '#shared/kube/client/transport.ts';
@@ -37,13 +37,13 @@ export interface Target extends Collection {
   readonly random: () => number;
   readonly store: ObjectSink;
   /** The server said something. */
-  readonly heard: () => void;
+  readonly onActivity: () => void;
   /** A list is complete; a watch may begin at its version. */
-  readonly listed: (resourceVersion: string) => void;
+  readonly onListed: (resourceVersion: string) => void;
   /** The store now stands at this version. */
-  readonly moved: (resourceVersion: string) => void;
+  readonly onPosition: (resourceVersion: string) => void;
   /** The resourceVersion of an object that may be passed over, by the look of its first bytes; `undefined` for others. */
-  readonly passesOver?: (bytes: Buffer, format: WireFormat) => string | undefined;
+  readonly shouldSkip?: (bytes: Buffer, format: WireFormat) => string | undefined;
   /** How long the server shall keep a watch open; some minutes where it is not said. */
   readonly watchSeconds?: () => number | undefined;
 }
@@ -59,7 +59,7 @@ const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineEr
 /** The bytes of a stream, in turns with other work, at the pace of the source, until it ends or falls silent. */
 export function bytesOf({ clock, spendBytes }: Collection, stream: ByteStream): AsyncIterable<Buffer> {
   const bytes = untilSilent(stream, MAX_SILENCE_MS, clock);
-  return inTurns(spendBytes === undefined ? bytes : paced(bytes, spendBytes), clock);
+  return yielding(spendBytes === undefined ? bytes : paced(bytes, spendBytes), clock);
 }
 
 /** Opens a list or a watch. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   advanceTrend,
   expectedLoss,
-  hasTimeForOneVictim,
+  allowsNoSecondEviction,
   isExhaustionImminent,
   secondsUntil,
   type Trend,
@@ -45,7 +45,10 @@ describe('the fill rate', () => {
       false,
       true,
     ]);
-    expect([hasTimeForOneVictim(left(4 * rate + 1)), hasTimeForOneVictim(left(4 * rate - 1))]).toEqual([false, true]);
+    expect([allowsNoSecondEviction(left(4 * rate + 1)), allowsNoSecondEviction(left(4 * rate - 1))]).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test('evicts as many pods as the gap will need by then', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fieldsOf } from '#sandbox/api-server/protobuf/decode-message.ts';
-import { decodeSeenPod, skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
+import { decodeSeenPod, peekPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeMessage, type WireMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { CHARGED_POD, SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
@@ -88,16 +88,16 @@ describe('decodeMessage', () => {
   });
 });
 
-describe('skimPodMessage', () => {
+describe('peekPodMessage', () => {
   const metadata = { name: 'a', namespace: 'b', uid: 'c', resourceVersion: '7' };
 
   test('whose pod it is', () => {
     const { namespace, uid, resourceVersion } = metadata;
-    expect(skimPodMessage(encodeMessage(POD, { metadata }))).toEqual({ namespace, uid, resourceVersion });
+    expect(peekPodMessage(encodeMessage(POD, { metadata }))).toEqual({ namespace, uid, resourceVersion });
   });
 
   test.each(['namespace', 'uid', 'resourceVersion'])('nothing where there is no %s', (name) => {
-    expect(skimPodMessage(encodeMessage(POD, { metadata: { ...metadata, [name]: undefined } }))).toBeUndefined();
+    expect(peekPodMessage(encodeMessage(POD, { metadata: { ...metadata, [name]: undefined } }))).toBeUndefined();
   });
 });
 

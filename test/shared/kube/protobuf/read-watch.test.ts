@@ -5,7 +5,7 @@ import { CHARGED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import { PROTOBUF, PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { skimPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
+import { peekPodMessage } from '#shared/kube/decode/decode-seen-pod.ts';
 import { chunks } from '#test/build/chunks.ts';
 import { bytesField, encodeEnvelope, encodeFrame, encodeMessage } from '#test/build/encode-message.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
@@ -46,8 +46,8 @@ async function watch(...frames: readonly Buffer[]) {
     clock: manualClock(),
     random: () => 0,
     pageSize: createPageSize(1),
-    passesOver: (pod: Buffer) => {
-      const head = skimPodMessage(pod);
+    shouldSkip: (pod: Buffer) => {
+      const head = peekPodMessage(pod);
       return head?.namespace === 'elsewhere' ? head.resourceVersion : undefined;
     },
     store: {
@@ -55,9 +55,9 @@ async function watch(...frames: readonly Buffer[]) {
       remove: (raw: { readonly metadata: object }) => void heard.push(`removed ${JSON.stringify(raw.metadata)}`),
       replace: () => () => undefined,
     },
-    heard: () => undefined,
-    listed: () => undefined,
-    moved: (version: string) => void heard.push(version),
+    onActivity: () => undefined,
+    onListed: () => undefined,
+    onPosition: (version: string) => void heard.push(version),
   };
   const { ending } = await readWatch(target, '1', new AbortController().signal);
   return { heard, ending, accepted };

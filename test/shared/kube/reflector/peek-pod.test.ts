@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { skimPod } from '#shared/kube/decode/decode-seen-pod.ts';
+import { peekPod } from '#shared/kube/decode/decode-seen-pod.ts';
 
 const METADATA = { name: 'web-7', generateName: 'web-', namespace: 'team-a', uid: 'u-1', resourceVersion: '17' };
 const HEAD = { namespace: 'team-a', uid: 'u-1', resourceVersion: '17' };
 
 function skim(object: unknown) {
-  return skimPod(Buffer.from(JSON.stringify(object)));
+  return peekPod(Buffer.from(JSON.stringify(object)));
 }
 
-describe('skimPod', () => {
+describe('peekPod', () => {
   test('reads an item of a list, with and without a generated name', () => {
     const plain = { ...METADATA, generateName: undefined };
     expect(skim({ metadata: { ...METADATA, labels: {} }, spec: {} })).toEqual(HEAD);
@@ -21,7 +21,7 @@ describe('skimPod', () => {
 
   test('looks at the first bytes alone', () => {
     const json = Buffer.from(JSON.stringify({ metadata: METADATA, spec: 'x'.repeat(1_000_000) }));
-    expect(skimPod(json.subarray(0, 300))).toEqual(HEAD);
+    expect(peekPod(json.subarray(0, 300))).toEqual(HEAD);
   });
 
   test.each<[string, unknown]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inSlices } from '#shared/runtime/turns/turns.ts';
+import { inChunks } from '#shared/runtime/turns/turns.ts';
 
 /** A clock that a step moves on. */
 function steppedWork(steps: number, msPerStep: number) {
@@ -14,10 +14,10 @@ function steppedWork(steps: number, msPerStep: number) {
   return { clock: { monotonic: () => ms }, work: work(), elapsedMs: () => ms };
 }
 
-describe('inSlices', () => {
+describe('inChunks', () => {
   test('returns the result of the work', async () => {
     const { clock, work } = steppedWork(3, 0.1);
-    expect(await inSlices(work, clock, AbortSignal.any([]))).toBe('done');
+    expect(await inChunks(work, clock, AbortSignal.any([]))).toBe('done');
   });
 
   test('lets other work of the process go on every few milliseconds', async () => {
@@ -28,7 +28,7 @@ describe('inSlices', () => {
       if (elapsedMs() < 100) setImmediate(look);
     };
     setImmediate(look);
-    await inSlices(work, clock, AbortSignal.any([]));
+    await inChunks(work, clock, AbortSignal.any([]));
     const gaps = seen.map((ms, index) => ms - (seen[index - 1] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(6);
     expect(seen.length).toBeGreaterThanOrEqual(15);
@@ -38,7 +38,7 @@ describe('inSlices', () => {
     const end = new AbortController();
     const { clock, work, elapsedMs } = steppedWork(1_000_000, 1);
     setImmediate(() => end.abort(new Error('over')));
-    await expect(inSlices(work, clock, end.signal)).rejects.toThrow('over');
+    await expect(inChunks(work, clock, end.signal)).rejects.toThrow('over');
     expect(elapsedMs()).toBeLessThan(100);
   });
 
@@ -47,6 +47,6 @@ describe('inSlices', () => {
       yield;
       throw new Error('on purpose');
     }
-    await expect(inSlices(broken(), { monotonic: () => 0 }, AbortSignal.any([]))).rejects.toThrow('on purpose');
+    await expect(inChunks(broken(), { monotonic: () => 0 }, AbortSignal.any([]))).rejects.toThrow('on purpose');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { wishMistakesOfClass, wishMistakesOfPod } from '#shared/kube/annotations/annotations.ts';
+import { annotationProblemsOfClass, annotationProblemsOfPod } from '#shared/kube/annotations/annotations.ts';
 
 const EVICT = 'plimsoll.dev/evict';
 const OURS = 'plimsoll.dev/allow-preemption';
@@ -9,7 +9,7 @@ const UNREADABLE = 'annotation `plimsoll.dev/allow-preemption` is `no` and count
 const BOTH =
   'annotation `yunikorn.apache.org/allow-preemption` is ignored, as it is set together with `plimsoll.dev/allow-preemption`';
 
-describe('wishMistakesOfPod', () => {
+describe('annotationProblemsOfPod', () => {
   test.each<readonly [what: string, Record<string, string>, readonly string[]]>([
     ['nothing', {}, []],
     ['known words', { [EVICT]: 'never', [OURS]: 'false' }, []],
@@ -23,17 +23,17 @@ describe('wishMistakesOfPod', () => {
     ],
     ['both names', { [OURS]: 'true', [YUNIKORN]: 'false' }, [BOTH]],
   ])('%s', (_, annotations, expected) => {
-    expect(wishMistakesOfPod(new Map(Object.entries(annotations)))).toEqual(expected);
+    expect(annotationProblemsOfPod(new Map(Object.entries(annotations)))).toEqual(expected);
   });
 
   test('repeats no long text', () => {
-    const [mistake = ''] = wishMistakesOfPod(new Map([[EVICT, 'x'.repeat(100_000)]]));
+    const [mistake = ''] = annotationProblemsOfPod(new Map([[EVICT, 'x'.repeat(100_000)]]));
     expect(mistake.length).toBeLessThan(200);
   });
 });
 
-test('wishMistakesOfClass knows the word by which a class leaves it to its pods, and nothing of evictions', () => {
-  expect(wishMistakesOfClass(new Map([[OURS, 'by-pod']]))).toEqual([]);
-  expect(wishMistakesOfClass(new Map([[EVICT, 'x']]))).toEqual([]);
-  expect(wishMistakesOfClass(new Map([[OURS, 'no']]))).toEqual([`${UNREADABLE} \`true\`, \`false\`, \`by-pod\``]);
+test('annotationProblemsOfClass knows the word by which a class leaves it to its pods, and nothing of evictions', () => {
+  expect(annotationProblemsOfClass(new Map([[OURS, 'by-pod']]))).toEqual([]);
+  expect(annotationProblemsOfClass(new Map([[EVICT, 'x']]))).toEqual([]);
+  expect(annotationProblemsOfClass(new Map([[OURS, 'no']]))).toEqual([`${UNREADABLE} \`true\`, \`false\`, \`by-pod\``]);
 });

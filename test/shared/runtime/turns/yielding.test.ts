@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { inTurns } from '#shared/runtime/turns/turns.ts';
+import { yielding } from '#shared/runtime/turns/turns.ts';
 
 function arrived(pieces: readonly string[]): AsyncIterable<string> {
   return Readable.from(pieces);
@@ -11,7 +11,7 @@ async function orderOf(msPerPiece: number): Promise<readonly string[]> {
   const order: string[] = [];
   let now = 0;
   setImmediate(() => order.push('something else'));
-  for await (const piece of inTurns(arrived(['a', 'b', 'c']), { monotonic: () => now })) {
+  for await (const piece of yielding(arrived(['a', 'b', 'c']), { monotonic: () => now })) {
     order.push(piece);
     now += msPerPiece;
   }
