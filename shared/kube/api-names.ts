@@ -1,6 +1,6 @@
 /*
- * Every name that Plimsoll uses on the wire. A name written twice is a name that drifts.
- * `@public` marks those that are fixed for users though no program of ours reads them yet.
+ * Every name that Plimsoll uses on the wire, each written once.
+ * `@public` marks names that are fixed for users although none of our programs reads them yet.
  */
 
 /** @public */
@@ -13,14 +13,20 @@ export const CATEGORY = 'plimsoll';
 export const NAMESPACE_SYSTEM = namespaceIn(process.env, 'PLIMSOLL_NAMESPACE', 'plimsoll-system');
 export const NAMESPACE_NODE = namespaceIn(process.env, 'PLIMSOLL_AGENT_NAMESPACE', 'plimsoll-node');
 
-/** The namespace that a variable names, or the usual one. Throws for what is no name: it becomes part of expressions. */
+/**
+ * The namespace that a variable names, or the default. Throws if it is not a valid name, because it becomes part of
+ * expressions.
+ */
 export function namespaceIn(env: NodeJS.ProcessEnv, variable: string, usual: string): string {
   const name = env[variable] ?? usual;
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
   throw new Error(`cannot use ${variable}=${JSON.stringify(name)}: expected the name of a namespace`);
 }
 
-/** Namespaces whose pods no admission entry of ours judges, ours included: self-blocking is the classic outage. */
+/**
+ * Namespaces whose pods no admission entry of ours judges, including our own: a webhook that blocks itself is the
+ * classic outage.
+ */
 export const EXEMPT_NAMESPACES = [
   'kube-system',
   'kube-node-lease',
@@ -29,7 +35,7 @@ export const EXEMPT_NAMESPACES = [
   NAMESPACE_NODE,
 ] as const;
 
-/** Namespaces whose pods are never removed by us, in addition to those that a policy protects or a label exempts. */
+/** Namespaces whose pods Plimsoll never removes, in addition to those that a policy protects or a label exempts. */
 export const PROTECTED_NAMESPACES = ['kube-system', NAMESPACE_SYSTEM, NAMESPACE_NODE] as const;
 
 /** Service accounts, Services, Leases and field managers share these names. */
@@ -38,7 +44,10 @@ export const COMPONENT_NAMES = {
   agent: 'plimsoll-agent',
   scheduler: 'plimsoll-scheduler',
 } as const;
-/** The account of deploy/components/scheduler-second, none of our own: it deletes pods, as every scheduler does. */
+/**
+ * The account of deploy/components/scheduler-second. It is not one of our own accounts: it deletes pods, as every
+ * scheduler does.
+ */
 export const SECOND_SCHEDULER = 'plimsoll-kube-scheduler';
 
 /** `reportingController` of Events. */
@@ -58,16 +67,18 @@ export const WEBHOOK_ENTRIES = {
   /** Evictions by our own accounts: the part of `evictions` that fails closed. */
   ownEvictions: 'own-evictions.plimsoll.dev',
   deletions: 'deletions.plimsoll.dev',
-  /** Evictions by everyone else, only in namespaces whose limits are enforced. */
+  /** Evictions by all other users, only in namespaces whose limits are enforced. */
   limitedEvictions: 'limited-evictions.plimsoll.dev',
-  /** Deletions there, which are counted and never refused. */
+  /** Deletions in these namespaces. They are counted and never refused. */
   limitedDeletions: 'limited-deletions.plimsoll.dev',
 } as const;
 
-/** The policies of the API server for groups of pods, which the entry for templates judges too. */
+/** The API server's policies for groups of pods; the entry for templates judges groups too. */
 export const RULES_OF_GROUPS = { podGroups: 'podgroups.plimsoll.dev', workloads: 'workloads.plimsoll.dev' } as const;
 
-/** The PriorityRules objects that the API server reads: those that refuse, those that warn, and what pods are given. */
+/**
+ * The PriorityRules objects that the API server reads: rules that refuse, rules that warn, and the defaults for pods.
+ */
 export const PRIORITY_RULES_NAMES = {
   refusing: 'plimsoll',
   warning: 'plimsoll-warnings',
@@ -75,16 +86,16 @@ export const PRIORITY_RULES_NAMES = {
 } as const;
 /** The MutatingAdmissionPolicy that gives pods their class in the API server, and its binding. */
 export const DEFAULT_POLICY = 'defaults.plimsoll.dev';
-/** The one that gives groups of pods theirs. */
+/** The same for groups of pods. */
 export const GROUP_DEFAULT_POLICY = 'podgroups.defaults.plimsoll.dev';
 
-/** The ValidatingAdmissionPolicy that keeps the recorded rule of a pod, and its binding. */
+/** The ValidatingAdmissionPolicy that protects the recorded rule of a pod, and its binding. */
 export const RECORD_POLICY = 'records.plimsoll.dev';
 
 export const LABEL_IGNORE = 'plimsoll.dev/ignore';
 export const LABEL_PRIORITY_QUOTA = 'plimsoll.dev/priority-quota';
 export const PRIORITY_QUOTA_ENFORCED = 'enforced';
-/** On a namespace: every eviction in it asks the limits of disruptions. */
+/** On a namespace: every eviction in it is checked against the disruption limits. */
 export const LABEL_DISRUPTION_LIMITS = 'plimsoll.dev/disruption-limits';
 export const DISRUPTION_LIMITS_ENFORCED = 'enforced';
 /** The name of the one DisruptionAccount of a namespace. */
@@ -93,33 +104,36 @@ export const DISRUPTION_ACCOUNT = 'plimsoll';
 export const EVICTIONS_ACCOUNT = 'plimsoll-evictions';
 /** The name of the one DisruptionPolicy. */
 export const DISRUPTION_POLICY = 'plimsoll';
-/** The ValidatingAdmissionPolicy for budgets that forbid every eviction. */
+/** The ValidatingAdmissionPolicy against budgets that forbid every eviction. */
 export const BUDGET_POLICY = 'budgets.plimsoll.dev';
 /** On a pod or a namespace: the queue by name. */
 export const LABEL_QUEUE = 'plimsoll.dev/queue';
-/** On a pod: the application that it is part of; YuniKorn's label says the same. */
+/** On a pod: the application that it belongs to; YuniKorn's label has the same meaning. */
 export const LABEL_APPLICATION = 'plimsoll.dev/application';
 export const LABEL_APPLICATION_OF_OTHERS = 'applicationId';
-/** On a pod that manages its application and is taken after its other pods; Spark marks its drivers with the role. */
+/** On a pod that manages its application: it is evicted after the other pods. Spark marks its drivers with this role. */
 export const LABEL_ORIGINATOR = 'plimsoll.dev/originator';
 export const LABEL_SPARK_ROLE = 'spark-role';
-/** On a namespace: its pods wait behind the scheduling gate until their queue lets them in. */
+/** On a namespace: its pods wait behind the scheduling gate until their queue has room. */
 export const LABEL_QUEUES = 'plimsoll.dev/queues';
 export const QUEUES_MANAGED = 'managed';
 export const QUEUE_GATE = 'plimsoll.dev/queue';
-/** On a pod that was let in: queue, application, and what the leader of the queues then knew of it. */
+/** On a pod that was let in: its queue, its application, and what the queue leader knew about it then. */
 export const ANNOTATION_ADMITTED = 'plimsoll.dev/admitted';
-/** The account of deploy/components/queues, which alone lets pods in. */
+/** The account of deploy/components/queues: the only one that lets pods in. */
 export const QUEUE_LEADER = 'plimsoll-queues';
-/** On a Queue, with the name of that account: it was made from a template, and is removed when it is empty. */
+/** On a Queue, with the name of that account: the queue was created from a template and is removed when it is empty. */
 export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
-/** On such a Queue: what the leader wrote of the template, as JSON by field. A field that differs is a person's. */
+/**
+ * On such a Queue: the template fields that the leader wrote, as JSON by field. A field with another value belongs to a
+ * user.
+ */
 export const ANNOTATION_FROM_TEMPLATE = 'plimsoll.dev/from-template';
 /** The account of deploy/components/rescheduling. */
 export const RESCHEDULER = 'plimsoll-rescheduling';
-/** The verb on Queues that lets an account take scheduling gates off: `plimsoll queue release`. */
+/** The verb on Queues that allows an account to remove scheduling gates: `plimsoll queue release`. */
 export const RELEASE_VERB = 'release';
-/** The policies of the API server for pods that wait in queues. */
+/** The API server's policies for pods that wait in queues. */
 export const QUEUE_POLICY_NAMES = {
   gate: 'gate.queues.plimsoll.dev',
   guard: 'guard.queues.plimsoll.dev',
@@ -129,28 +143,30 @@ export const QUEUE_POLICY_NAMES = {
 export const ANNOTATION_EVICT = 'plimsoll.dev/evict';
 /** On a Disruption: the UID of the removed pod, so that a list of metadata is enough to find it. */
 export const LABEL_POD_UID = 'plimsoll.dev/pod-uid';
-/** On a NodePressurePolicy: the generation whose thresholds may act although they were met when they arrived. */
+/**
+ * On a NodePressurePolicy: the generation whose thresholds may act even though they were met when the policy arrived.
+ */
 export const ANNOTATION_CONFIRMED_GENERATION = 'plimsoll.dev/confirmed-generation';
-/** On an Eviction of ours: the code of its reason, and the ID of the decision, which its record has too. */
+/** On an Eviction of ours: the code of its reason, and the ID of the decision, which is also in the record. */
 export const ANNOTATION_EVICTION_REASON = 'plimsoll.dev/eviction-reason';
 export const ANNOTATION_EVICTION_DECISION = 'plimsoll.dev/eviction-decision';
 /** On an Eviction: `Severe` while a hard threshold is met, `LastChance` while memory is nearly exhausted. */
 export const ANNOTATION_EVICTION_URGENCY = 'plimsoll.dev/eviction-urgency';
-/** On a pod: the rule that gave its class, `POLICY/RULE`, or `POLICY` for the default of a policy. */
+/** On a pod: the rule that set its class, `POLICY/RULE`, or `POLICY` for the default of a policy. */
 export const ANNOTATION_CLASS_RULE = 'plimsoll.dev/class-rule';
 export const ANNOTATION_ALLOW_PREEMPTION = 'plimsoll.dev/allow-preemption';
-/** On a List that `plimsoll snapshot` wrote: when the objects were read. */
+/** On a List written by `plimsoll snapshot`: when the objects were read. */
 export const ANNOTATION_SNAPSHOT_TIME = 'plimsoll.dev/snapshot-time';
-/** And which kinds its author was not allowed to list, separated by commas. */
+/** And the kinds that its author was not allowed to list, separated by commas. */
 export const ANNOTATION_SNAPSHOT_UNREAD = 'plimsoll.dev/snapshot-unread';
-/** On a PriorityClass: each pod of the class says by the same annotation whether it may be preempted. */
+/** On a PriorityClass: each pod of the class decides with the same annotation whether it may be preempted. */
 export const PREEMPTION_BY_POD = 'by-pod';
 
-/** The same wishes in the words of other projects; honoured. */
+/** Annotations of other projects with the same meaning; Plimsoll honours them. */
 export const FOREIGN_ALLOW_PREEMPTION = 'yunikorn.apache.org/allow-preemption';
 export const FOREIGN_PREFER_NO_EVICTION = 'descheduler.alpha.kubernetes.io/prefer-no-eviction';
 
-/** Taint keys by family; written by the scheduler process alone. */
+/** Taint keys by family; only the scheduler process writes them. */
 export const PRESSURE_TAINTS = {
   memory: 'plimsoll.dev/memory-pressure',
   cpu: 'plimsoll.dev/cpu-pressure',
@@ -158,7 +174,7 @@ export const PRESSURE_TAINTS = {
   disk: 'plimsoll.dev/disk-pressure',
   pid: 'plimsoll.dev/pid-pressure',
 } as const;
-/** Node conditions by family, likewise. */
+/** Node conditions by family; only the scheduler process writes them. */
 export const PRESSURE_CONDITIONS = {
   memory: 'plimsoll.dev/MemoryContention',
   cpu: 'plimsoll.dev/CpuContention',
@@ -167,7 +183,7 @@ export const PRESSURE_CONDITIONS = {
   pid: 'plimsoll.dev/PidContention',
 } as const;
 
-/** Reasons of Events; the first three are the kubelet's and kube-scheduler's own words. */
+/** Reasons of Events. The first three are those of the kubelet and kube-scheduler. */
 export const EVENT_REASONS = {
   thresholdMet: 'EvictionThresholdMet',
   evicted: 'Evicted',

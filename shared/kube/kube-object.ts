@@ -1,4 +1,4 @@
-/** A Kubernetes object as raw JSON: unknown fields stay, so that nothing newer than this program is lost. */
+/** A Kubernetes object as raw JSON. Unknown fields are kept, so that nothing from a newer version is lost. */
 export interface KubeObject {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -26,7 +26,7 @@ export function isKubeObject(value: unknown): value is KubeObject {
   return isRecord(value) && isRecord(value['metadata']) && typeof value['metadata']['name'] === 'string';
 }
 
-/** Whether a decoded JSON value is an object with fields, so neither a list nor null. */
+/** Whether a decoded JSON value is an object with fields, and not a list or null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -37,22 +37,22 @@ export function objectKey(metadata: ObjectMeta): string {
   return metadata.namespace === undefined ? name : `${metadata.namespace}/${name}`;
 }
 
-/** A field of a raw JSON value; `undefined` where it is no object or has no such field of its own. */
+/** A field of a raw JSON value; `undefined` if the value is not an object or does not have the field itself. */
 export function fieldOf(value: unknown, key: string): unknown {
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The items of a raw JSON list; none of what is no list. */
+/** The items of a raw JSON list; an empty list if it is not a list. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Beyond this many digits a number is no longer exact; etcd counts one by one and does not get there. */
+/** A number with more digits is not exact. etcd counts revisions one by one and does not get there. */
 const DECIMAL = /^\d{1,15}$/;
 
 /**
- * A resourceVersion as a number. Kubernetes says since 1.35 what has always been so with etcd: those of one kind of
- * objects are decimal numbers that rise with each change. `undefined` for any other text.
+ * A resourceVersion as a number. Since 1.35 Kubernetes documents what has always been true with etcd: the
+ * resourceVersions of one kind are decimal numbers that rise with each change. `undefined` for any other text.
  */
 export function readRevision(resourceVersion: string | undefined): number | undefined {
   return resourceVersion !== undefined && DECIMAL.test(resourceVersion) ? Number(resourceVersion) : undefined;
@@ -74,8 +74,8 @@ export interface Condition {
 const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
- * The merge patch for `status` that gives an object these conditions; `undefined` when it has them already. A condition
- * keeps the time of its last transition while its status stays; conditions of other types stay as they are.
+ * The merge patch for `status` that sets these conditions; `undefined` if the object has them already. A condition
+ * keeps its last transition time while its status stays the same. Conditions of other types are kept.
  */
 export function conditionsPatch(object: KubeObject, conditions: readonly Condition[], now: number): unknown {
   const present = presentConditions(object);

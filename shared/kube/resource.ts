@@ -89,7 +89,7 @@ export const RESCHEDULING_POLICIES = clusterScoped(
 );
 export const NODE_PRESSURES = clusterScoped('plimsoll.dev/v1alpha1', 'nodepressures', 'NodePressure');
 
-/** Every kind of ours, by name. */
+/** Every kind of ours by name. */
 export const OUR_KINDS: readonly Resource[] = [
   DISRUPTION_ACCOUNTS,
   DISRUPTION_LIMITS,
@@ -114,7 +114,7 @@ export function resourceLabel(resource: Pick<Resource, 'group' | 'plural'>): str
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** Where a list or an object lives; without `name` the collection, without `namespace` all namespaces. */
+/** The address of a list or an object; without `name` the collection, without `namespace` all namespaces. */
 export interface ResourceAddress {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
@@ -132,7 +132,7 @@ export function resourcePath(resource: Resource, address: ResourceAddress = {}):
 
 const MOVES: readonly string[] = ['', '.', '..'];
 
-/** What would lead elsewhere instead of naming something becomes a name that nothing can have; never throws. */
+/** Replaces a name that would change the path by a name that no object can have; never throws. */
 function escapeSegment(segment: string): string {
   const name = MOVES.includes(segment) ? `%${segment}` : segment;
   return encodeURIComponent(name.toWellFormed());

@@ -4,7 +4,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 /** Sends a review to the API server. */
 export type Reviewer = Pick<KubeClient, 'request'>;
 
-/** A user as TokenReview answers it and SubjectAccessReview asks about it. */
+/** A user as TokenReview returns it and SubjectAccessReview takes it. */
 export interface User {
   readonly username: string;
   readonly uid?: string;
@@ -26,7 +26,7 @@ export type Reviewed<T> = { readonly ok: true; readonly value: T } | { readonly 
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 const AUTHORIZATION = 'authorization.k8s.io/v1';
 
-/** Whose token it is, as the API server says; `undefined` for a token that it does not accept. */
+/** The user of a token, according to the API server; `undefined` if it does not accept the token. */
 export async function reviewToken(reviewer: Reviewer, token: string): Promise<Reviewed<User | undefined>> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
   const status = await review(reviewer, TOKEN_REVIEWS, body);
@@ -35,7 +35,7 @@ export async function reviewToken(reviewer: Reviewer, token: string): Promise<Re
   return { ok: true, value: authenticated === true && isRecord(user) ? userOf(user) : undefined };
 }
 
-/** Whether the API server allows a user this access; the caller needs the right to create SubjectAccessReviews. */
+/** Whether the API server allows a user this access. The caller needs permission to create SubjectAccessReviews. */
 export function reviewAccess(reviewer: Reviewer, user: User, access: Access): Promise<Reviewed<boolean>> {
   const { username, uid, groups, extra } = user;
   const spec = { user: username, ...(uid !== undefined && { uid }), groups, extra, resourceAttributes: access };

@@ -31,7 +31,7 @@ interface Policy {
   readonly validations: readonly Validation[];
 }
 
-/** An update that leaves the template alone, such as scaling, makes no new pods. */
+/** An update that does not change the template, such as scaling, creates no different pods. */
 const TEMPLATE_CHANGED: MatchCondition = {
   name: 'template-changed',
   expression: `request.operation != 'UPDATE' || ${template('object')} != ${template('oldObject')}`,
@@ -42,9 +42,9 @@ function template(object: string): string {
 }
 
 /**
- * The ValidatingAdmissionPolicies by which the API server itself holds pods and templates to the compiled rules, each
- * with a binding to the rules that refuse and one to those that warn. `Ignore`: with the CRD missing, `Fail` would keep
- * every pod of the cluster out. A missing object means that there is nothing to enforce.
+ * The ValidatingAdmissionPolicies with which the API server itself enforces the compiled rules on pods and templates,
+ * each with one binding to the rules that refuse and one to the rules that warn. `Ignore`: if the CRD is missing,
+ * `Fail` would reject every pod of the cluster. If the object is missing, there is nothing to enforce.
  */
 export function rulePolicies(): readonly KubeObject[] {
   return [podPolicy(), templatePolicy(), podGroupPolicy(), workloadPolicy()].flatMap((policy) => [
@@ -77,7 +77,7 @@ function templatePolicy(): Policy {
   };
 }
 
-/** Whoever creates a group decides how important its pods are together: a person or a controller. */
+/** The creator of a group, a person or a controller, decides the priority of its pods together. */
 function podGroupPolicy(): Policy {
   return {
     name: RULES_OF_GROUPS.podGroups,
@@ -98,13 +98,15 @@ function workloadPolicy(): Policy {
   };
 }
 
-/** A group without a class is none that anybody chose. */
+/** In a group without a class, no user chose a class to judge. */
 function ofNamedClass(message: string): Validation {
   const { expression, ...said } = sentenceOrNothing('violation', message);
   return { expression: `variables.className == '' || ${expression}`, ...said };
 }
 
-/** A variable that says what is wrong, and is empty where nothing is; `message` stands in for one that is too long. */
+/**
+ * A variable that describes the violation and is empty without one; `message` replaces a description that is too long.
+ */
 function sentenceOrNothing(variable: string, message: string): Validation {
   return { expression: `variables.${variable} == ''`, messageExpression: `variables.${variable}`, message };
 }
@@ -139,7 +141,7 @@ function binding(name: string, policyName: string, action: 'Deny' | 'Warn', rule
   };
 }
 
-/** Of every admission policy and binding. */
+/** Common to every admission policy and binding. */
 export const POLICY_LABELS = {
   'app.kubernetes.io/name': 'plimsoll',
   'app.kubernetes.io/component': 'webhook',

@@ -12,8 +12,8 @@ const MESSAGE =
   'this budget forbids every eviction of its pods; allow at least one with maxUnavailable 1, or minAvailable below 100%';
 
 /**
- * The ValidatingAdmissionPolicies by which the API server itself refuses budgets that forbid every eviction, or warns of
- * them, as the DisruptionPolicy says; without one, nothing happens (S3-17).
+ * The ValidatingAdmissionPolicies with which the API server itself refuses budgets that forbid every eviction, or warns
+ * about them, as the DisruptionPolicy says. Without a DisruptionPolicy, nothing happens (S3-17).
  */
 export function budgetPolicies(): readonly KubeObject[] {
   return [...policyFor(BUDGET_POLICY, 'Deny'), ...policyFor(`warnings.${BUDGET_POLICY}`, 'Warn')];

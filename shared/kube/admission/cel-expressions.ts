@@ -14,20 +14,20 @@ export interface CelVariable {
   readonly expression: string;
 }
 
-/** Several lines make one expression. */
+/** Several lines that form one expression. */
 export function celVariable(name: string, ...lines: readonly string[]): CelVariable {
   return { name, expression: lines.join('\n') };
 }
 
 /**
- * A loop takes time that grows with the square of its length: Kubernetes 1.36.3 keeps each value that it computed until
- * the loop ends, and searches them all. So what a caller can make long is walked in rows of so many.
+ * A loop takes time that grows with the square of its length: Kubernetes 1.36.3 keeps each computed value until the
+ * loop ends, and searches all of them. So a list that a caller can make long is walked in rows of this length.
  */
 export const ROW = 100;
 /** The numbers below ROW, to walk rows and columns. */
 export const NUMBERS = celVariable('numbers', `[${Array.from({ length: ROW }, (_, number) => number).join(', ')}]`);
 
-/** A CEL expression that must be true of a request before it is judged. */
+/** A CEL expression that must be true for a request to be judged. */
 export interface MatchCondition {
   readonly name: string;
   readonly expression: string;
@@ -43,18 +43,18 @@ export const OWN_ACCOUNTS: readonly string[] = [
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
   AGENT_ACCOUNT,
 ];
-/** Who preempts by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
+/** Users that preempt by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
 export const SCHEDULERS: readonly string[] = [
   'system:kube-scheduler',
   `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
 ];
 
-/** Processes of the scheduler that run in pods of their own, and evict like everybody else. */
+/** Scheduler processes that run in separate pods, and evict like any other user. */
 const SCHEDULER_ACCOUNTS: readonly string[] = [QUEUE_LEADER, RESCHEDULER].map(
   (name) => `system:serviceaccount:${NAMESPACE_SYSTEM}:${name}`,
 );
 
-/** For which component the removals of a user count. */
+/** The component to which the removals of a user are attributed. */
 export function callerComponent(user: string): Component {
   if (user === AGENT_ACCOUNT) return 'Agent';
   if (OWN_ACCOUNTS.includes(user) || SCHEDULER_ACCOUNTS.includes(user)) return 'Scheduler';
@@ -62,32 +62,35 @@ export function callerComponent(user: string): Component {
   return user.startsWith('system:node:') ? 'Kubelet' : 'Others';
 }
 
-/** A node creates mirror pods, which cannot be refused; the annotation alone, which any tenant can write, exempts no pod. */
+/**
+ * A node creates mirror pods, which cannot be refused. The annotation alone, which any tenant can write, exempts no
+ * pod.
+ */
 export const NOT_A_NODE = condition('not-by-a-node', "!('system:nodes' in request.userInfo.?groups.orValue([]))");
 const BY_US = `request.userInfo.?username.orValue('') in ${celList(OWN_ACCOUNTS)}`;
-/** What we do ourselves. */
+/** Requests by our own accounts. */
 export const OURSELVES = condition('by-plimsoll', BY_US);
-/** What others do. */
+/** Requests by other users. */
 export const NOT_OURSELVES = condition('not-by-plimsoll', `!(${BY_US})`);
-/** What a controller writes follows from a template that was judged when a person wrote it. */
+/** A controller's pods follow from a template that was judged when a person wrote it. */
 export const NOT_A_CONTROLLER = condition(
   'not-by-a-controller',
   "!('system:serviceaccounts:kube-system' in request.userInfo.?groups.orValue([]))",
 );
 
-/** Nothing else about a class that can change means anything to a policy. */
+/** Policies depend on no other field of a class that can change. */
 export const DEFAULT_OR_DELETION = condition(
   'deletion-or-global-default',
   "request.operation == 'DELETE' || (has(object.globalDefault) && object.globalDefault) || " +
     "(request.operation == 'UPDATE' && has(oldObject.globalDefault) && oldObject.globalDefault)",
 );
 
-/** What one of these users does. */
+/** Requests by one of these users. */
 export function byOneOf(users: readonly string[]): MatchCondition {
   return condition('by-a-gated-caller', `request.userInfo.username in ${celList(users)}`);
 }
 
-/** A condition with its name. */
+/** A named condition. */
 export function condition(name: string, expression: string): MatchCondition {
   return { name, expression };
 }
@@ -97,14 +100,14 @@ export function celList(names: readonly string[]): string {
   return `[${names.map((name) => `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`).join(', ')}]`;
 }
 
-/** A pod with more cannot be judged, and is refused; more than a node could run. */
+/** A pod with more containers cannot be judged, and is refused; no node could run more. */
 const MAX_CONTAINERS = ROW * ROW;
-/** A QoS class is not longer. */
+/** Longer than any QoS class. */
 const MAX_SHOWN_LENGTH = 40;
 
 /**
- * A QoS class in the status of a new pod must be what follows from its requests and limits (shared/domain/pod/qos.ts).
- * The API server has made sure by then that no request is above its limit, so that the sums are equal where each is.
+ * A QoS class in the status of a new pod must follow from its requests and limits (shared/domain/pod/qos.ts). The API
+ * server has already checked that no request exceeds its limit, so the sums are equal if each pair is.
  */
 export const QOS_VARIABLES: readonly CelVariable[] = [
   celVariable('givenQos', "object.?status.?qosClass.orValue('')"),

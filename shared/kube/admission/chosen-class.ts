@@ -1,18 +1,18 @@
 /*
- * Which class a pod gets by the compiled rules, as CEL variables over `params` and the lists of rules that hold
- * (rule-expressions.ts): the choice of shared/domain/admission/choose-fields.ts.
+ * The class that a pod gets by the compiled rules, as CEL variables over `params` and the lists of matching rules
+ * (rule-expressions.ts). It is the same choice as in shared/domain/admission/choose-fields.ts.
  */
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { OWNERS_BETWEEN } from '#shared/kube/decode/decode-pod-request.ts';
 import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
 import { celVariable, type CelVariable, ROW } from './cel-expressions.ts';
 
-/** The class of a pod, empty without one. */
+/** The class of a pod; empty if it has none. */
 export const CLASS_OF_POD = "object.spec.?priorityClassName.orValue('')";
 
 /**
- * The class that a pod has, and the one that its user named. The API server fills in the global default before it asks
- * its policies; that a user named it shows in managedFields, which has a few entries.
+ * The class of a pod, and the class that its user named. The API server fills in the global default before it evaluates
+ * policies; managedFields, which has a few entries, shows whether the user named it.
  */
 export const NAMED_CLASS: readonly CelVariable[] = [
   celVariable('className', CLASS_OF_POD),
@@ -27,10 +27,10 @@ export const NAMED_CLASS: readonly CelVariable[] = [
   celVariable('named', "variables.isFilledIn ? '' : variables.className"),
 ];
 
-/** A pod that names a rule as that which gave its class, as anyone can. */
+/** A pod with the annotation for the rule that set its class, which any user can write. */
 export const HAS_RECORD = `'${ANNOTATION_CLASS_RULE}' in object.metadata.?annotations.orValue({})`;
 
-/** What rules look at: labels, and the kind of the controller, empty without one. */
+/** The pod's facts that rules check: labels, and the kind of the controller, empty if it has none. */
 export const RULED_POD: readonly CelVariable[] = [
   celVariable('podLabels', 'object.metadata.?labels.orValue({})'),
   celVariable('owners', 'object.metadata.?ownerReferences.orValue([])'),
@@ -41,7 +41,7 @@ export const RULED_POD: readonly CelVariable[] = [
   ),
 ];
 
-/** The same of the pods that a template describes. */
+/** The same for the pods of a template. */
 export const RULED_TEMPLATE: readonly CelVariable[] = [
   celVariable(
     'podLabels',
@@ -55,7 +55,7 @@ function ownerBetween(otherwise: string, [kind, owner]: readonly [string, string
   return `request.kind.kind == '${kind}' ? '${owner}' : ${otherwise}`;
 }
 
-/** Whether what a rule gives, as `each`, is for the pod. */
+/** Whether a default of a rule, named `each`, applies to the pod. */
 export const TAKES_POD = [
   '(!has(each.ownerKinds) || variables.ownerKind in each.ownerKinds) &&',
   '(!has(each.podLabels) || each.podLabels.all(test, test.is ==',
@@ -63,9 +63,9 @@ export const TAKES_POD = [
 ].join('\n');
 
 /**
- * As the variable `result`, the class that a pod gets whose user names the class `named`: that one, else the lowest
- * that rules give, else the global default; or its substitute. Rules for persons count where the user is known who creates
- * the pod itself.
+ * Sets the variable `result` to the class of a pod whose user names the class `named`: that one, else the lowest that
+ * rules set, else the global default; or its substitute. Rules for persons apply if a known user creates the pod
+ * directly.
  */
 export function chosenClass(
   result: string,
@@ -93,7 +93,7 @@ export function chosenClass(
   ];
 }
 
-/** As the variable `result`, the class of another variable or its substitute. */
+/** Sets the variable `result` to the class of another variable or its substitute. */
 function substituted(result: string, of: string, lasting: string): readonly CelVariable[] {
   const substituting = `${result}Instead`;
   return [
@@ -115,8 +115,8 @@ function substituted(result: string, of: string, lasting: string): readonly CelV
 }
 
 /**
- * As the variable `record`, the rule to record on the pod, empty for none; `recorded` is the rule that the pod names. It
- * stays if the rules give such a pod the class that this one has, which then came from this policy before.
+ * Sets the variable `record` to the rule to record on the pod, empty for none. `recorded` is the rule that the pod
+ * names. It stays if the rules would give such a pod its current class, because this policy then set the class before.
  */
 export const CLASS_RECORD: readonly CelVariable[] = [
   celVariable('recorded', `object.metadata.?annotations['${ANNOTATION_CLASS_RULE}'].orValue('')`),
@@ -135,7 +135,7 @@ export const CLASS_RECORD: readonly CelVariable[] = [
   ),
 ];
 
-/** Of the rules in a variable that with the lowest number, as a list of one. */
+/** The rule with the lowest number in a variable, as a list of one. */
 export function first(rules: string): string {
   return `variables.${rules}.filter(rule, variables.${rules}.all(other, rule.order <= other.order))`;
 }

@@ -1,8 +1,8 @@
 /*
- * How the API server itself gives pods the class and the scheduler of their policies, from Kubernetes 1.36 on: the same
- * choice as the webhook makes (shared/domain/admission/decide-mutation.ts), from the PriorityRules object
- * `plimsoll-defaults`. Avoided nodes are left to the webhook (docs/decisions/0062-defaults-in-the-api-server.md). Groups
- * of pods get the class of their pods (docs/decisions/0047-defaults-for-groups-of-pods.md).
+ * How the API server itself sets the class and the scheduler of pods by their policies, from Kubernetes 1.36 on. It is
+ * the same choice as in the webhook (shared/domain/admission/decide-mutation.ts), made from the PriorityRules object
+ * `plimsoll-defaults`. Only the webhook handles avoided nodes (docs/decisions/0062-defaults-in-the-api-server.md).
+ * Groups of pods get the class of their pods (docs/decisions/0047-defaults-for-groups-of-pods.md).
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
@@ -34,7 +34,10 @@ export const MAY_GET_SCHEDULER = [
   "object.spec.?nodeName.orValue('') == ''",
 ].join(' && ');
 
-/** The API server patches a pod, and asks all plugins again, wherever these are true: so only where there is something to give. */
+/**
+ * Where these are true, the API server patches the pod and runs all plugins again; so they are true only if there is
+ * something to set.
+ */
 const RECEIVES_CLASS = [
   `${CLASS_OF_POD} == ''`,
   `${CLASS_OF_POD} == params.spec.globalDefault`,
@@ -55,7 +58,7 @@ function givenClass(account: string): readonly CelVariable[] {
   ];
 }
 
-/** What is written, as variables. */
+/** The values to write, as variables. */
 export const DEFAULT_VARIABLES: readonly CelVariable[] = [
   ...givenClass("object.spec.?serviceAccountName.orValue('default')"),
   ...CLASS_RECORD,
@@ -110,8 +113,8 @@ export function defaultPolicy(): readonly KubeObject[] {
 }
 
 /**
- * Kubernetes gives every group a number, unless the feature is off by which groups have classes: then it takes a class
- * out again.
+ * Kubernetes gives every group a number, unless the feature that gives groups classes is off: then it removes the class
+ * again.
  */
 const HAS_NUMBER = condition('has-a-number', 'has(object.spec.priority)');
 
@@ -127,8 +130,8 @@ export function groupDefaultPolicy(): readonly KubeObject[] {
 }
 
 /**
- * `Ignore`: a pod whose default was skipped is refused by the ValidatingAdmissionPolicy, and a missing CRD or object
- * refuses no pod.
+ * `Ignore`: the ValidatingAdmissionPolicy refuses a pod whose default was skipped, and a missing CRD or object refuses
+ * no pod.
  */
 function givingPolicy({ name, created, matchConditions, variables, patch }: Giving): readonly KubeObject[] {
   const metadata = { name, labels: POLICY_LABELS };

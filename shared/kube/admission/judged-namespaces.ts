@@ -8,24 +8,24 @@ import {
   PRIORITY_QUOTA_ENFORCED,
 } from '#shared/kube/api-names.ts';
 
-/** What a namespace must say before the quota entry is in force there. */
+/** The namespace label that enables the quota entry. */
 export const QUOTA_ENFORCED: Requirement = {
   key: LABEL_PRIORITY_QUOTA,
   operator: 'In',
   values: [PRIORITY_QUOTA_ENFORCED],
 };
 
-/** What a namespace must say before evictions in it ask the limits of disruptions. */
+/** The namespace label that makes evictions subject to disruption limits. */
 export const LIMITS_ENFORCED: Requirement = {
   key: LABEL_DISRUPTION_LIMITS,
   operator: 'In',
   values: [DISRUPTION_LIMITS_ENFORCED],
 };
 
-/** As people write that of the quotas. */
+/** The quota label as users write it. */
 export const QUOTA_LABEL = `${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`;
 
-/** Kubernetes' own namespaces and ours are never judged; an administrator may exempt others by label. */
+/** Kubernetes' own namespaces and ours are never judged; administrators may exempt others by label. */
 export function judgedNamespaces(...more: readonly Requirement[]): {
   readonly matchExpressions: readonly Requirement[];
 } {
@@ -38,10 +38,10 @@ export function judgedNamespaces(...more: readonly Requirement[]): {
   };
 }
 
-/** The namespaces, by their labels, that any entry about pods is asked about. */
+/** Selects the namespaces for which any entry about pods is called. */
 export const JUDGED_NAMESPACES: Selector = prepareSelector({ matchLabels: new Map(), ...judgedNamespaces() });
 
-/** The namespaces, by their labels, for whose pods the API server asks the quota entry. */
+/** Selects the namespaces for whose pods the API server calls the quota entry. */
 export const QUOTA_NAMESPACES: Selector = prepareSelector({
   matchLabels: new Map(),
   ...judgedNamespaces(QUOTA_ENFORCED),

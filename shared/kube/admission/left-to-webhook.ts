@@ -1,8 +1,8 @@
 /*
- * Which pods the webhook's entries are still asked about where the API server gives and judges by itself: facts about the
- * pod and constants of the compiled rules, never a mark that a tenant could write
- * (docs/decisions/0067-modes-of-admission.md). A condition that fails skips the webhook, so fields are read only where
- * they are there, and no loop is over anything that a caller writes.
+ * Which pods the API server still sends to the webhook although it applies rules and defaults itself. The conditions
+ * use facts about the pod and constants of the compiled rules, never a mark that a tenant could write
+ * (docs/decisions/0067-modes-of-admission.md). If a condition fails, the API server skips the webhook. So a field is
+ * read only if it is there, and no loop runs over anything that a caller writes.
  */
 import {
   type PriorityClass,
@@ -18,12 +18,12 @@ import { MAY_GET_SCHEDULER } from './default-policy.ts';
 import { CLASS_OF_POD, HAS_RECORD } from './chosen-class.ts';
 import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';
 
-/** What the API server gives and judges by at present. */
+/** The rules and defaults that the API server applies now. */
 export interface InProcessRules {
-  /** What pods are given; `undefined` where no policy gives anything. */
+  /** The defaults for pods; `undefined` if no policy has any. */
   readonly giving: RuleSet | undefined;
   readonly classes: PriorityClasses;
-  /** Whether nodes have avoid lists, which only the webhook turns into node affinity. */
+  /** Whether nodes have avoid lists. Only the webhook turns these into node affinity. */
   readonly isAvoiding: boolean;
 }
 
@@ -34,10 +34,10 @@ export interface PodConditions {
 }
 
 export const LEFT_TO_WEBHOOK = 'left-to-webhook';
-/** A look-up among more constants costs more than it is worth, and the API server limits what conditions may cost. */
+/** With more constants a lookup costs more than it saves, and the API server limits the cost of conditions. */
 export const MAX_CLASSES = 64;
 
-/** `undefined` where there are too many classes: then the webhook is asked about every pod. */
+/** `undefined` if there are too many classes: then the webhook is asked about every pod. */
 export function leftToWebhook(rules: InProcessRules): PodConditions | undefined {
   const replaced = rules.giving?.receivers?.classNames.size ?? 0;
   if (Math.max(rules.classes.size, replaced) > MAX_CLASSES) return undefined;
@@ -54,13 +54,13 @@ function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly st
   return [
     ...(names.length > 0 ? [`${CLASS_OF_POD} in ${celList(names)}`] : []),
     ...(schedulers ? [MAY_GET_SCHEDULER] : []),
-    // Where a policy gives a class, the API server itself takes off a record that a person wrote.
+    // If a policy sets a class, the API server itself removes a record that a user wrote.
     ...(giving === undefined ? [HAS_RECORD] : []),
     ...(isAvoiding ? ['size(object.metadata.?ownerReferences.orValue([])) > 0'] : []),
   ];
 }
 
-/** Class, number and preemption policy are not, together, those of a class that exists, or of no class. */
+/** Class, number and preemption policy do not together match an existing class, or no class. */
 function notOfAClass(classes: PriorityClasses): string {
   const known = [NO_CLASS, ...classes.values()];
   return `!(${TRIPLE} in ${celList(known.map(tripleOf).sort())})`;
@@ -79,7 +79,10 @@ function tripleOf({ name, value, preemptionPolicy }: typeof NO_CLASS): string {
   return `${name} ${value} ${preemptionPolicy}`;
 }
 
-/** Pods of a person, who reads warnings, with something to warn of (shared/domain/admission/warnings.ts). */
+/**
+ * Pods created by a person, who can read warnings, and that have something to warn about
+ * (shared/domain/admission/warnings.ts).
+ */
 const WARNED_OF = [
   `(${NOT_A_CONTROLLER.expression} && (`,
   [

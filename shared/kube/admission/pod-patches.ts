@@ -2,7 +2,7 @@ import type { PodChange } from '#shared/domain/admission/decision.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 
-/** One operation of a JSON patch (RFC 6902), as far as we write them. */
+/** One operation of a JSON patch (RFC 6902), limited to what we write. */
 export interface PatchOperation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly path: string;
@@ -10,8 +10,8 @@ export interface PatchOperation {
 }
 
 /**
- * The operations that make a raw pod carry these fields; none where it does already. The in-tree Priority
- * plugin runs again after us and refuses a pod whose three fields do not agree. An empty class name is left out.
+ * The operations that set these fields on a raw pod; none if it has them already. The in-tree Priority plugin runs
+ * again after us and rejects a pod whose three fields do not agree. An empty class name is left out.
  */
 export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOperation[] {
   const spec = isRecord(pod) && isRecord(pod['spec']) ? pod['spec'] : {};
@@ -25,7 +25,7 @@ export function priorityPatch(pod: unknown, fields: PodChange): readonly PatchOp
   ];
 }
 
-/** Where the rule is recorded; `~1` is how a JSON pointer writes a slash. */
+/** The path of the recorded rule; `~1` is a slash in a JSON pointer. */
 export const RECORD_PATH = `/metadata/annotations/${ANNOTATION_CLASS_RULE.replace('/', '~1')}`;
 
 function recordPatch(pod: unknown, rule: string): readonly PatchOperation[] {
@@ -48,15 +48,15 @@ function setField(spec: Readonly<Record<string, unknown>>, key: string, value: u
 type Fields = Readonly<Record<string, unknown>>;
 
 const NO_FIELDS: Fields = {};
-/** Avoid lists hold names of nodes; the label kubernetes.io/hostname of a node may differ from its name. */
+/** Avoid lists hold node names; the label kubernetes.io/hostname of a node may differ from its name. */
 const NODE_NAME = 'metadata.name';
-/** The largest weight that a preference may have. */
+/** The maximum weight of a preference. */
 const WEIGHT = 100;
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /**
- * The operations that make the spec of a raw pod prefer nodes other than those named; none where it does already. All
- * of the pod's own affinity stays.
+ * The operations that make a raw pod prefer nodes other than the named ones; none if it does already. The pod's own
+ * affinity is kept.
  */
 export function affinityPatch(spec: Fields, nodes: readonly string[]): readonly PatchOperation[] {
   const affinity = recordAt(spec, 'affinity');
@@ -78,7 +78,7 @@ function listAt(fields: Fields, key: string): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The API server takes exactly one value per requirement on a field (ValidateNodeFieldSelectorRequirement). */
+/** The API server accepts exactly one value per requirement on a field (ValidateNodeFieldSelectorRequirement). */
 function isNot(node: string): Fields {
   return { key: NODE_NAME, operator: 'NotIn', values: [node] };
 }

@@ -1,6 +1,6 @@
 /*
- * How the API server itself makes pods wait in queues: it adds the scheduling gate to new pods and lets nobody but the
- * leader of the queues take it off (docs/decisions/0069-a-gate-in-the-api-server.md). In force only in namespaces with the
+ * How the API server itself makes pods wait in queues: it adds the scheduling gate to new pods and allows only the
+ * queue leader to remove it (docs/decisions/0069-a-gate-in-the-api-server.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -27,13 +27,13 @@ const LABELS = {
   'app.kubernetes.io/part-of': 'plimsoll',
 };
 const LEADER = `system:serviceaccount:${NAMESPACE_SYSTEM}:${QUEUE_LEADER}`;
-/** The account tells; an ownerReference can be written by any tenant. */
+/** Decided by the account, because any tenant can write an ownerReference. */
 const DAEMON_SETS = 'system:serviceaccount:kube-system:daemon-set-controller';
 
 const USER = "request.userInfo.?username.orValue('')";
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
 const NOT_OF_DAEMON_SET = condition('not-of-a-daemon-set', `${USER} != '${DAEMON_SETS}'`);
-/** Kubernetes refuses a gate on a pod that names its node; the guard says what to change. */
+/** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
 
 /** A map: kube-apiserver 1.36.3 panics on a list of `Object.spec.schedulingGates{…}` (docs/decisions/0069). */
@@ -45,8 +45,8 @@ const ADD_GATE = [
 ].join('\n');
 
 /**
- * The MutatingAdmissionPolicy that adds the gate, and its binding. `Ignore`: a pod without the gate is refused by the
- * guard, in words.
+ * The MutatingAdmissionPolicy that adds the gate, and its binding. `Ignore`: the guard refuses a pod without the gate
+ * and explains why.
  */
 export function gatePolicy(): readonly KubeObject[] {
   const name = QUEUE_POLICY_NAMES.gate;
@@ -98,7 +98,7 @@ const GUARD_VALIDATIONS = [
   },
 ];
 
-/** `Fail`: what cannot be judged gets past no queue. */
+/** `Fail`: a pod that cannot be judged must not bypass its queue. */
 function guard(): readonly KubeObject[] {
   return validatingPolicy({
     name: QUEUE_POLICY_NAMES.guard,
@@ -110,7 +110,10 @@ function guard(): readonly KubeObject[] {
 }
 
 const LABEL_OF_POD = labelOf('object.metadata');
-/** The API server asks once for each Queue, so all but the one that the pod names are left out first. */
+/**
+ * The API server evaluates the policy once per Queue, so the first condition excludes all Queues but the one that the
+ * pod names.
+ */
 const NAMES_THIS_QUEUE = condition('names-this-queue', `${LABEL_OF_POD} == params.metadata.name`);
 const LABEL_CHANGED = condition(
   'label-changed',
@@ -141,8 +144,9 @@ const LABEL_VARIABLES: readonly CelVariable[] = [
 ];
 
 /**
- * A pod may name a queue that admits its namespace, or the one that the namespace names itself. `Ignore`: without the
- * definition of Queues no pod of the namespace could be created, and the leader lets in no pod of a wrong queue anyhow.
+ * A pod may name a queue that admits its namespace, or the one that its namespace names. `Ignore`: if the definition of
+ * Queues is missing, `Fail` would reject every pod of the namespace, and the leader does not let in pods of a wrong
+ * queue anyway.
  */
 function label(): readonly KubeObject[] {
   const message = `the queue that the label ${LABEL_QUEUE} names does not admit this namespace`;
@@ -193,7 +197,7 @@ const WARNINGS = [
   },
 ];
 
-/** What behaves differently while pods wait: a warning for the person who writes it, and nothing is refused. */
+/** Warnings about settings that behave differently while pods wait. They refuse nothing. */
 function warnings(): readonly KubeObject[] {
   return validatingPolicy({
     name: QUEUE_POLICY_NAMES.warnings,
@@ -211,15 +215,15 @@ interface Validating {
   readonly matchConditions: readonly MatchCondition[];
   readonly variables: readonly CelVariable[];
   readonly validations: readonly object[];
-  /** Whether the policy is evaluated once for each Queue, as `params`. */
+  /** Whether the policy is evaluated once per Queue, as `params`. */
   readonly ofEachQueue?: boolean;
   readonly failurePolicy: 'Fail' | 'Ignore';
-  /** Pods, where it does not say. */
+  /** Pods by default. */
   readonly resourceRules?: readonly object[];
   readonly action?: 'Deny' | 'Warn';
 }
 
-/** The ValidatingAdmissionPolicies that let no pod past its queue, and that warn, each with its binding. */
+/** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its binding. */
 export function queuePolicies(): readonly KubeObject[] {
   return [...guard(), ...label(), ...warnings()];
 }
@@ -251,7 +255,7 @@ function validatingPolicy({
 
 function managed(resourceRules: readonly object[]): object {
   const requirement = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] };
-  // Also what the API server would fill in, so that another manager may apply the same without a conflict.
+  // Includes defaults of the API server, so that another manager may apply the same without a conflict.
   const defaults = { objectSelector: {}, matchPolicy: 'Equivalent' };
   return { namespaceSelector: judgedNamespaces(requirement), resourceRules, ...defaults };
 }

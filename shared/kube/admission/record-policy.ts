@@ -13,9 +13,8 @@ function recordOf(object: string): string {
 }
 
 /**
- * The ValidatingAdmissionPolicy that keeps the recorded rule of a pod as it was when the pod was created, and its
- * binding. The record may go: a manifest that replaces the pod as a whole does not have it. `Ignore`: nothing is decided
- * by it.
+ * The ValidatingAdmissionPolicy that keeps the recorded rule of a pod unchanged after creation, and its binding. The
+ * record may be removed: a manifest that replaces the whole pod does not have it. `Ignore`: no decision depends on it.
  */
 export function recordPolicy(): readonly KubeObject[] {
   const apiVersion = 'admissionregistration.k8s.io/v1';

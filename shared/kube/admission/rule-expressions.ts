@@ -1,10 +1,10 @@
 /*
- * How the API server judges by a PriorityRules object: CEL over `params`, the object and its namespace. The words are
+ * How the API server judges by a PriorityRules object: CEL over `params`, the object and its namespace. The texts are
  * those of the webhook (shared/domain/admission), which judges by the policies themselves.
  *
- * Nothing that a tenant writes may make an expression fail, for a failed expression lets the object in: a field is read
- * only where it is known to be there, and every loop has a bound that the caller cannot move far enough to spend the
- * budget (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
+ * No input of a tenant may make an expression fail, because a failed expression lets the object in. So a field is read
+ * only if it is known to be there, and every loop has a bound that keeps the caller within the budget
+ * (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
@@ -14,7 +14,7 @@ import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLAT
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MAX_GROUPS = ROW * ROW;
 
-/** Who asks, where, and which rules hold for that: lists of rules, each in order of the policies' names. */
+/** Who asks, where, and the rules that match: lists of rules, each in order of the policies' names. */
 export function heldRules(account: string): readonly CelVariable[] {
   return [
     celVariable('labels', 'namespaceObject.?metadata.?labels.orValue({})'),
@@ -62,18 +62,18 @@ export function heldRules(account: string): readonly CelVariable[] {
   ];
 }
 
-/** Of an object; more of the name of a class is not shown. */
+/** Of an object. The name of a class is shown up to this length. */
 const MAX_NAME_LENGTH = 253;
 
-/** Which rules judge, and whether the class may be one that does not exist: what it will be worth is not known then. */
+/** Which rules judge, and whether the class may be one that does not exist: its value is then unknown. */
 interface Judging {
   readonly onlyPersonal: boolean;
   readonly mayBeUnknown: boolean;
-  /** A group of pods gets no default and is charged to no quota; its pods say whether they preempt. */
+  /** A group of pods gets no default and is charged to no quota; its pods decide whether they preempt. */
   readonly isGroup?: boolean;
 }
 
-/** The rules that are broken, of each list the first; and the sentence about the first of all, empty without one. */
+/** The broken rules, the first of each list, and the message about the first of all; empty if none is broken. */
 function violation(judging: Judging): readonly CelVariable[] {
   const faults = Object.values(faultsOf(judging));
   return [
@@ -101,7 +101,7 @@ function violation(judging: Judging): readonly CelVariable[] {
   ];
 }
 
-/** In the order in which the webhook reports them. */
+/** In the order in which the webhook reports violations. */
 function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
   const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
   const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
@@ -118,7 +118,7 @@ function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
   };
 }
 
-/** Which class a pod is given is known in a set that has the global default; without that default, none was filled in. */
+/** The class that rules set is known in a set with the global default. Without that default, none was filled in. */
 const MISSES_DEFAULT =
   "(variables.className == '' || (variables.isFilledIn && variables.className != variables.given))";
 
@@ -186,7 +186,7 @@ export const POD_RULE_VARIABLES: readonly CelVariable[] = [
 
 /**
  * For the template of a workload: rules for persons judge the class that its pods will get once a controller creates
- * them, when only the other rules give defaults and substitutes.
+ * them, when only the other rules apply defaults and substitutes.
  */
 export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
   celVariable(
@@ -224,8 +224,8 @@ export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [
 const OF_A_PERSONS_GROUP: Judging = { onlyPersonal: true, mayBeUnknown: true, isGroup: true };
 
 /**
- * For the groups that a controller will create from a `Workload`, when rules for persons do not apply any more: the
- * first class that breaks one of them is reported.
+ * For the groups that a controller will create from a `Workload`, when rules for persons no longer apply: the first
+ * class that breaks one of them is reported.
  */
 export const WORKLOAD_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules(NO_ACCOUNT),
@@ -250,7 +250,7 @@ export const WORKLOAD_RULE_VARIABLES: readonly CelVariable[] = [
   ...violation(OF_A_PERSONS_GROUP),
 ];
 
-/** A fault of the class with the name of a loop, in place of the class that is judged. */
+/** A violation of the class in a loop variable, in place of the judged class. */
 function ofName(fault: string): string {
   return fault
     .replaceAll('variables.className', 'name')

@@ -14,22 +14,22 @@ import {
 } from './cel-expressions.ts';
 import { judgedNamespaces, LIMITS_ENFORCED, QUOTA_ENFORCED } from './judged-namespaces.ts';
 
-/** Where the API server finds the webhook: a Service in the cluster, or an address for one outside. */
+/** How the API server reaches the webhook: a Service in the cluster, or a URL outside of it. */
 export type WebhookTarget =
   | { readonly kind: 'service'; readonly namespace: string; readonly name: string; readonly port: number }
   | { readonly kind: 'url'; readonly url: string };
 
 export interface RegistrationOptions {
   readonly target: WebhookTarget;
-  /** PEM certificates that the webhook's own is signed by; left out where another program fills it in. */
+  /** PEM CA certificates of the webhook's own certificate; omitted if another program fills them in. */
   readonly caBundlePem?: string;
   /** What happens to a pod that the validating entry cannot judge; the quota entry is always `Fail`. */
   readonly failurePolicy: 'Ignore' | 'Fail';
-  /** Who reaches the gates for evictions and deletions besides the scheduler and our own accounts. */
+  /** Users that the entries for evictions and deletions apply to, besides the scheduler and our own accounts. */
   readonly gatedCallers: readonly string[];
 }
 
-/** Paths of the webhook by what is asked there. */
+/** Paths of the webhook by question. */
 export const WEBHOOK_PATHS = {
   mutate: '/mutate',
   validate: '/validate',
@@ -53,23 +53,29 @@ interface Entry {
   readonly matchConditions: readonly MatchCondition[];
 }
 
-/** The API server waits longer than an answer takes: on a machine without processor time to spare, late is let in. */
+/**
+ * The API server waits longer than an answer takes: on a machine without spare processor time, a late answer means that
+ * the request is let in.
+ */
 const TIMEOUT_SECONDS = 5;
-/** Of what decides whether something is let in; the default of Kubernetes. */
+/** For entries that decide whether a request is let in; the Kubernetes default. */
 const DECIDING_TIMEOUT_SECONDS = 10;
-/** An answer that comes later than this is not waited for by every entry. */
+/** Entries that can do without an answer wait no longer than this. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
 
 export const CREATED_PODS = rule('', ['pods'], ['CREATE']);
 export const UPDATED_PODS = rule('', ['pods'], ['UPDATE']);
 export const WRITTEN_PODS = rule('', ['pods'], ['CREATE', 'UPDATE']);
-/** Workloads that make pods from a template. */
+/** Workloads that create pods from a template. */
 export const WRITTEN_TEMPLATES = [
   rule('apps', ['deployments', 'statefulsets', 'daemonsets', 'replicasets'], ['CREATE', 'UPDATE']),
   rule('batch', ['jobs', 'cronjobs'], ['CREATE', 'UPDATE']),
   rule('', ['replicationcontrollers'], ['CREATE', 'UPDATE']),
 ];
-/** Groups of pods that the scheduler places together, in any version; a rule for what a cluster does not serve is inert. */
+/**
+ * Groups of pods that the scheduler places together, in any version; a rule for a kind that a cluster does not serve
+ * has no effect.
+ */
 export const CREATED_POD_GROUPS = inAnyVersion(rule('scheduling.k8s.io', ['podgroups'], ['CREATE']));
 export const CREATED_WORKLOADS = inAnyVersion(rule('scheduling.k8s.io', ['workloads'], ['CREATE']));
 const EVICTIONS = rule('', ['pods/eviction'], ['CREATE']);
@@ -92,7 +98,7 @@ function mutatingEntry(): Entry {
     name: WEBHOOK_ENTRIES.priority,
     path: WEBHOOK_PATHS.mutate,
     rules: [CREATED_PODS],
-    // Mutating fails open: the validating entry looks at the final state.
+    // The mutating entry fails open: the validating entry judges the final state.
     failurePolicy: 'Ignore',
     timeoutSeconds: TIMEOUT_SECONDS,
     sideEffects: 'None',
@@ -102,13 +108,13 @@ function mutatingEntry(): Entry {
 }
 
 function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
-  // A refusal may be reported in an Event, but not that of a dry run.
+  // A refusal may be reported in an Event, but not the refusal of a dry run.
   const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const others = [...SCHEDULERS, ...gatedCallers];
   return [...entriesLettingIn(shared), entryOfClasses(shared), ...entriesOfRemovals(shared, others)];
 }
 
-/** What the validating entries have in common. */
+/** Common to all validating entries. */
 type SharedParts = Pick<Entry, 'failurePolicy' | 'timeoutSeconds' | 'sideEffects'>;
 
 function entriesLettingIn(shared: SharedParts): readonly Entry[] {
@@ -154,7 +160,8 @@ function entryOfClasses(shared: SharedParts): Entry {
     name: WEBHOOK_ENTRIES.classes,
     path: WEBHOOK_PATHS.classes,
     rules: [rule('scheduling.k8s.io', ['priorityclasses'], ['CREATE', 'UPDATE', 'DELETE'], 'Cluster')],
-    // A policy that names a missing class can be corrected later; an administrator who cannot change classes is blocked.
+    // A policy that names a missing class can be corrected later; an administrator who cannot change classes is
+    // blocked.
     failurePolicy: 'Ignore',
     sideEffects: 'None',
     matchConditions: [DEFAULT_OR_DELETION],
@@ -175,7 +182,8 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
       name: WEBHOOK_ENTRIES.ownEvictions,
       path: WEBHOOK_PATHS.evictions,
       rules: [EVICTIONS],
-      // Which node a pod is on only we can look up: unasked, the token of one node would empty all others.
+      // Only the webhook can look up a pod's node. Without the call, the token of one node could evict the pods of all
+      // others.
       failurePolicy: 'Fail',
       matchConditions: [OURSELVES],
     },
@@ -190,7 +198,7 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
   ];
 }
 
-/** Only where a namespace asks for it: drains work in every other one while the webhook is away. */
+/** Only in namespaces that enable it: in all others drains work while the webhook is away. */
 function entriesOfLimits(shared: SharedParts): readonly Entry[] {
   const limited = {
     ...shared,
@@ -210,7 +218,7 @@ function entriesOfLimits(shared: SharedParts): readonly Entry[] {
       name: WEBHOOK_ENTRIES.limitedDeletions,
       path: WEBHOOK_PATHS.limitedDeletions,
       rules: [rule('', ['pods'], ['DELETE'])],
-      // A deletion is never refused; the record of removed pods counts what was not asked about.
+      // A deletion is never refused; the record of removed pods counts those that the webhook did not see.
       failurePolicy: 'Ignore',
       matchConditions: [NOT_A_NODE],
     },

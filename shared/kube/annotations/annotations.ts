@@ -26,9 +26,9 @@ type Annotations = ReadonlyMap<string, string>;
 const NONE: Annotations = new Map();
 
 /**
- * What a pod's owner asks for by annotations of the pod and of its class; also in other projects' words. A class is an
- * administrator's, a pod any tenant's: a pod is spared from preemption by its class, or by its own word where the class
- * leaves that to its pods (D-22).
+ * What the owner of a pod asks for by annotations of the pod and of its class, including those of other projects.
+ * Administrators write classes, while any tenant writes pods. A pod is therefore exempt from preemption by its class,
+ * or by its own annotation if the class leaves that to its pods (D-22).
  */
 export function ownerWishes(pod: Annotations, priorityClass: Annotations = NONE): OwnerWishes {
   return {
@@ -53,7 +53,7 @@ const WORDS_OF_POD: Allowed = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
 };
-/** The annotations of a pod that are read. */
+/** The annotations of a pod that Plimsoll reads. */
 export const READ_ANNOTATIONS: readonly string[] = Object.keys(WORDS_OF_POD);
 const WORDS_OF_CLASS: Allowed = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
@@ -61,12 +61,12 @@ const WORDS_OF_CLASS: Allowed = {
 };
 const MAX_SHOWN_LENGTH = 40;
 
-/** What a pod asks for and does not get, in sentences for the person who wrote the annotations (D-22). */
+/** Warnings about annotations of a pod that have no effect, for the person who wrote them (D-22). */
 export function annotationProblemsOfPod(annotations: Annotations): readonly string[] {
   return annotationProblems(annotations, WORDS_OF_POD);
 }
 
-/** As of a pod, for a priority class. */
+/** The same for a priority class. */
 export function annotationProblemsOfClass(annotations: Annotations): readonly string[] {
   return annotationProblems(annotations, WORDS_OF_CLASS);
 }
@@ -96,8 +96,8 @@ function bothNames(annotations: Annotations): readonly string[] {
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);
 
 /**
- * Which pods may not be preempted, by the annotations of pods and classes and by protected namespaces; `classOf` finds a
- * PriorityClass by its name. The extender decides by it, and `plimsoll simulate` shows it.
+ * Which pods may not be preempted, by the annotations of pods and classes and by protected namespaces; `classOf`
+ * returns a PriorityClass by name. The extender uses it, and `plimsoll simulate` shows it.
  */
 export function protectedFromPreemption(
   classOf: (name: string) => AnnotatedClass | undefined,
@@ -107,7 +107,9 @@ export function protectedFromPreemption(
   return (victim, preemptor) => preemptionProtection(victim, preemptor, { protectedNamespaces: PROTECTED, optedOut });
 }
 
-/** Adds loops of preemptions. They come first: an opt-out gives way to a DaemonSet's last resort (S2-29), a loop does not. */
+/**
+ * Adds preemption loops. They come first: an opt-out yields to the last resort of a DaemonSet (S2-29), a loop does not.
+ */
 export function orRefusedByLoop(
   protection: ProposalRules['protection'],
   refusal: ProposalRules['protection'],
@@ -120,14 +122,15 @@ export interface AnnotatedClass extends PriorityClass {
   readonly annotations: ReadonlyMap<string, string>;
 }
 
-/** Whether a pod asks to be evicted last; its annotation counts up to the priority ceiling for opting out. */
+/** Whether a pod asks to be evicted last. Its annotation counts only up to the priority ceiling for opting out. */
 export function isMarkedLast({ annotations, spec }: Pod, optOutCeiling: number): boolean {
   const isMarked = annotations.get(ANNOTATION_EVICT) === 'last' || annotations.has(FOREIGN_PREFER_NO_EVICTION);
   return isMarked && (spec.priority ?? 0) <= optOutCeiling;
 }
 
 /*
- * What pods and namespaces say to the queues, by labels and scheduling gates: the leader and the command line read the same.
+ * The labels and scheduling gates of pods and namespaces that concern queues. The leader and the command line both read
+ * them here.
  */
 
 /** Whether pods of a namespace with these labels wait in queues. */
@@ -135,7 +138,7 @@ export function isManaged(labels: ReadonlyMap<string, string> | undefined): bool
   return labels?.get(LABEL_QUEUES) === QUEUES_MANAGED;
 }
 
-/** By its own label, the label that Spark and YuniKorn set, its controller, or the pod alone. */
+/** By its own label, the label of Spark or YuniKorn, its controller, or the pod alone. */
 export function applicationOf({
   labels,
   namespace,
@@ -147,12 +150,12 @@ export function applicationOf({
   return controllerOf({ owners })?.uid ?? uid;
 }
 
-/** By the label, or as Spark marks its drivers. */
+/** By its label, or by Spark's label for drivers. */
 export function isMarkedOriginator({ labels }: Pick<Pod, 'labels'>): boolean {
   return labels.get(LABEL_ORIGINATOR) === 'true' || labels.get(LABEL_SPARK_ROLE) === 'driver';
 }
 
-/** The names of the other scheduling gates of a pod that ours holds back; `undefined` where ours is off. */
+/** The names of the other scheduling gates of a pod that has ours; `undefined` if ours is off. */
 export function otherGates(raw: Readonly<Record<string, unknown>>): readonly string[] | undefined {
   const gates = itemsOf(fieldOf(raw['spec'], 'schedulingGates'));
   if (gates.length === 0) return undefined;

@@ -4,8 +4,8 @@ import { FOREIGN_PREFER_NO_EVICTION, LABEL_IGNORE, PROTECTED_NAMESPACES } from '
 import { ownerWishes } from './annotations.ts';
 
 /**
- * Which pods the rescheduler never moves. It moves pods for comfort only, so unlike an eviction for node pressure it also
- * honours the descheduler's word for the same wish.
+ * Which pods the rescheduler never moves. Moves are optional, so unlike an eviction for node pressure the rescheduler
+ * also honours the descheduler's annotation with the same meaning.
  */
 export function moveRules(
   namespaces: ReadonlyMap<string, ReadonlyMap<string, string>>,

@@ -11,7 +11,7 @@ import { type ClusterConnection, environmentConnection, inClusterConnection } fr
 import { createTransport, type KubeRequest, type Transport } from './transport.ts';
 import { type Failure, failureOf, type Outcome } from './outcome.ts';
 
-/** What a part that works with the API server gets from its process. */
+/** What a part that uses the API server gets from its process. */
 export interface ClientContext {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -21,17 +21,19 @@ export interface ClientContext {
   readonly metrics: Metrics;
 }
 
-/** The way to one API server. Nothing here throws for what a server or a network can do. */
+/** A client of one API server. Its functions never throw because of the server or the network. */
 export interface KubeClient {
   request(request: KubeRequest): Promise<Outcome<unknown>>;
-  /** An answer read piece by piece: long lists and watches. It ends by itself, by `signal` or by `close`. */
+  /**
+   * A response read piece by piece: long lists and watches. It ends with the response, with `signal` or with `close`.
+   */
   stream(request: KubeRequest): Promise<Outcome<ByteStream>>;
   /** Ends idle connections. */
   close(): void;
 }
 
 export interface ByteStream extends AsyncIterable<Buffer> {
-  /** Of the answer; JSON where it is not said. */
+  /** Content-Type of the response; JSON if absent. */
   readonly mediaType?: string | undefined;
   close(): void;
 }
@@ -41,20 +43,23 @@ interface ClientOptions {
   readonly timeoutMs?: number;
   readonly clock?: Clock;
   readonly metrics?: Metrics;
-  /** Says where the CA of the API server cannot be read again. */
+  /** Logs errors when the CA file of the API server is read again. */
   readonly log?: Pick<Log, 'error'>;
-  /** Called when the API server has answered a request; an error of its own (5xx) is no answer. */
+  /** Called when the API server has answered a request; a server error (5xx) does not count as an answer. */
   readonly onAnswer?: () => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const FIRST_SERVER_ERROR = 500;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
-const NEVER = new AbortController().signal;
-// Each request that is open listens to it; Node.js 20 takes more than ten for a leak.
-setMaxListeners(0, NEVER);
+const NOT_ABORTED = new AbortController().signal;
+// Every open request listens to it. Node.js 20 takes more than ten listeners for a leak.
+setMaxListeners(0, NOT_ABORTED);
 
-/** A client on kept-alive connections; objects travel as raw JSON, but for streams that ask for another format. Throws when the connection itself is unusable. */
+/**
+ * A client with kept-alive connections. Objects are raw JSON, except in streams that request another format. Throws if
+ * the connection is unusable.
+ */
 export function createClient(connection: ClusterConnection, options: ClientOptions): KubeClient {
   const clock = options.clock ?? systemClock;
   const transport = createTransport(connection, options.userAgent, { clock, log: options.log });
@@ -103,10 +108,10 @@ async function requestWhole(context: Context, request: KubeRequest): Promise<Out
   });
 }
 
-/** The deadline ends with the headers; from then on the stream lives until it ends or is closed. */
+/** The deadline covers the headers. After that, the stream lives until it ends or is closed. */
 async function openStream(context: Context, request: KubeRequest): Promise<Outcome<ByteStream>> {
   const lifetime = new AbortController();
-  const release = forwardAbort(request.signal ?? NEVER, lifetime);
+  const release = forwardAbort(request.signal ?? NOT_ABORTED, lifetime);
   const outcome = await withinTime<ByteStream>(context, request, async (deadline) => {
     forwardAbort(deadline, lifetime);
     const response = await context.transport.send(request, lifetime.signal);
@@ -119,7 +124,7 @@ async function openStream(context: Context, request: KubeRequest): Promise<Outco
 }
 
 function byteStream(response: IncomingMessage, close: () => void): ByteStream {
-  // Node reports an abort as an error event even when nothing reads any more.
+  // Node reports an abort as an error event even if nothing reads any more.
   response.on('error', () => undefined);
   const mediaType = response.headers['content-type'];
   return { mediaType, [Symbol.asyncIterator]: () => response[Symbol.asyncIterator]() as AsyncIterator<Buffer>, close };
@@ -133,7 +138,7 @@ async function withinTime<T>(
   const limitMs = request.timeoutMs ?? timeoutMs;
   let seen: AbortSignal | undefined;
   try {
-    return await withDeadline((signal) => task((seen = signal)), limitMs, clock, request.signal ?? NEVER);
+    return await withDeadline((signal) => task((seen = signal)), limitMs, clock, request.signal ?? NOT_ABORTED);
   } catch (error) {
     return noAnswer(error, seen, limitMs);
   }
@@ -184,8 +189,8 @@ function warningsOf(response: IncomingMessage): readonly string[] {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The way to the API server: a kubeconfig where one is named, else what the sandbox hands its children, else what every
- * pod has. Only the first loads the client library, which costs 75 MiB.
+ * Finds the API server by a kubeconfig if one is named, else by the variables that the sandbox gives its child
+ * processes, else by the pod's environment. Only the first loads the client library, which costs 75 MiB.
  */
 export async function connect(kubeconfig: string | undefined, env: Environment): Promise<ClusterConnection> {
   if (kubeconfig !== undefined) {

@@ -5,27 +5,27 @@ import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { KubeClient } from './client.ts';
 import { createObject, getObject, type ObjectAddress, replaceObject } from './objects.ts';
 
-/** Random, growing pauses after conflicts: meanwhile more requests arrive that share the next write. */
+/** Random, growing pauses after conflicts: more requests arrive meanwhile and share the next write. */
 export const CONFLICT_PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
 
-/** How a value that several processes change is changed by one of them. */
+/** How one process changes a value that several processes share. */
 export interface Swap<Stored, Result> {
-  /** Rejects when it cannot be read. */
+  /** Rejects if the value cannot be read. */
   readonly read: (timeoutMs: number) => Promise<Stored>;
-  /** What to write, if anything, and what it comes to once it is written. */
+  /** Returns the value to write, if any, and the result after the write. */
   readonly decide: (stored: Stored) => Promise<{ readonly next: Stored | undefined; readonly result: Result }>;
-  /** False when another process was faster. Rejects when it is not known whether it was written. */
+  /** False if another process was faster. Rejects if it is not known whether the value was written. */
   readonly write: (next: Stored, timeoutMs: number) => Promise<boolean>;
-  /** Milliseconds until nothing more is tried. */
+  /** Milliseconds until the last attempt. */
   readonly leftMs: () => number;
-  /** Waits before the next attempt; without, that follows at once. */
+  /** Waits before the next attempt; without it, the next attempt follows at once. */
   readonly pause?: (ms: number) => Promise<void>;
   readonly random?: () => number;
 }
 
 /**
- * Decides on what is stored and writes it if nothing was written since, again and again until `leftMs` is 0; `undefined`
- * if there was no time. Nothing that was decided on outdated values takes effect.
+ * Reads a value, decides on it, and writes it unless another process has written it since. Retries until `leftMs` is 0;
+ * `undefined` if the time is over. Decisions on outdated values never take effect.
  */
 export async function compareAndSwap<Stored, Result>(swap: Swap<Stored, Result>): Promise<Result | undefined> {
   const { read, decide, write, leftMs, pause, random = Math.random } = swap;
@@ -39,17 +39,17 @@ export async function compareAndSwap<Stored, Result>(swap: Swap<Stored, Result>)
   return undefined;
 }
 
-/** A value in the status of an object, with the object that it was read from; without one there is none yet. */
+/** A value from the status of an object, with the object; `raw` is absent if there is no object yet. */
 export interface StoredStatus<T> {
   readonly value: T;
   readonly raw: KubeObject | undefined;
 }
 
-/** How a value stands in the status of its object. */
+/** The encoding of a value in the status of its object. */
 export interface StatusFormat<T> {
   readonly decode: (raw: KubeObject) => Decoded<T>;
   readonly encode: (value: T) => object;
-  /** Of an object that does not exist. */
+  /** The value if the object does not exist. */
   readonly empty: T;
 }
 
@@ -58,7 +58,7 @@ interface StoreOptions {
   readonly fieldManager: string;
 }
 
-/** Reads and writes a value for `compareAndSwap`; an object that does not exist is created with the first write. */
+/** Reads and writes a value for `compareAndSwap`. The first write creates the object if it does not exist. */
 export function statusStore<T>(
   { client, fieldManager }: StoreOptions,
   address: Omit<ObjectAddress, 'subresource'>,

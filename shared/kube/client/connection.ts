@@ -2,28 +2,28 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Agent } from 'node:https';
 
-/** Where the API server is and who we are. Certificates and keys are PEM text. */
+/** The address of the API server and our credentials. Certificates and keys are PEM text. */
 export interface ClusterConnection {
   /** `https://host:port`; plain http is accepted for loopback only. */
   readonly server: string;
   readonly ca?: string;
-  /** Where the CA was read, if from a file of its own; clients follow it. */
+  /** The file that the CA was read from, if any; clients follow it. */
   readonly caFile?: string;
-  /** Asked before every request, because mounted tokens rotate. */
+  /** Called before every request, because mounted tokens rotate. */
   readonly token?: () => Promise<string>;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
-  /** Name to verify the server's certificate against, where it differs from the host. */
+  /** Name to verify the server's certificate against, if it differs from the host. */
   readonly serverName?: string;
-  /** Names of context and cluster in the kubeconfig that it is from. */
+  /** The context and the cluster in the kubeconfig, if the connection is from one. */
   readonly origin?: { readonly context: string; readonly cluster: string };
-  /** The namespace we live in. */
+  /** The namespace of this process. */
   readonly namespace?: string;
-  /** Who requests are sent as, where that is not who we are; needs the right to impersonate. */
+  /** The user to impersonate; needs permission to impersonate. */
   readonly impersonate?: Impersonation;
-  /** Connects through the proxy that the kubeconfig or the environment names. */
+  /** Connects through the proxy of the kubeconfig or the environment. */
   readonly proxyAgent?: Agent;
-  /** Set only by a kubeconfig that says `insecure-skip-tls-verify`. */
+  /** Set only by a kubeconfig with `insecure-skip-tls-verify`. */
   readonly skipTlsVerify?: boolean;
 }
 
@@ -37,7 +37,7 @@ const ENVIRONMENT_NAMES = 'PLIMSOLL_SERVER, PLIMSOLL_TOKEN_FILE and PLIMSOLL_CA_
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A connection from plain values: an address, a bearer token and the PEM text of the server's CA. */
+/** A connection from plain values: an address, a bearer token and the server's CA as PEM text. */
 export function directConnection(direct: {
   readonly server: string;
   readonly token?: string;
@@ -51,7 +51,10 @@ export function directConnection(direct: {
   };
 }
 
-/** The connection of a pod: mounted token (read anew each minute, as it rotates), CA and namespace. Throws outside a pod. */
+/**
+ * The connection of a pod: mounted token (read again each minute, because it rotates), CA and namespace. Throws outside
+ * a pod.
+ */
 export function inClusterConnection(env: Environment, directory = SERVICE_ACCOUNT): ClusterConnection {
   const host = env['KUBERNETES_SERVICE_HOST'];
   const port = env['KUBERNETES_SERVICE_PORT'] ?? '443';
@@ -64,14 +67,14 @@ export function inClusterConnection(env: Environment, directory = SERVICE_ACCOUN
   };
 }
 
-/** The connection handed to a child process by the sandbox, or undefined when none is in the environment. */
+/** The connection that the sandbox passed to this child process; undefined if the environment has none. */
 export function environmentConnection(env: Environment): ClusterConnection | undefined {
   const server = env['PLIMSOLL_SERVER'];
   const tokenFile = env['PLIMSOLL_TOKEN_FILE'];
   const caFile = env['PLIMSOLL_CA_FILE'];
   if (server === undefined && tokenFile === undefined && caFile === undefined) return undefined;
   if (server === undefined || tokenFile === undefined || caFile === undefined) {
-    throw new Error(`incomplete connection in the environment: ${ENVIRONMENT_NAMES} belong together`);
+    throw new Error(`cannot use the connection in the environment: set ${ENVIRONMENT_NAMES} together`);
   }
   return { server, ...authorityIn(caFile), token: tokenFromFile(tokenFile) };
 }

@@ -4,9 +4,9 @@ import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import type { ClusterConnection } from './connection.ts';
 
 /**
- * The connection that a kubeconfig describes: `path`, else `$KUBECONFIG`, else `~/.kube/config`; `context`, else the current one.
- * Certificates, exec plugins and token providers are the client library's work; it is loaded here and nowhere else,
- * because importing it costs 75 MiB. Throws one sentence when the file cannot be used.
+ * The connection that a kubeconfig describes: `path`, else `$KUBECONFIG`, else `~/.kube/config`; `context`, else the
+ * current one. The client library handles certificates, exec plugins and token providers. It is loaded only here,
+ * because importing it costs 75 MiB. Throws a one-sentence error if the file cannot be used.
  */
 export async function kubeconfigConnection(path?: string, context?: string): Promise<ClusterConnection> {
   const { config, cluster, isProxied } = await loadUsable(path, context);
@@ -23,7 +23,7 @@ export async function kubeconfigConnection(path?: string, context?: string): Pro
   };
 }
 
-/** The same as the client library has it, for what it alone can do. Throws likewise. */
+/** The same as the client library's object, for features that only the library has. Throws likewise. */
 export async function loadKubeconfig(path?: string, context?: string): Promise<KubeConfig> {
   return (await loadUsable(path, context)).config;
 }
@@ -43,17 +43,17 @@ async function loadUsable(path: string | undefined, context: string | undefined)
   return { config, cluster, isProxied: useProxy(config, cluster) };
 }
 
-/** What the client library falls back to where there is no kubeconfig, as kubectl does. */
+/** The client library's default if there is no kubeconfig, as in kubectl. */
 const SERVER_WITHOUT_KUBECONFIG = 'http://localhost:8080';
 const NO_KUBECONFIG =
   'no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster; name a file with --kubeconfig';
 
-/** Whether there is a proxy to the cluster: of the kubeconfig, else of the environment. */
+/** Whether the cluster is reached through a proxy, set by the kubeconfig or the environment. */
 function useProxy(config: KubeConfig, cluster: Cluster): boolean {
   const proxyUrl = cluster.proxyUrl ?? proxyOf(cluster.server, process.env);
   if (proxyUrl === undefined) return false;
   if (!URL.canParse(proxyUrl))
-    throw new Error(`unusable proxy "${proxyUrl}": expected a URL such as http://proxy:3128`);
+    throw new Error(`cannot use proxy "${proxyUrl}": expected a URL such as http://proxy:3128`);
   config.clusters = config.clusters.map((each) => (each === cluster ? { ...each, proxyUrl } : each));
   return true;
 }
@@ -87,14 +87,14 @@ async function authenticate(config: KubeConfig): Promise<RequestOptions> {
   return options;
 }
 
-/** Exec plugins renew what they gave out; asking them each time is cheap, they keep it until it expires. */
+/** Exec plugins renew their credentials. Calling them each time is cheap: they cache until expiry. */
 async function bearerToken(config: KubeConfig): Promise<string> {
   const { headers } = await authenticate(config);
   const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
   return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
 }
 
-/** The user that the kubeconfig says to act as; `as-groups` is not known to the library. */
+/** The user to impersonate according to the kubeconfig; the library does not support `as-groups`. */
 function impersonationOf({ headers }: RequestOptions): Pick<ClusterConnection, 'impersonate'> {
   const user = headers !== undefined && 'Impersonate-User' in headers ? headers['Impersonate-User'] : undefined;
   return typeof user === 'string' ? { impersonate: { user, groups: [] } } : {};
@@ -111,7 +111,7 @@ function tlsOf(cluster: Cluster, options: RequestOptions): Partial<ClusterConnec
   };
 }
 
-/** The library prefers data in the kubeconfig itself. */
+/** The library prefers data inside the kubeconfig. */
 function authorityFile({ caData, caFile }: Cluster): Pick<ClusterConnection, 'caFile'> {
   return caFile === undefined || caData !== undefined ? {} : { caFile };
 }
@@ -129,7 +129,7 @@ function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }
 
-/** The proxy that the environment names for a server, if any (Go's `httpproxy.FromEnvironment`). */
+/** The proxy for a server according to the environment, if any (Go's `httpproxy.FromEnvironment`). */
 export function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const proxy = variable(env, 'HTTPS_PROXY');
   const target = URL.canParse(server) ? new URL(server) : undefined;
@@ -157,7 +157,7 @@ function isExcepted({ hostname, port }: URL, exception: string): boolean {
   return (ofPort ?? portOf(port)) === portOf(port) && isWithin(hostname, host);
 }
 
-/** A URL leaves the port of its scheme out. */
+/** A URL omits the default port of its scheme. */
 function portOf(port: string): string {
   return port === '' ? '443' : port;
 }
@@ -166,7 +166,7 @@ function isWithin(hostname: string, domain: string): boolean {
   return hostname === domain || hostname.endsWith(domain.startsWith('.') ? domain : `.${domain}`);
 }
 
-/** Families by what `isIP` says, with the longest prefix of each. */
+/** Families by the result of `isIP`, with the longest prefix of each. */
 const FAMILIES: ReadonlyMap<number, readonly ['ipv4' | 'ipv6', number]> = new Map([
   [4, ['ipv4', 32]],
   [6, ['ipv6', 128]],

@@ -36,7 +36,10 @@ export interface ListOptions extends CallOptions {
   readonly labelSelector?: string;
   readonly limit?: number;
   readonly continueToken?: string;
-  /** `0`: what the API server has at hand; without, it waits until that is current, which takes up to 0.1 s. */
+  /**
+   * `0` reads from the API server's cache. Without it, the server waits until the cache is current, which takes up to
+   * 0.1 s.
+   */
   readonly resourceVersion?: '0';
 }
 
@@ -58,7 +61,7 @@ const PATCH_CONTENT_TYPES = {
   strategic: 'application/strategic-merge-patch+json',
 } as const;
 
-/** Reads one object as it is in storage. */
+/** Reads one object from storage. */
 export async function getObject(
   client: KubeClient,
   address: ObjectAddress,
@@ -67,7 +70,7 @@ export async function getObject(
   return asObject(await client.request({ ...options, path: resourcePath(address.resource, address) }));
 }
 
-/** Reads one page of a collection; a large one belongs into a reflector. */
+/** Reads one page of a collection; use a reflector for large ones. */
 export async function listObjects(
   client: KubeClient,
   collection: CollectionAddress,
@@ -80,7 +83,7 @@ export async function listObjects(
   );
 }
 
-/** Creates an object; `metadata.generateName` gets its name from the server. */
+/** Creates an object; with `metadata.generateName` the server chooses the name. */
 export async function createObject(
   client: KubeClient,
   collection: CollectionAddress,
@@ -91,7 +94,7 @@ export async function createObject(
   return asObject(await client.request({ ...writing(options), method: 'POST', path, body: object }));
 }
 
-/** Replaces an object whole. A `metadata.resourceVersion` in it makes the write conditional. */
+/** Replaces a whole object. A `metadata.resourceVersion` in it makes the write conditional. */
 export async function replaceObject(
   client: KubeClient,
   address: ObjectAddress,
@@ -102,7 +105,7 @@ export async function replaceObject(
   return asObject(await client.request({ ...writing(options), method: 'PUT', path, body: object }));
 }
 
-/** Changes an object in place; fields that the patch does not name stay whatever they are. */
+/** Patches an object; fields that the patch does not name are unchanged. */
 export async function patchObject(
   client: KubeClient,
   address: ObjectAddress,
@@ -119,7 +122,7 @@ export async function patchObject(
   return asObject(await client.request(request));
 }
 
-/** Deletes an object. Pods are refused here: they leave through the Eviction API alone. */
+/** Deletes an object. Pods are rejected here: they are removed only through the Eviction API. */
 export async function deleteObject(
   client: KubeClient,
   address: ObjectAddress,
@@ -133,7 +136,7 @@ export async function deleteObject(
 }
 
 function podsAreEvicted(name: string): Failure {
-  return { kind: 'invalid', message: `will not delete pod "${name}": pods are removed by eviction only` };
+  return { kind: 'invalid', message: `cannot delete pod "${name}": pods are removed only by eviction` };
 }
 
 function writing(options: WriteOptions) {
@@ -147,7 +150,7 @@ function call(signal: AbortSignal | undefined, timeoutMs: number | undefined): C
 
 function asObject(outcome: Outcome<unknown>): Outcome<KubeObject> {
   if (outcome.kind !== 'ok') return outcome;
-  // A binding answers with a Status, which has metadata without a name.
+  // A binding is answered with a Status, which has metadata without a name.
   if (isRecord(outcome.object) && isRecord(outcome.object['metadata'])) {
     return { ...outcome, object: outcome.object as KubeObject };
   }

@@ -1,4 +1,4 @@
-/** What a request to the API server came to. Expected refusals are values, so that callers must look at them. */
+/** The outcome of a request to the API server. Expected failures are values, so that callers must handle them. */
 export type Outcome<T> = Success<T> | Failure;
 
 export interface Success<T> {
@@ -9,12 +9,12 @@ export interface Success<T> {
 }
 
 /**
- * `unreachable`, `timeout` and `serverError` leave open whether a write took effect: read again before repeating it.
- * `gone` means that a resourceVersion or continue token is too old.
+ * `unreachable`, `timeout` and `serverError` leave open whether a write took effect: read again before a retry. `gone`
+ * means that a resourceVersion or continue token is too old.
  */
 export interface Failure {
   readonly kind: FailureKind;
-  /** HTTP status, absent where no answer arrived. */
+  /** HTTP status; absent without a response. */
   readonly status?: number;
   readonly message: string;
   readonly retryAfterSeconds?: number;
@@ -40,7 +40,7 @@ export type FailureKind =
   | 'unreachable'
   | 'timeout';
 
-/** `details` of a Kubernetes Status, as far as decisions read it. */
+/** The parts of `details` in a Kubernetes Status that decisions read. */
 export interface StatusDetails {
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | undefined;
@@ -52,7 +52,7 @@ export interface StatusCause {
   readonly field: string;
 }
 
-/** Reads a refusal: `body` is the parsed Status object where the server sent one, else any text. */
+/** Decodes a failure: `body` is the parsed Status if the server sent one, otherwise text. */
 export function failureOf(status: number, body: unknown, retryAfterHeader?: string): Failure {
   const answer = asRecord(body);
   const details = statusDetails(answer['details']);
@@ -92,7 +92,7 @@ function statusCause(raw: unknown): StatusCause {
   return { reason: text(cause['reason']), message: text(cause['message']), field: text(cause['field']) };
 }
 
-/** `Retry-After` may also be an HTTP date; Kubernetes never sends one, so that counts as absent. */
+/** `Retry-After` may also be an HTTP date; Kubernetes never sends one, so it counts as absent. */
 function wholeSeconds(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
 }

@@ -5,7 +5,7 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
 import type { ClusterConnection } from './connection.ts';
 
-/** A request to the API server. `body` is sent as JSON, or as it is when it is bytes. */
+/** A request to the API server. `body` is sent as JSON, or unchanged if it is bytes. */
 export interface KubeRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
@@ -15,21 +15,21 @@ export interface KubeRequest {
   readonly contentType?: string;
   readonly accept?: string;
   readonly signal?: AbortSignal;
-  /** For the whole answer, or for a stream until its first byte may come. */
+  /** For the whole response, or for a stream until its first byte. */
   readonly timeoutMs?: number;
 }
 
 /** One HTTP exchange at a time, on kept-alive connections. */
 export interface Transport {
-  /** Resolves with the answer's head; rejects when none comes. */
+  /** Resolves with the head of the response; rejects if there is none. */
   send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** kube-apiserver closes idle connections after 90 s; being earlier avoids writing into a closing one. */
+/** kube-apiserver closes idle connections after 90 s; closing earlier avoids writing to a closing one. */
 const IDLE_MS = 60_000;
 
-/** The transport to one server. Throws when the address is no URL, or plain http that leaves this machine. */
+/** The transport to one server. Throws if the address is not a URL, or is plain http to another machine. */
 export function createTransport(
   connection: ClusterConnection,
   userAgent: string,
@@ -54,19 +54,19 @@ export function createTransport(
 }
 
 function serverUrl(server: string): URL {
-  if (!URL.canParse(server)) throw new Error(`unusable API server address "${server}": expected https://host:port`);
+  if (!URL.canParse(server)) throw new Error(`cannot use API server address "${server}": expected https://host:port`);
   const url = new URL(server);
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url;
-  throw new Error(`unusable API server address "${server}": expected https, or http on this machine only`);
+  throw new Error(`cannot use API server address "${server}": expected https, or http on this machine only`);
 }
 
-/** The CA of new connections; that of a file is followed, as the cluster renews it while the process runs. */
+/** The CA for new connections. A CA file is followed, because the cluster renews it while the process runs. */
 function authorityOf({ ca, caFile }: ClusterConnection, follower: FileFollower): () => string | undefined {
   return ca === undefined || caFile === undefined ? () => ca : followCertificates(caFile, follower, ca);
 }
 
-/** Without the CA, which each request brings: options of the agent would override it. */
+/** Without the CA, which is set per request: options of the agent would override it. */
 function secureAgent(connection: ClusterConnection): https.Agent {
   return new https.Agent({
     keepAlive: true,
@@ -120,7 +120,10 @@ function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, str
   return { 'content-type': request.contentType ?? 'application/json', 'content-length': String(body.length) };
 }
 
-/** A read that hits connections which the server just closed is repeated until it has a new one; a write never is. */
+/**
+ * A read that hits connections which the server has just closed is retried until it gets a new one; a write is never
+ * retried.
+ */
 async function exchange(start: () => ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   const request = start();
   try {

@@ -34,7 +34,7 @@ function namespaceOf(metadata: WireObject): Namespace {
   return { name: readText(metadata, 'name') ?? '', labels: readTextMap(metadata, 'labels') };
 }
 
-/** Reads the wire form of a `v1` Node. Unknown fields are passed over, absent ones are empty. */
+/** Decodes the wire form of a `v1` Node. Unknown fields are ignored, absent ones are empty. */
 export function decodeNode(raw: unknown): Decoded<Node> {
   return decodeObject(raw, (node) => ({
     ...readPart(node, 'metadata', readNodeMetadata),
@@ -63,7 +63,7 @@ function readTaint(taint: WireObject): Taint {
   };
 }
 
-/** As `decodePriorityClass`, with the annotations. */
+/** As `decodePriorityClass`, plus the annotations. */
 export function decodeAnnotatedClass(raw: unknown): Decoded<AnnotatedClass> {
   const decoded = decodePriorityClass(raw);
   if (!decoded.ok) return decoded;
@@ -124,7 +124,7 @@ function readTerm(term: WireObject): ScopeTerm {
   };
 }
 
-/** Reads the wire form of a `policy/v1` PodDisruptionBudget. A budget without status allows no disruption. */
+/** Decodes the wire form of a `policy/v1` PodDisruptionBudget. A budget without status allows no disruption. */
 export function decodeBudget(raw: unknown): Decoded<DisruptionBudget> {
   return decodeObject(raw, (budget) => ({
     ...readPart(budget, 'metadata', readIdentity),
@@ -133,7 +133,7 @@ export function decodeBudget(raw: unknown): Decoded<DisruptionBudget> {
   }));
 }
 
-/** What a `policy/v1` PodDisruptionBudget says itself, and what its controller last found. */
+/** The spec of a `policy/v1` PodDisruptionBudget, and the latest findings of its controller. */
 export function decodeWrittenBudget(
   raw: unknown,
 ): Decoded<WrittenBudget & { readonly namespace: string; readonly name: string }> {

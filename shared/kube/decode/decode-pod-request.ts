@@ -11,9 +11,7 @@ import type { Decoded } from './wire-object.ts';
 const LOWEST_INT32 = -(2 ** 31);
 const HIGHEST_INT32 = 2 ** 31 - 1;
 
-/**
- * Reads a raw pod from a create request. `namespace` is the request's, which counts where the pod names none.
- */
+/** Decodes a raw pod from a create request. `namespace` is the request's and applies if the pod does not name one. */
 export function decodePodRequest(raw: unknown, requester: Requester, namespace: string): Decoded<PodRequest> {
   const decoded = decodePod(raw);
   if (!decoded.ok) return decoded;
@@ -47,14 +45,14 @@ function textOr(absent: string, value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : absent;
 }
 
-/** JSON has no negative zero to a Kubernetes client, and larger numbers lose their last digits when parsed. */
+/** A Kubernetes client has no negative zero in JSON, and larger numbers lose their last digits when parsed. */
 function isInt32(value: number): boolean {
   return value >= LOWEST_INT32 && value <= HIGHEST_INT32 && !Object.is(value, -0);
 }
 
 /**
- * managedFields lists the class name only if a client sent it; what the Priority plugin fills in has no owner
- *. Without any managedFields nothing is known.
+ * Whether a client named the class. managedFields contains the class name only then: the Priority plugin has no field
+ * manager. Unknown if there are no managedFields.
  */
 function whoNamedTheClass(raw: unknown): PodRequest['classNamedBy'] {
   const entries = fieldOf(fieldOf(raw, 'metadata'), 'managedFields');
@@ -77,19 +75,19 @@ const TEMPLATE_PATHS: Readonly<Record<string, readonly string[]>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** Whether objects of this kind make pods from a template. */
+/** Whether objects of this kind create pods from a template. */
 function hasTemplate(kind: string): boolean {
   return Object.hasOwn(TEMPLATE_PATHS, kind);
 }
 
-/** The raw pod template of a raw workload; `undefined` where it has none. */
+/** The raw pod template of a raw workload; `undefined` if it has none. */
 export function rawTemplate(workload: unknown): unknown {
   const kind = fieldOf(workload, 'kind');
   const path = typeof kind === 'string' && hasTemplate(kind) ? TEMPLATE_PATHS[kind] : undefined;
   return path?.reduce<unknown>((node, key) => fieldOf(node, key), workload);
 }
 
-/** Reads the template of a raw workload as the pod that a controller would create; `undefined` where it has none. */
+/** Decodes the template of a raw workload as the pod that a controller would create; `undefined` if it has none. */
 export function decodeTemplate(
   workload: unknown,
   requester: Requester,
@@ -105,11 +103,11 @@ export function decodeTemplate(
   const decoded = decodePodRequest(pod, requester, namespace);
   if (!decoded.ok) return decoded;
   const kind = String(fieldOf(workload, 'kind'));
-  // A template has no default filled in: whatever it names, a person named.
+  // The API server fills no defaults into a template: a user named everything in it.
   return { ok: true, value: { ...decoded.value, classNamedBy: 'person', ownerKind: OWNERS_BETWEEN[kind] ?? kind } };
 }
 
-/** Kinds whose pods another object of theirs owns. */
+/** Kinds that own pods through another object of theirs. */
 export const OWNERS_BETWEEN: Readonly<Record<string, string>> = { Deployment: 'ReplicaSet', CronJob: 'Job' };
 
 function nameOf(workload: unknown): string {

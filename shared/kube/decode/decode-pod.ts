@@ -35,14 +35,16 @@ const NO_PORTS: Container['ports'] = [];
 const BARE_POD: Pod = readPod(EMPTY);
 
 /**
- * Reads the wire form of a `v1` Pod. Unknown fields are passed over, absent ones are `undefined` or empty. No text is too
+ * Decodes the wire form of a `v1` Pod. Unknown fields are ignored, absent ones are `undefined` or empty. No text is too
  * long: the API server stores owners, reasons and amounts of any length, and such a pod must stay readable.
  */
 export function decodePod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, readPod);
 }
 
-/** As `decodePod`, but reads only what quotas charge: the rest is empty, and cannot make a pod unreadable. */
+/**
+ * As `decodePod`, but reads only the fields that quotas charge. The others are empty and cannot make a pod unreadable.
+ */
 export function decodeChargedPod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, (object) => ({
     ...BARE_POD,

@@ -22,7 +22,7 @@ const NO_AFFINITY: Affinity = {
   preferredNodeTerms: [],
 };
 
-/** Reads what a `v1` PodSpec says about where the pod may run. */
+/** Decodes the parts of a `v1` PodSpec that restrict where the pod may run. */
 export function readScheduling(spec: WireObject): SchedulingRules {
   return {
     nodeSelector: readTextMap(spec, 'nodeSelector'),

@@ -9,12 +9,12 @@ import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
 import { decodeChargedPod } from './decode-pod.ts';
 import { decodeObject, readClippedText, readInt32, type WireObject } from './wire-object.ts';
 
-/** Above every limit. The API server stores amounts of thousands of digits, and each sum with one would be as long. */
+/** Above every limit. The API server stores amounts of thousands of digits, and every sum with one would be as long. */
 const LARGEST_AMOUNT: Quantity = { ...quantityFromInteger(1, 'DecimalSI'), exponent: 24 };
 
 /**
- * What quotas need to know of a stored pod, and nothing else of it. What cannot be read of that is left open, so that
- * the counter can charge the most for it. Throws where the object has no UID or no decimal resourceVersion.
+ * The facts about a stored pod that quotas need. Facts that cannot be decoded stay open, so that the counter can charge
+ * the maximum for them. Throws if the object has no UID or no decimal resourceVersion.
  */
 export function decodeSeenPod(raw: KubeObject): SeenPod {
   const { uid, namespace = '', name = '', resourceVersion, generation } = raw.metadata;
@@ -44,7 +44,7 @@ function capped(amounts: Amounts): Amounts {
   return new Map(Array.from(amounts, ([name, amount]) => [name, isTooLarge(amount) ? LARGEST_AMOUNT : amount]));
 }
 
-/** What the first bytes of a pod say. */
+/** The fields in the first bytes of a pod. */
 interface PodHead {
   readonly namespace: string;
   readonly uid: string;
@@ -57,9 +57,9 @@ const HEAD =
   /^(?:\{"type":"(?:ADDED|MODIFIED|DELETED)","object":)?\{(?:"kind":"Pod","apiVersion":"v1",)?"metadata":\{"name":"[^"\\]*",(?:"generateName":"[^"\\]*",)?"namespace":"([^"\\]*)","uid":"([^"\\]*)","resourceVersion":"([^"\\]*)"/;
 
 /**
- * Reads from the first bytes of an item of a list, or of a line of a watch, which pod it is, so that most pods of a
- * cluster need not be parsed. kube-apiserver always writes these fields first and in this order; for bytes that begin
- * otherwise the answer is `undefined`, and they have to be parsed.
+ * Identifies a pod by the first bytes of a list item or a watch line, so that most pods of a cluster need not be
+ * parsed. kube-apiserver always writes these fields first and in this order. `undefined` for bytes with another
+ * beginning, which have to be parsed.
  */
 export function peekPod(json: Buffer): PodHead | undefined {
   const [, namespace, uid, resourceVersion] = HEAD.exec(json.toString('latin1', 0, HEAD_BYTES)) ?? [];
@@ -67,7 +67,7 @@ export function peekPod(json: Buffer): PodHead | undefined {
   return { namespace, uid, resourceVersion };
 }
 
-/** As `peekPod`, of a pod in protocol buffers: everything but its metadata is passed over. Throws UnreadableMessageError. */
+/** As `peekPod` for a pod in protocol buffers: reads only its metadata. Throws UnreadableMessageError. */
 export function peekPodMessage(message: Buffer): PodHead | undefined {
   const { metadata } = decodeMessage(OBJECT_HEAD, message);
   const { namespace, uid, resourceVersion } = isRecord(metadata) ? metadata : {};

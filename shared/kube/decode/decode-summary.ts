@@ -24,19 +24,19 @@ import {
   type WireObject,
 } from './wire-object.ts';
 
-/** One answer of the kubelet's `/stats/summary`, as far as decisions use it. */
+/** One response of the kubelet's `/stats/summary`, limited to the fields that decisions use. */
 export interface Summary {
   readonly readings: NodeReadings;
   readonly pods: readonly PodUsage[];
 }
 
 const NO_FILESYSTEM: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
-/** The control group that holds all pods. */
+/** The cgroup that holds all pods. */
 const CONTAINER_OF_PODS = 'pods';
-/** Go prints a time that was never set as the first second of year 1. */
+/** Go prints a zero time as the first second of year 1. */
 const UNSET = Date.parse('0001-01-01T00:00:00Z');
 
-/** Reads the wire form of `Summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`); what is absent stays absent. */
+/** Decodes the wire form of `Summary` (`k8s.io/kubelet/pkg/apis/stats/v1alpha1`). Absent fields stay absent. */
 export function decodeSummary(raw: unknown): Decoded<Summary> {
   return decodeObject(raw, (summary) => ({
     readings: readPart(summary, 'node', readNode),

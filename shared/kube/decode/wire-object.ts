@@ -5,13 +5,13 @@ import { type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 
 /**
- * A wire object as a domain value, or the first field that could not be read (`spec.containers[0].resources.limits.cpu`,
- * empty for the object itself) and why.
+ * A wire object as a domain value, or the first field that cannot be decoded
+ * (`spec.containers[0].resources.limits.cpu`, empty for the object itself) and why.
  */
 export type Decoded<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly field: string; readonly message: string };
 
-/** Parses a text; the error says where it is no JSON. */
+/** Parses JSON; the error says where the text is invalid. */
 export function parseJson(text: string): Decoded<unknown> {
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
@@ -26,7 +26,7 @@ export function parseJson(text: string): Decoded<unknown> {
 
 const MAX_PARSER_MESSAGE = 200;
 
-/** A JSON object whose fields are read one by one; null is absence, as for the API server. */
+/** A JSON object whose fields are read one by one. As in the API server, null means absent. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
 /** Thrown by the readers below and turned into a value by `decodeObject`; the path grows on the way up. */
@@ -39,9 +39,9 @@ class FieldFault extends Error {
   }
 }
 
-/** No name, class, UID, quantity or key of Kubernetes is longer. */
+/** Longer than any name, class, UID, quantity or key of Kubernetes. */
 const MAX_TEXT_LENGTH = 4_096;
-/** Of what a fault repeats from the object. */
+/** The maximum text that an error message repeats from the object. */
 const MAX_FAULT = 500;
 
 const NO_FIELDS: WireObject = {};
@@ -54,12 +54,12 @@ const QUANTITY_FAULTS: Readonly<Record<QuantityError, string>> = {
   numeric: 'expected a number before the suffix',
 };
 
-/** Refuses a field whose value has the right type and makes no sense. */
+/** Rejects a field whose value has the right type but makes no sense. */
 export function refuseField(key: string, message: string): never {
   throw new FieldFault(key, message);
 }
 
-/** Reads an object with `read`; whatever it finds wrong becomes the answer. */
+/** Decodes an object with `read`; the first error becomes the result. */
 export function decodeObject<T>(raw: unknown, read: (object: WireObject) => T): Decoded<T> {
   if (!isRecord(raw)) return { ok: false, field: '', message: 'expected an object' };
   try {
@@ -70,33 +70,33 @@ export function decodeObject<T>(raw: unknown, read: (object: WireObject) => T): 
   }
 }
 
-/** The text of a field; empty counts as absent, as for Go strings. What is too long for a name is refused. */
+/** The text of a field; empty counts as absent, as for Go strings. A text too long for a name is rejected. */
 export function readText(object: WireObject, key: string): string | undefined {
   const text = readPointerText(object, key);
   return text === '' ? undefined : text;
 }
 
 /**
- * The text of a field, only its first 4,096 characters: for what the API server stores at any length, such as the name
- * of an owner. Empty counts as absent.
+ * The first 4,096 characters of a text field that the API server stores at any length, such as the name of an owner.
+ * Empty counts as absent.
  */
 export function readClippedText(object: WireObject, key: string): string | undefined {
   const text = readClippedPointerText(object, key);
   return text === '' ? undefined : text;
 }
 
-/** As `readClippedText`, where empty and absent differ. */
+/** As `readClippedText`, but distinguishes empty from absent. */
 export function readClippedPointerText(object: WireObject, key: string): string | undefined {
   const text = readAnyText(object, key);
   return text !== undefined && text.length > MAX_TEXT_LENGTH ? copyOf(text.slice(0, MAX_TEXT_LENGTH)) : text;
 }
 
-/** A text of its own: a part of a text keeps all of it alive. */
+/** A copy: a slice of a text keeps the whole text alive. */
 export function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** The text of a field where empty and absent differ. */
+/** The text of a field, distinguishing empty from absent. */
 export function readPointerText(object: WireObject, key: string): string | undefined {
   const value = readAnyText(object, key);
   if (value !== undefined && value.length > MAX_TEXT_LENGTH)
@@ -142,7 +142,7 @@ export function readInt32(object: WireObject, key: string): number | undefined {
   return value;
 }
 
-/** A yes or no; absent is no. */
+/** A boolean; absent means false. */
 export function readBoolean(object: WireObject, key: string): boolean {
   const value = object[key] ?? false;
   if (typeof value !== 'boolean') throw new FieldFault(key, `expected true or false, got ${describe(value)}`);
@@ -158,30 +158,30 @@ export function readInstant(object: WireObject, key: string): Instant | undefine
   return instant;
 }
 
-/** An object inside; `read` sees its fields. */
+/** A nested object; `read` gets its fields. */
 export function readObject<T>(object: WireObject, key: string, read: (inner: WireObject) => T): T | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   return readInside(value, key, read);
 }
 
-/** As `readObject`, where an absent object is read as one without fields. */
+/** As `readObject`, but an absent object is read as one without fields. */
 export function readPart<T>(object: WireObject, key: string, read: (inner: WireObject) => T): T {
   return readObject(object, key, read) ?? read(NO_FIELDS);
 }
 
-/** A list of objects; absent is empty. */
+/** A list of objects; empty if absent. */
 export function readList<T>(object: WireObject, key: string, read: (item: WireObject) => T): readonly T[] {
   const items = listOf(object, key);
   return items.length === 0 ? NO_ITEMS : items.map((item, index) => readInside(item, key, read, index));
 }
 
-/** `namespace` and `name` of metadata; empty where absent. */
+/** `namespace` and `name` of metadata; empty if absent. */
 export function readIdentity(metadata: WireObject): { readonly namespace: string; readonly name: string } {
   return { namespace: readText(metadata, 'namespace') ?? '', name: readText(metadata, 'name') ?? '' };
 }
 
-/** A list of texts; absent is empty. */
+/** A list of texts; empty if absent. */
 export function readTexts(object: WireObject, key: string): readonly string[] {
   return listOf(object, key).map((item, index) => {
     if (typeof item !== 'string') throw new FieldFault(`${key}[${index}]`, `expected a text, got ${describe(item)}`);
@@ -189,7 +189,7 @@ export function readTexts(object: WireObject, key: string): readonly string[] {
   });
 }
 
-/** Names with texts, such as labels; absent is empty. */
+/** A map of texts, such as labels; empty if absent. */
 export function readTextMap(object: WireObject, key: string): ReadonlyMap<string, string> {
   const value = object[key];
   if (value === undefined || value === null) return NO_TEXTS;
@@ -227,7 +227,7 @@ export function parseWireQuantity(text: string): ReturnType<typeof parseQuantity
 
 const SPACE = 0x20;
 const LAST_ASCII = 0x7f;
-/** What stands unescaped in JSON and counts as white space in Go; JSON escapes are not decoded, so the rest stays. */
+/** White space in Go that JSON allows unescaped. JSON escapes are not decoded, so the rest stays. */
 const WHITE_SPACE =
   '\u0020\u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000';
 
@@ -239,7 +239,7 @@ function trimWhiteSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Looked up only beyond ASCII: a text may be megabytes of spaces. */
+/** Used only beyond ASCII: a text may be megabytes of spaces. */
 function isWhiteSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code === SPACE || (code > LAST_ASCII && WHITE_SPACE.includes(text.charAt(at)));
@@ -251,7 +251,7 @@ function listOf(object: WireObject, key: string): readonly unknown[] {
   return value;
 }
 
-/** The path is made only for a fault: lists may be long. */
+/** Builds the path only for an error, because lists may be long. */
 function readInside<T>(value: unknown, key: string, read: (inner: WireObject) => T, index?: number): T {
   if (!isRecord(value)) throw new FieldFault(pathOf(key, index), `expected an object, got ${describe(value)}`);
   try {

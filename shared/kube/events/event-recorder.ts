@@ -12,23 +12,23 @@ import { microTime } from '#shared/kube/kube-object.ts';
 export interface EventRecorderOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /** `plimsoll.dev/agent` …: becomes `reportingController`. */
   readonly component: string;
-  /** The node or pod that reports. */
+  /** The reporting node or pod. */
   readonly instance: string;
   readonly metrics?: Metrics;
-  /** Reasons that the configuration leaves out. */
+  /** Reasons that the configuration disables. */
   readonly omit?: readonly string[];
 }
 
-/** Writes Events in the background: nothing waits for them, nothing fails with them. */
+/** Writes Events in the background. Callers neither wait for an Event nor fail with it. */
 export interface EventRecorder {
   record(record: EventRecord): void;
-  /** Resolves when everything recorded so far is written or given up. */
+  /** Resolves when all recorded Events are written or given up. */
   flush(): Promise<void>;
 }
 
 /** client-go's spam filter: 25 at once, then one each 5 minutes, per object. */
 const BUCKET: BucketSize = { burst: 25, refillMs: 300_000 };
-/** A repetition within this time belongs to the series. */
+/** A repetition within this time joins the series. */
 const SERIES_LIFE_MS = 360_000;
 const MAX_WAITING = 1_000;
 const MAX_REMEMBERED = 5_000;
@@ -40,7 +40,7 @@ interface Series {
   lastAt: number;
 }
 
-/** A recorder with series and a rate limit per object, bounded in memory and in requests at once (one). */
+/** A recorder with series and a rate limit per object. It bounds memory, and makes one request at a time. */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { client, clock, log } = options;
   const reporter = { controller: options.component, instance: options.instance };
@@ -58,7 +58,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     else enqueue(event);
   }
 
-  /** Over the limit a repetition is still counted: the next write of its series reports it. */
+  /** Above the limit, a repetition is still counted, and the next write of its series reports it. */
   function hold(event: EventRecord): void {
     const series = seriesByKey.get(seriesKey(event));
     if (series === undefined) drop('rate-limit');
@@ -113,7 +113,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return { record, flush: () => writing };
 }
 
-/** Whether an Event is within the limit for the object that it regards; counts it if so. */
+/** Whether an Event is within the limit of the object that it regards; counts it if so. */
 function createLimit(clock: Pick<EventRecorderOptions['clock'], 'monotonic'>): (event: EventRecord) => boolean {
   const buckets = new Map<string, TokenBucket>();
   return ({ regarding }) => {
@@ -129,7 +129,7 @@ function droppedCounter(metrics: Metrics | undefined): CounterMetric | undefined
   return metrics?.counter('plimsoll_events_dropped_total', 'Events that were not written', ['cause']);
 }
 
-/** What an Event is about, as `regarding` and `related` hold it. */
+/** The subject of an Event, for `regarding` and `related`. */
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -138,7 +138,7 @@ export interface ObjectReference {
   readonly uid?: string;
 }
 
-/** A pod as Events refer to it. */
+/** A pod as the subject of an Event. */
 export function podReference({ namespace, name, uid }: Pick<Pod, 'namespace' | 'name' | 'uid'>): ObjectReference {
   return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
 }
@@ -150,13 +150,13 @@ export interface EventRecord {
   readonly reason: string;
   /** A sentence; cut at 1024 bytes, the API server's limit. */
   readonly note: string;
-  /** What was done or tried, CamelCase. */
+  /** The action done or tried, in CamelCase. */
   readonly action: string;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly related?: ObjectReference;
 }
 
-/** Who reports: `reportingController` and `reportingInstance`. */
+/** The reporter: `reportingController` and `reportingInstance`. */
 export interface EventReporter {
   readonly controller: string;
   readonly instance: string;
@@ -164,18 +164,18 @@ export interface EventReporter {
 
 const MAX_NOTE_BYTES_LENGTH = 1_024;
 
-/** Two records with one key are one happening that repeats: they become a series of one Event. */
+/** Two records with the same key are repetitions: they become a series of one Event. */
 function seriesKey(record: EventRecord): string {
   const { regarding, related, type, reason, note, action } = record;
   return JSON.stringify([referenceKey(regarding), related && referenceKey(related), type, reason, note, action]);
 }
 
-/** Names an object also where it has no UID. */
+/** Identifies an object, even one without a UID. */
 function referenceKey({ kind, namespace, name, uid }: ObjectReference): string {
   return [kind, namespace, name, uid].join('/');
 }
 
-/** The events.k8s.io/v1 Event of a first happening. `id` makes the name unique among the object's events. */
+/** The events.k8s.io/v1 Event for a first occurrence. `id` makes the name unique among the object's Events. */
 function newEvent(record: EventRecord, reporter: EventReporter, nowMs: number, id: string): EventObject {
   const { regarding, related, type, reason, note, action, annotations } = record;
   return {
@@ -206,17 +206,17 @@ export interface EventObject extends Readonly<Record<string, unknown>> {
   };
 }
 
-/** The merge patch that turns an Event into a series, or carries one on. */
+/** The merge patch that turns an Event into a series, or continues one. */
 function seriesPatch(count: number, nowMs: number): object {
   return { series: { count, lastObservedTime: microTime(nowMs) } };
 }
 
-/** Events about cluster-scoped objects live in `default`, as the API server demands. */
+/** Events about cluster-scoped objects are in namespace `default`, as the API server requires. */
 function eventNamespace({ regarding }: EventRecord): string {
   return regarding.namespace ?? 'default';
 }
 
-/** The longest start of a text that fits, never half a character. */
+/** The longest prefix of a text that fits, without splitting a character. */
 function cutAtBytes(text: string, longest: number): string {
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= longest) return text;

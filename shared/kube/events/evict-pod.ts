@@ -6,20 +6,23 @@ import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 export interface EvictionRequest {
   readonly namespace: string;
   readonly name: string;
-  /** The pod that was judged; a successor of the same name is never hit. */
+  /** UID of the pod that the decision is about: a successor with the same name is never evicted. */
   readonly uid: string;
-  /** At least 1; absent: the pod's own. */
+  /** At least 1; if absent, the pod's own. */
   readonly gracePeriodSeconds?: number;
   readonly dryRun?: boolean;
-  /** Of the Eviction itself, for admission and the audit log; the pod never gets them. */
+  /** Annotations of the Eviction itself, for admission and the audit log; the pod does not get them. */
   readonly annotations?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Which limit of our webhook is reached: of the node, of the pod's namespace on it, of the cluster, or of disruptions. */
+/**
+ * Which limit of our webhook is reached: on the node, for the pod's namespace on it, in the cluster, or a
+ * DisruptionLimit.
+ */
 export type LimitScope = 'nodeLimit' | 'namespaceLimit' | 'clusterLimit' | 'disruptionLimit';
 
-/** The causes in the Status of a refusal by our webhook, by what is reached. */
+/** The causes in the Status of a refusal by our webhook, by limit. */
 export const LIMIT_CAUSES: Readonly<Record<LimitScope, string>> = {
   nodeLimit: 'NodeEvictionLimit',
   namespaceLimit: 'NamespaceEvictionLimit',
@@ -28,8 +31,8 @@ export const LIMIT_CAUSES: Readonly<Record<LimitScope, string>> = {
 };
 
 /**
- * What became of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the
- * pod again by UID before anything else. A budget that is spent is not the same as a server that is busy.
+ * The outcome of an eviction. After `serverError`, `unreachable` and `timeout` it may have taken effect: read the pod
+ * again by UID before anything else. An exhausted budget is not the same as a busy server.
  */
 export type EvictionOutcome =
   | { readonly kind: 'evicted' }
@@ -38,7 +41,7 @@ export type EvictionOutcome =
       readonly cause: 'budget' | 'throttled' | LimitScope;
       readonly message: string;
       readonly retryAfterSeconds: number | undefined;
-      /** What the API server says of the budget: its name, and why it does not allow the eviction. */
+      /** What the API server says about the budget: its name, and why it does not allow the eviction. */
       readonly budget?: string;
     }
   | {
@@ -55,18 +58,18 @@ export type EvictionOutcome =
     }
   | { readonly kind: 'serverError'; readonly message: string; readonly status: number | undefined };
 
-/** The API server itself repeats conflicts for 10 s: a wrong UID of a pending pod is refused only then. */
+/** The API server retries conflicts for 10 s: it rejects a wrong UID of a pending pod only then. */
 const TIMEOUT_MS = 15_000;
-/** A replica that is replaced is missed for seconds. */
+/** A replica that is being replaced is unavailable for seconds. */
 const ASK_AGAIN_SECONDS = 2;
 
-/** Asks the API server to evict one pod, by UID and with a grace of at least a second. */
+/** Asks the API server to evict one pod, by UID and with a grace period of at least a second. */
 export async function evictPod(client: KubeClient, eviction: EvictionRequest): Promise<EvictionOutcome> {
   const mistake = mistakeIn(eviction);
   return mistake === undefined ? outcomeOf(await send(client, eviction)) : { kind: 'invalid', message: mistake };
 }
 
-/** Without a UID any pod of that name would go; grace 0 would skip the pod's own ending. */
+/** Without a UID, any pod of that name would be evicted; grace period 0 would skip the pod's own shutdown. */
 function mistakeIn({ uid, name, gracePeriodSeconds: grace }: EvictionRequest): string | undefined {
   if (uid === '') return `cannot evict pod "${name}": the UID of the judged pod is missing`;
   if (grace === undefined || (Number.isInteger(grace) && grace >= 1)) return undefined;
@@ -96,7 +99,7 @@ function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
   switch (kind) {
     case 'tooManyRequests':
       return { kind, cause: throttleCause(outcome), message, retryAfterSeconds, ...budgetIn(outcome) };
-    // The only precondition sent is the UID; conflicts of the server's own making come back as 429.
+    // The UID is the only precondition sent; conflicts inside the API server are answered with 429.
     case 'conflict':
     case 'alreadyExists':
     case 'gone':
@@ -108,7 +111,7 @@ function outcomeOf(outcome: Outcome<unknown>): EvictionOutcome {
   }
 }
 
-/** Where our own webhook does not answer, the API server has not looked at the pod yet: every eviction waits for it. */
+/** Our own webhook did not answer, so the API server has not looked at the pod yet, and no eviction can succeed now. */
 function serverError(failure: Failure): EvictionOutcome {
   const { message, status } = failure;
   if (hasSeveralBudgets(failure)) return { kind: 'severalBudgets', message };
@@ -135,7 +138,7 @@ function throttleCause({ details }: Failure): 'budget' | 'throttled' | LimitScop
   return SCOPES.find((scope) => reasons.includes(LIMIT_CAUSES[scope])) ?? 'throttled';
 }
 
-/** The API server answers 500 here, which must not be taken for a budget that is spent (TR-9). */
+/** The API server answers 500 here. It must not be mistaken for an exhausted budget (TR-9). */
 function hasSeveralBudgets({ status, message }: Failure): boolean {
   return status === 500 && message.startsWith('This pod has more than one PodDisruptionBudget');
 }

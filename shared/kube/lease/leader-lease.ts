@@ -6,20 +6,20 @@ import { type LeaseAttempt, type LeaseCandidate, type CandidateOptions, createCa
 
 interface LeaseOptions
   extends Omit<ClientContext, 'metrics'>, Pick<CandidateOptions, 'name' | 'namespace' | 'identity'> {
-  /** How long others wait for a silent leader. */
+  /** How long other candidates wait for a silent leader. */
   readonly durationMs?: number;
-  /** How long a leader goes on without having renewed; the rest of the duration is its time to stop. */
+  /** How long a leader continues without a renewal; the rest of the duration is its time to stop. */
   readonly renewDeadlineMs?: number;
   readonly retryMs?: number;
-  /** The leader's work. Its signal aborts before another candidate may lead, and it should end then. */
+  /** The leader's work. Its signal aborts before another candidate may lead, and the work should end then. */
   readonly lead: (signal: AbortSignal, term: LeaseTerm) => Promise<void>;
 }
 
-/** One leadership. A leader looks at `isHeld` before each write, and its writes carry the token. */
+/** One term of leadership. A leader checks `isHeld` before each write, and its writes carry the token. */
 export interface LeaseTerm {
-  /** The same for the whole term and never again; compare for equality. */
+  /** Constant during the term and never used again; compare for equality. */
   readonly fencingToken: string;
-  /** By the monotonic clock at this very moment, so right also after the process was frozen. */
+  /** By the monotonic clock now, so it is also correct after the process was frozen. */
   isHeld(): boolean;
 }
 
@@ -28,8 +28,8 @@ const RENEW_DEADLINE_MS = 10_000;
 const RETRY_MS = 2_000;
 
 /**
- * Leads whenever this process holds the lease, until `signal` aborts; then the lease is given back.
- * Never rejects: an API server that is away only means that no leader can be elected.
+ * Leads whenever this process holds the lease, until `signal` aborts; then releases the lease. Never rejects: if the
+ * API server is unavailable, no leader is elected.
  */
 export async function runWithLease(options: LeaseOptions, signal: AbortSignal): Promise<void> {
   const { clock, random, retryMs = RETRY_MS } = options;
@@ -47,7 +47,7 @@ export async function runWithLease(options: LeaseOptions, signal: AbortSignal): 
   }
 }
 
-/** Once for each cause: without the rights, or without the namespace, no replica ever leads. Returns the cause. */
+/** Logs each cause once: without permissions, or without the namespace, no replica ever leads. Returns the cause. */
 function warnOfRefusal(
   { log, name, namespace }: LeaseOptions,
   attempt: LeaseAttempt,
@@ -58,12 +58,12 @@ function warnOfRefusal(
   return reason;
 }
 
-/** An attempt that the end cut short is no refusal. */
+/** An attempt aborted by shutdown is not a refusal. */
 function isOver({ aborted }: AbortSignal): boolean {
   return aborted;
 }
 
-/** The lease is renewed until the work has ended, also while it is stopping: until then no other candidate may begin. */
+/** Renews the lease until the work has ended, even while it is stopping: until then no other candidate may start. */
 async function leadOneTerm(options: LeaseOptions, candidate: LeaseCandidate, signal: AbortSignal): Promise<void> {
   const { log, name: lease } = options;
   const lost = new AbortController();
@@ -86,17 +86,17 @@ async function leadOneTerm(options: LeaseOptions, candidate: LeaseCandidate, sig
   log.info({ lease, fencingToken }, 'Lease ended');
 }
 
-/** Resolves when the lease is lost, may no longer be relied on, or is no longer needed. */
+/** Resolves when the lease is lost, expired or no longer needed. */
 async function keepRenewing(options: LeaseOptions, candidate: LeaseCandidate, ended: AbortSignal): Promise<void> {
   const { clock, retryMs = RETRY_MS } = options;
-  const goesOn = (): boolean => !ended.aborted && candidate.remainingMs() > 0;
-  while (goesOn()) {
+  const shouldRenew = (): boolean => !ended.aborted && candidate.remainingMs() > 0;
+  while (shouldRenew()) {
     await clock.sleep(Math.min(retryMs, candidate.remainingMs()), ended);
-    if (goesOn() && (await candidate.tryRenew()) === 'lost') return;
+    if (shouldRenew() && (await candidate.tryRenew()) === 'lost') return;
   }
 }
 
-/** A holder of Leases that no other process is: a restarted container keeps its host name, and replicas may share one. */
+/** A unique identity of a Lease holder: a restarted container keeps its host name, and replicas may share one. */
 export function newIdentity(): string {
   return `${hostname()}_${randomUUID()}`;
 }

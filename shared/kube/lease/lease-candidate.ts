@@ -7,35 +7,35 @@ import { LEASES } from '#shared/kube/resource.ts';
 export interface CandidateOptions extends Pick<ClientContext, 'client' | 'clock'> {
   readonly name: string;
   readonly namespace: string;
-  /** Unique per process: an earlier life of the same identity is taken over at once. */
+  /** Unique per process. A process with the same identity takes the lease over at once. */
   readonly identity: string;
   readonly durationMs: number;
   readonly renewDeadlineMs: number;
 }
 
-/** How an attempt to get a lease ended; `refused` says why the API server did not even let it be tried. */
+/** How an attempt to get a lease ended; `refused` carries the API server's message. */
 export type LeaseAttempt =
   { readonly kind: 'acquired' | 'held' } | { readonly kind: 'refused'; readonly message: string };
 
-/** One process that wants a lease, and what it last knew of it. */
+/** A process that wants a lease, and the last state of the lease that it saw. */
 export interface LeaseCandidate {
   tryAcquire(signal: AbortSignal): Promise<LeaseAttempt>;
   /** `failed` may be tried again while the lease is held; `lost` is final. */
   tryRenew(): Promise<'renewed' | 'failed' | 'lost'>;
-  /** Gives the lease back, so that no candidate has to wait for it to expire. */
+  /** Releases the lease, so that no candidate has to wait for it to expire. */
   release(): Promise<void>;
-  /** How long the lease may still be relied on, by the monotonic clock at this moment. */
+  /** How long the lease is still valid, by the monotonic clock now. */
   remainingMs(): number;
   fencingToken(): string;
 }
 
-/** A candidate that holds nothing yet. Every write is conditional on the version last read. */
+/** A candidate that does not hold the lease yet. Every write is conditional on the version last read. */
 export function createCandidate(options: CandidateOptions): LeaseCandidate {
   const { client, name, namespace, identity, clock, durationMs, renewDeadlineMs } = options;
   const address = { resource: LEASES, namespace, name };
   let sighting: Sighting | undefined;
   let term: LeaseRecord | undefined;
-  /** When the last successful write was sent: no other candidate's wait began earlier. */
+  /** When the last successful write was sent: no other candidate started to wait earlier. */
   let writtenAt = -Infinity;
   const holding = (): object => held(options);
 
@@ -60,7 +60,10 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
     return isStillOurs(term, await getObject(client, address, { timeoutMs: remainingMs() }));
   }
 
-  /** A renewal whose answer was lost has changed the version: the lease is ours if holder and term still are. */
+  /**
+   * A renewal whose response was lost has changed the version. The lease is still ours if holder and term are
+   * unchanged.
+   */
   function isStillOurs(held: LeaseRecord, found: Outcome<KubeObject>): 'failed' | 'lost' {
     if (found.kind === 'notFound') return 'lost';
     if (found.kind !== 'ok') return 'failed';
@@ -96,7 +99,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
   };
 }
 
-/** Another candidate that was quicker holds it now. */
+/** Another candidate was faster and holds it now. */
 function attempt(outcome: Outcome<KubeObject>): LeaseAttempt {
   if (outcome.kind === 'ok') return { kind: 'acquired' };
   if (outcome.kind === 'conflict' || outcome.kind === 'alreadyExists') return { kind: 'held' };
@@ -112,7 +115,7 @@ function createLease({ client, name, namespace }: CandidateOptions): Write {
   };
 }
 
-/** Refused by the API server if the lease has been changed since. */
+/** The API server rejects the write if the lease has changed since. */
 function patchLease({ client, name, namespace }: CandidateOptions, { resourceVersion }: LeaseRecord): Write {
   const address = { resource: LEASES, namespace, name };
   return (spec, call) =>
@@ -133,23 +136,23 @@ function taken(leaseTransitions: number, clock: CandidateOptions['clock']): obje
 
 /** The part of a coordination.k8s.io/v1 Lease that elects. */
 export interface LeaseRecord {
-  /** Empty: not held. */
+  /** Empty if not held. */
   readonly holder: string;
   readonly durationMs: number;
-  /** Changes of leadership so far. */
+  /** Number of changes of leadership so far. */
   readonly transitions: number;
   readonly uid: string;
-  /** Opaque; makes every write conditional. */
+  /** Opaque; used to make every write conditional. */
   readonly resourceVersion: string;
 }
 
-/** A record and when it last changed, by our own monotonic clock: foreign clocks are not trusted. */
+/** A record, and when it last changed by our own monotonic clock: the clocks of other processes are not trusted. */
 export interface Sighting {
   readonly record: LeaseRecord;
   readonly seenAt: number;
 }
 
-/** Reads a Lease; odd fields count as absent, so that a damaged lease expires instead of blocking for ever. */
+/** Reads a Lease. Invalid fields count as absent, so that a damaged lease expires instead of blocking forever. */
 function leaseRecord(lease: KubeObject, defaultDurationMs: number): LeaseRecord {
   const spec = isRecord(lease['spec']) ? lease['spec'] : {};
   const { holderIdentity, leaseDurationSeconds, leaseTransitions } = spec;
@@ -166,17 +169,23 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The sighting after reading `record`: time counts from when the record last changed. */
+/** The sighting after reading `record`: its time is when the record last changed. */
 function sight(previous: Sighting | undefined, record: LeaseRecord, now: number): Sighting {
   return previous?.record.resourceVersion === record.resourceVersion ? previous : { record, seenAt: now };
 }
 
-/** Whether a candidate may take the lease: it is not held, the candidate held it before a restart, or it was not renewed in time. */
+/**
+ * Whether a candidate may take the lease: no candidate holds it, this candidate held it before a restart, or it was not
+ * renewed in time.
+ */
 function mayAcquire({ record, seenAt }: Sighting, identity: string, now: number): boolean {
   return record.holder === '' || record.holder === identity || now - seenAt >= record.durationMs;
 }
 
-/** Names one term of leadership: equal in all writes of one term, never equal in two, also when the Lease was made anew. */
+/**
+ * Identifies one term of leadership: equal in all writes of a term, and never equal in two, even if the Lease was
+ * created again.
+ */
 function fencingToken({ uid, transitions }: LeaseRecord): string {
   return `${uid}/${transitions}`;
 }

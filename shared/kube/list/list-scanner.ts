@@ -1,15 +1,14 @@
 import { isRecord } from '#shared/kube/kube-object.ts';
 
-/** Thrown for bytes that are no well-formed Kubernetes list, or hold an item larger than the API server may. */
+/** Thrown if the bytes are not a well-formed Kubernetes list, or an item is larger than the API server allows. */
 export class UnreadableListError extends Error {
   override readonly name = 'UnreadableListError';
 }
 
 /**
- * Reads a Kubernetes list item by item from its bytes, so that no text ever holds more than one object:
- * a list of 150 000 pods is longer than the longest string there can be.
- * Hands out the bytes of each item, for readers that decide by them which items to parse. Resolves with the list's own
- * `metadata` once all of it has been seen and proven well-formed.
+ * Reads a Kubernetes list item by item from its bytes, so that no text ever holds more than one object: a list of 150
+ * 000 pods exceeds the maximum string length. Passes on the bytes of each item, so that readers can decide which items
+ * to parse. Resolves with the list's own `metadata` once the whole list has been read and checked.
  */
 export async function scanItems(
   bytes: AsyncIterable<Buffer>,
@@ -21,7 +20,7 @@ export async function scanItems(
   return scan.finish();
 }
 
-/** Parses what `scanItems` hands out; throws UnreadableListError for what is no JSON. */
+/** Parses the items of `scanItems`; throws UnreadableListError if one is not JSON. */
 export function parseItem(json: Buffer): unknown {
   return parse(json.toString('utf8'));
 }
@@ -41,14 +40,14 @@ const IN_ITEMS = 2;
 const PLACEHOLDER = Buffer.from('0');
 
 /**
- * Two regions alternate: an item, handed out as soon as it ends, and the envelope around the items, in which each
- * item is replaced by `0`. Parsing the envelope at the end proves that brackets, commas and keys were right.
+ * Two regions alternate: an item, passed on as soon as it ends, and the envelope around the items, in which `0`
+ * replaces each item. Parsing the envelope at the end proves that brackets, commas and keys were right.
  */
 class ListScan {
   readonly #onItem: (json: Buffer) => void;
   readonly #largestItem: number;
   readonly #envelope: Buffer[] = [];
-  /** Pieces of the region at hand that earlier chunks held. */
+  /** Pieces of the current region from earlier chunks. */
   #held: Buffer[] = [];
   #heldSize = 0;
   #items = 0;
@@ -57,7 +56,7 @@ class ListScan {
   #isEscaped = false;
   #inItems = false;
   #inItem = false;
-  /** Where the region at hand begins in the current chunk. */
+  /** Where the current region starts in the current chunk. */
   #start = 0;
 
   constructor(onItem: (json: Buffer) => void, largestItem: number) {
@@ -77,7 +76,7 @@ class ListScan {
   finish(): Readonly<Record<string, unknown>> {
     this.#endEnvelope();
     const list = parse(Buffer.concat(this.#envelope).toString('utf8'));
-    // An empty list made by Go may say `null`.
+    // Go may encode an empty list as `null`.
     const items = isRecord(list) ? (list['items'] ?? []) : undefined;
     const isWhole = Array.isArray(items) && items.length === this.#items && items.every((item) => item === 0);
     if (!isRecord(list) || !isWhole)
@@ -172,7 +171,7 @@ class ListScan {
     return whole;
   }
 
-  /** Copied, so that a comma between two items does not keep a whole chunk alive. */
+  /** A copy, so that a comma between two items does not keep a whole chunk alive. */
   #endEnvelope(): void {
     this.#envelope.push(Buffer.from(this.#take()));
   }

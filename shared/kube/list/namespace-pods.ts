@@ -10,8 +10,8 @@ const PAGE_BYTES = 32 * 1024 * 1024;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 /**
- * All pods of a namespace as limits of disruptions count them: one page and of it one pod is held whole at a time.
- * Rejects when one of them cannot be read.
+ * All pods of a namespace, as disruption limits count them. It holds one page at a time, and in it one whole pod.
+ * Rejects if a pod cannot be decoded.
  */
 export async function readNamespacePods(
   client: KubeClient,
@@ -32,7 +32,7 @@ export async function readNamespacePods(
   return pods;
 }
 
-/** Without what no limit asks about: thousands of pods are held at once. */
+/** Drops the fields that no limit uses: thousands of pods are held at once. */
 function slim(json: Buffer): Pod {
   const decoded = decodePod(parseItem(json));
   if (!decoded.ok) throw new Error(`${decoded.field}: ${decoded.message}`);

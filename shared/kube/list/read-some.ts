@@ -13,27 +13,27 @@ export interface SomeOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly continueToken?: string;
-  /** `0`: what the API server has at hand; then `limit` does not apply. */
+  /** `0` reads from the API server's cache; `limit` does not apply then. */
   readonly resourceVersion?: '0';
-  /** Reading stops before more than so many bytes of the page were taken. */
+  /** Reading stops before the page exceeds this size. */
   readonly mostBytes: number;
   readonly timeoutMs: number;
-  /** Ends also the reading of the answer. */
+  /** Also ends reading the response. */
   readonly signal: AbortSignal;
 }
 
-/** What was read of a page. */
+/** The part of a page that was read. */
 interface SomePage<T> {
   readonly kind: 'page';
   readonly items: readonly T[];
   readonly continueToken: string | undefined;
-  /** There was more in this page: its bytes or the time were used up. */
+  /** The page had more items: its size or the time was used up. */
   readonly isCut: boolean;
 }
 
 /**
- * Reads a page of a collection item by item, for readers to whom more would only be nicer: one item is held at a time,
- * and `pick` decides from its JSON what is kept of it. Never rejects; what was picked before the end counts.
+ * Reads a page of a collection item by item, for callers that can do with a part. It holds one item at a time, and
+ * `pick` decides from its JSON what to keep. Never rejects: items picked before an error count.
  */
 export async function readSome<T>(
   client: KubeClient,
@@ -69,21 +69,21 @@ async function* firstBytes(bytes: AsyncIterable<Buffer>, most: number): AsyncGen
   }
 }
 
-/** Some pods, and how many bytes of JSON they took. */
+/** Some pods, and the size of their JSON in bytes. */
 export interface SomePods extends KnownPods {
   readonly bytes: number;
 }
 
-/** One page: a quota that counts thousands of pods is explained without reading them all. */
+/** One page: a quota that counts thousands of pods is explained without reading all of them. */
 const MAX_PODS = 250;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Nearly every pod is smaller by far; larger ones are passed over, so that none crowds out the others. */
+/** Almost every pod is far smaller. Larger ones are skipped, so that none crowds out the others. */
 const LARGEST_POD_BYTES = 64 * 1024;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
 
 /**
- * The first pods of a namespace, where more would only make a sentence better. Never rejects: what cannot be read is not
- * known. Their annotations are left out.
+ * The first pods of a namespace, to make a message more precise. Never rejects: pods that cannot be read are left out,
+ * and so are annotations.
  */
 export async function listSomePods(
   client: KubeClient,
@@ -104,14 +104,14 @@ export async function listSomePods(
   return { pods: page.items, isPartial, bytes: read.bytes };
 }
 
-/** A pod from its JSON, without annotations; `undefined` for one that is very large or cannot be read. */
+/** Decodes a pod from JSON, without annotations; `undefined` if it is very large or cannot be decoded. */
 export function readSmallPod(json: Buffer): Pod | undefined {
   if (json.length > LARGEST_POD_BYTES) return undefined;
   const decoded = decodePod(parseItem(json));
   return decoded.ok ? { ...decoded.value, annotations: NO_TEXTS } : undefined;
 }
 
-/** A label selector as the query parameter `labelSelector` of a list; empty for one that selects everything. */
+/** A label selector as the query parameter `labelSelector` of a list; empty if it selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
   return [...labelsAsRequirements(matchLabels), ...matchExpressions].map(requirementText).join(',');
 }

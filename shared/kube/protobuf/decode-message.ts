@@ -1,25 +1,25 @@
 /**
- * What a field holds. A quantity is a message of one text; a time is a message of seconds, which JSON writes as RFC 3339.
- * Of a message only the fields that are named here are read.
+ * The type of a field. A quantity is a message with one text; a time is a message with seconds, which JSON writes as
+ * RFC 3339. Of a nested message only the listed fields are read.
  */
 type FieldType = 'text' | 'bool' | 'int32' | 'int64' | 'time' | 'quantity' | WireMessage;
 
-/** A field by its name in JSON. */
+/** A field and its name in JSON. */
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
-  /** A list of such values, a map of them with text as keys, or a message whose fields JSON has beside the others. */
+  /** A list of such values, a map with text keys, or a message whose fields are inlined in JSON. */
   readonly many?: 'list' | 'map' | 'inline';
 }
 
-/** The fields of a message by their numbers in the `generated.proto` of Kubernetes. */
+/** The fields of a message by their numbers in Kubernetes' `generated.proto`. */
 export type WireMessage = ReadonlyMap<number, Field>;
 
-/** `{name: value}` as `JSON.parse` makes it. */
+/** `{name: value}` as `JSON.parse` builds it. */
 type Decoded = Record<string, unknown>;
 
 /**
- * The JSON form of a message, as far as `message` names its fields, of the bytes between `from` and `to`. Throws
+ * The JSON form of the message between `from` and `to`, limited to the fields that `message` names. Throws
  * UnreadableMessageError.
  */
 export function decodeMessage(message: WireMessage, bytes: Buffer, from?: number, to?: number): Decoded {
@@ -65,7 +65,7 @@ function textIn({ bytes, start, end }: MessageCursor): string {
   return text;
 }
 
-/** A time beyond the range of Date is kept as a number in text, which no decoder accepts as a time. */
+/** A time beyond the range of Date stays a number in text, which no decoder accepts as a time. */
 function timeIn({ bytes, start, end }: MessageCursor): string {
   const cursor = new MessageCursor(bytes, start, end);
   let seconds = 0;
@@ -85,7 +85,7 @@ function addEntry(map: Decoded, type: FieldType, { bytes, start, end }: MessageC
   map[key] = value;
 }
 
-/** Without a prototype: a key may be any text. */
+/** Without a prototype, because a key may be any text. */
 function mapIn(decoded: Decoded, name: string): Decoded {
   return (decoded[name] ??= Object.create(null)) as Decoded;
 }
@@ -94,7 +94,7 @@ function listIn(decoded: Decoded, name: string): unknown[] {
   return (decoded[name] ??= []) as unknown[];
 }
 
-/** Thrown for bytes that are no message of protocol buffers, or none of the expected shape. */
+/** Thrown if the bytes are not a message in protocol buffers, or do not have the expected shape. */
 export class UnreadableMessageError extends Error {
   override readonly name = 'UnreadableMessageError';
 }
@@ -102,32 +102,32 @@ export class UnreadableMessageError extends Error {
 /** Wire types: https://protobuf.dev/programming-guides/encoding/ */
 const VARINT = 0;
 const FIXED64 = 1;
-/** Text, bytes, and messages in a message. */
+/** Text, bytes, and nested messages. */
 const BYTES = 2;
 const FIXED32 = 5;
 const WIRE_TYPE_BITS = 3;
 const MAX_VARINT_LENGTH = 10;
-/** Each byte of a varint holds seven bits, and says by the eighth whether more follow. */
+/** Each byte of a varint holds seven bits; its eighth bit says whether more bytes follow. */
 const BASE = 0x80;
 const BITS_OF_BYTE = 7;
 const BITS_OF_INT32 = 32;
 
 /**
- * Goes through the fields of a message one by one. What is not asked for costs nothing but its tag: the length of a field
- * stands before it. Throws UnreadableMessageError for bytes that are no message.
+ * Reads the fields of a message one by one. A skipped field costs only its tag, because its length comes first. Throws
+ * UnreadableMessageError if the bytes are not a message.
  */
 export class MessageCursor {
   readonly bytes: Buffer;
   readonly #to: number;
   #at: number;
-  /** Number of the present field. */
+  /** Number of the current field. */
   field = 0;
-  /** Where its text, bytes or message stand; equal for a number. */
+  /** Start and end of its text, bytes or message; equal for a number. */
   start = 0;
   end = 0;
-  /** Its value where it is a varint that is not negative, exact up to 2^53; 0 where it is none. */
+  /** Its value if it is a nonnegative varint, exact up to 2^53; otherwise 0. */
   integer = 0;
-  /** The same as a signed number of 32 bits. */
+  /** The same as a signed 32-bit number. */
   int32 = 0;
 
   constructor(bytes: Buffer, from = 0, to = bytes.length) {
@@ -136,13 +136,13 @@ export class MessageCursor {
     this.#to = to;
   }
 
-  /** Goes to the next field; false behind the last one. */
+  /** Moves to the next field; false after the last one. */
   next(): boolean {
     if (this.#at >= this.#to) return false;
     const tag = this.#varint();
     this.field = tag >>> WIRE_TYPE_BITS;
     this.#enter(tag & 7);
-    if (this.#at > this.#to) throw new UnreadableMessageError('a field ends behind its message');
+    if (this.#at > this.#to) throw new UnreadableMessageError('a field ends after its message');
     return true;
   }
 

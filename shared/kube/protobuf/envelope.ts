@@ -1,21 +1,21 @@
 import { decodeMessage, MessageCursor, UnreadableMessageError } from './decode-message.ts';
 import { STATUS } from './kube-messages.ts';
 
-/** The media type of Kubernetes' own protocol buffers. */
+/** The media type of Kubernetes protocol buffers. */
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
-/** What is asked for where protocol buffers are understood; a server that has none answers in JSON. */
+/** The Accept header of readers of protocol buffers; a server that does not support them answers in JSON. */
 export const PROTOBUF_OR_JSON = `${PROTOBUF}, application/json`;
-/** Stands before every object. */
+/** The prefix of every object. */
 export const MAGIC = Buffer.from('k8s\0');
-/** Of `runtime.Unknown`: the object itself, behind its kind and version. */
+/** Field of `runtime.Unknown`: the object itself, after its kind and version. */
 export const RAW = 2;
 
-/** Whether an answer of this media type is in protocol buffers. */
+/** Whether a response of this media type is in protocol buffers. */
 export function isProtobuf(mediaType: string | undefined): boolean {
   return mediaType?.startsWith(PROTOBUF) === true;
 }
 
-/** The message of an object that stands in its envelope, `runtime.Unknown`. Throws UnreadableMessageError. */
+/** The message of an object inside its envelope, `runtime.Unknown`. Throws UnreadableMessageError. */
 export function openEnvelope(bytes: Buffer): Buffer {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
     throw new UnreadableMessageError('expected an object that begins with "k8s"');
@@ -24,18 +24,18 @@ export function openEnvelope(bytes: Buffer): Buffer {
   throw new UnreadableMessageError('expected an object in its envelope');
 }
 
-/** The JSON form of a Status in its envelope. Throws UnreadableMessageError. */
+/** The JSON form of a Status inside its envelope. Throws UnreadableMessageError. */
 export function decodeStatus(bytes: Buffer): unknown {
   return decodeMessage(STATUS, openEnvelope(bytes));
 }
 
-/** An event of a watch, and the message of the object that it is about. */
+/** An event of a watch, and the message of its object. */
 interface WatchFrame {
   readonly type: string;
   readonly object: Buffer;
 }
 
-/** Of `WatchEvent`: its type, and a `RawExtension` that holds an envelope. */
+/** Fields of `WatchEvent`: its type, and a `RawExtension` that holds an envelope. */
 const TYPE = 1;
 const OBJECT = 2;
 const RAW_OBJECT = 1;

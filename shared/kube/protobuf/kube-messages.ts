@@ -5,20 +5,20 @@ import type { Field, WireMessage } from './decode-message.ts';
  * never change within a version of a kind.
  */
 
-/** Of a container, or of a pod as a whole. */
+/** The resources of a container, or of a pod as a whole. */
 const RESOURCES: WireMessage = new Map<number, Field>([
   [1, { name: 'limits', type: 'quantity', many: 'map' }],
   [2, { name: 'requests', type: 'quantity', many: 'map' }],
 ]);
 
-/** A container, as far as quotas charge it. */
+/** The fields of a container that quotas charge. */
 const CONTAINER: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [8, { name: 'resources', type: RESOURCES }],
   [24, { name: 'restartPolicy', type: 'text' }],
 ]);
 
-/** What a container has been given. */
+/** The resources allocated to a container. */
 export const CONTAINER_STATUS: WireMessage = new Map<number, Field>([
   [1, { name: 'name', type: 'text' }],
   [10, { name: 'allocatedResources', type: 'quantity', many: 'map' }],
@@ -33,7 +33,7 @@ const OBJECT_META: WireMessage = new Map<number, Field>([
   [7, { name: 'generation', type: 'int64' }],
 ]);
 
-/** A pod's spec, as far as quotas charge it. */
+/** The fields of a pod spec that quotas charge. */
 export const CHARGED_SPEC: WireMessage = new Map<number, Field>([
   [2, { name: 'containers', type: CONTAINER, many: 'list' }],
   [20, { name: 'initContainers', type: CONTAINER, many: 'list' }],
@@ -43,7 +43,7 @@ export const CHARGED_SPEC: WireMessage = new Map<number, Field>([
   [40, { name: 'resources', type: RESOURCES }],
 ]);
 
-/** What a pod's status says of the resources that it holds. */
+/** The fields of a pod status that describe its resources. */
 export const CHARGED_STATUS: WireMessage = new Map<number, Field>([
   [1, { name: 'phase', type: 'text' }],
   [8, { name: 'containerStatuses', type: CONTAINER_STATUS, many: 'list' }],
@@ -52,17 +52,17 @@ export const CHARGED_STATUS: WireMessage = new Map<number, Field>([
   [20, { name: 'resources', type: RESOURCES }],
 ]);
 
-/** An object of any kind, as far as it says which one it is. */
+/** An object of any kind: only the fields that identify it. */
 export const OBJECT_HEAD: WireMessage = new Map<number, Field>([[1, { name: 'metadata', type: OBJECT_META }]]);
 
-/** A Pod, as far as quotas charge it. */
+/** The fields of a Pod that quotas charge. */
 export const CHARGED_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: OBJECT_META }],
   [2, { name: 'spec', type: CHARGED_SPEC }],
   [3, { name: 'status', type: CHARGED_STATUS }],
 ]);
 
-/** What a list says of itself. */
+/** The metadata of a list. */
 export const LIST_META: WireMessage = new Map<number, Field>([
   [2, { name: 'resourceVersion', type: 'text' }],
   [3, { name: 'continue', type: 'text' }],
@@ -79,7 +79,7 @@ const STATUS_DETAILS: WireMessage = new Map<number, Field>([
   [5, { name: 'retryAfterSeconds', type: 'int32' }],
 ]);
 
-/** A refusal of the API server. */
+/** A failure Status of the API server. */
 export const STATUS: WireMessage = new Map<number, Field>([
   [3, { name: 'message', type: 'text' }],
   [4, { name: 'reason', type: 'text' }],
@@ -223,7 +223,7 @@ const TERMINATED: WireMessage = new Map<number, Field>([[3, { name: 'reason', ty
 
 const CONTAINER_STATE: WireMessage = new Map<number, Field>([[3, { name: 'terminated', type: TERMINATED }]]);
 
-/** Also why a container ended, for good or the last time, and how often it was started again. */
+/** Also why a container terminated, now or before its last restart, and its restart count. */
 const SCHEDULED_CONTAINER_STATUS: WireMessage = new Map<number, Field>([
   ...CONTAINER_STATUS,
   [2, { name: 'state', type: CONTAINER_STATE }],
@@ -242,7 +242,7 @@ const SCHEDULED_STATUS: WireMessage = new Map<number, Field>([
   [11, { name: 'nominatedNodeName', type: 'text' }],
 ]);
 
-/** What a scheduler reads of a Pod. */
+/** The fields of a Pod that a scheduler reads. */
 export const SCHEDULED_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: new Map([...POD_METADATA, [8, { name: 'creationTimestamp', type: 'time' }]]) }],
   [2, { name: 'spec', type: SCHEDULED_SPEC }],

@@ -13,7 +13,7 @@ const EMPTY_DIR: WireMessage = new Map<number, Field>([
   [2, { name: 'sizeLimit', type: 'quantity' }],
 ]);
 
-/** The sources whose data is on the disk of the node; another one is a volume without a source. */
+/** The sources that use the node's disk; any other one is a volume without a source. */
 const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [1, { name: 'hostPath', type: NOTHING }],
   [2, { name: 'emptyDir', type: EMPTY_DIR }],
@@ -51,7 +51,10 @@ const STATUS: WireMessage = new Map<number, Field>([
   [10, { name: 'initContainerStatuses', type: RUNNING_CONTAINER, many: 'list' }],
 ]);
 
-/** What an agent reads of a Pod: neither environment nor commands, which a tenant may fill with a mebibyte. */
+/**
+ * The fields of a Pod that an agent reads: not the environment and the commands, which a tenant may fill with a
+ * mebibyte.
+ */
 export const NODE_POD: WireMessage = new Map<number, Field>([
   [1, { name: 'metadata', type: POD_METADATA }],
   [2, { name: 'spec', type: SPEC }],

@@ -3,9 +3,9 @@ import { MAGIC, RAW } from './envelope.ts';
 import { LIST_META } from './kube-messages.ts';
 
 /**
- * Reads a Kubernetes list in protocol buffers item by item from its bytes, as `scanItems` reads one in JSON: hands out
- * the message of each item. Resolves with the list's own `metadata` once all of it has been seen. Throws
- * UnreadableMessageError for what is no list, and for an item of more than `largestItem` bytes.
+ * Reads a Kubernetes list in protocol buffers item by item from its bytes, as `scanItems` does for JSON, and passes on
+ * the message of each item. Resolves with the list's own `metadata` at the end of the list. Throws
+ * UnreadableMessageError if the bytes are not a list, or if an item has more than `largestItem` bytes.
  */
 export async function scanProtobufItems(
   bytes: AsyncIterable<Buffer>,
@@ -25,7 +25,7 @@ const CONTINUED = 0x80;
 /** A tag and a length. */
 const MAX_HEAD_BYTES = 20;
 
-/** Of a field whose value is text, bytes or a message, up to where the value begins. */
+/** The head of a field that holds text, bytes or a message: everything before the value. */
 interface FieldHead {
   readonly field: number;
   readonly size: number;
@@ -33,8 +33,8 @@ interface FieldHead {
 }
 
 /**
- * Two messages stand in one another: the envelope, and in its field `RAW` the list. Of a field of the list, and of each
- * other field of the envelope, all bytes are waited for; of `RAW` the head is enough.
+ * Two messages are nested: the envelope, and the list in its field `RAW`. Fields of the list and the other fields of
+ * the envelope are read once all of their bytes have arrived; for `RAW` the head is enough.
  */
 class ListScan {
   readonly #onItem: (message: Buffer) => void;
@@ -42,10 +42,10 @@ class ListScan {
   #metadata: Readonly<Record<string, unknown>> = {};
   #held: Buffer[] = [];
   #heldSize = 0;
-  /** So many bytes are needed to go on. */
+  /** The number of bytes needed to continue. */
   #needed = MAGIC.length;
   #hasBegun = false;
-  /** What is left of the list; `undefined` before it. */
+  /** The remaining bytes of the list; `undefined` before it starts. */
   #left: number | undefined;
 
   constructor(onItem: (message: Buffer) => void, largestItem: number) {
@@ -55,7 +55,7 @@ class ListScan {
 
   push(chunk: Buffer): void {
     let rest = chunk;
-    // Of what began in an earlier chunk only as much is copied as it takes to go on.
+    // Copies only as much of the new chunk as the field from an earlier chunk needs.
     while (this.#heldSize > 0 && rest.length > 0) {
       const missing = this.#needed - this.#heldSize;
       this.#hold(rest.subarray(0, missing));
@@ -82,7 +82,7 @@ class ListScan {
     this.#hold(bytes.subarray(this.#read(bytes)));
   }
 
-  /** How many of the bytes are done with. */
+  /** The number of bytes that were consumed. */
   #read(bytes: Buffer): number {
     if (!this.#hasBegun && bytes.length < this.#needed) return 0;
     let at = this.#hasBegun ? 0 : beginOf(bytes);
@@ -113,7 +113,7 @@ class ListScan {
       return;
     }
     this.#left = (this.#left ?? 0) - size - length;
-    if (this.#left < 0) throw new UnreadableMessageError('an item ends behind its list');
+    if (this.#left < 0) throw new UnreadableMessageError('an item ends after its list');
     if (field === METADATA) this.#metadata = decodeMessage(LIST_META, value);
     if (field === ITEM) this.#onItem(value);
   }
@@ -124,7 +124,9 @@ function beginOf(bytes: Buffer): number {
   throw new UnreadableMessageError('expected a list that begins with "k8s"');
 }
 
-/** `undefined` while not all of it is there. Throws where the value has no length: a list and its envelope have none such. */
+/**
+ * `undefined` until the head is complete. Throws if the value has no length: lists and envelopes have no such fields.
+ */
 function readHead(bytes: Buffer, at: number): FieldHead | undefined {
   const tag = readVarint(bytes, at);
   const length = tag && readVarint(bytes, tag.end);

@@ -24,11 +24,11 @@ export interface ListWatchOptions extends Collection {
   readonly metrics?: Metrics;
   /** Objects per page of a list. */
   readonly pageSize?: number;
-  /** `stream` asks for the list as watch events; a server that cannot do that is asked for pages. */
+  /** `stream` requests the list as watch events; if the server does not support that, pages are used. */
   readonly listing?: 'pages' | 'stream';
-  /** Between failures; REFLECTOR_BACKOFF where it is not said. */
+  /** Pauses between failures; REFLECTOR_BACKOFF by default. */
   readonly backoff?: Backoff;
-  /** Whether the copy is needed at this moment: then the server is asked again within a second. */
+  /** Whether the copy is needed now: then the server is asked again within a second. */
   readonly isUrgent?: () => boolean;
 }
 
@@ -39,22 +39,22 @@ export interface ListWatch {
   /** Resolves when the first list is complete. */
   readonly synced: Promise<void>;
   isSynced(): boolean;
-  /** The monotonic time at which the server was last heard, undefined before the first word. */
+  /** The monotonic time of the last contact with the server; undefined before the first. */
   lastContactMs(): number | undefined;
-  /** The resourceVersion up to which every change is in here; empty before the first list. */
+  /** The resourceVersion up to which every change is included; empty before the first list. */
   position(): string;
 }
 
-/** Notes that an object could not be taken in. */
+/** Reports an object that could not be stored. */
 export type ReportError = (error: unknown, what: string) => void;
 
 const never = (): boolean => false;
 const PAGE_SIZE = 500;
-/** A fresh list now and then heals what no watch can show: every 10 to 30 minutes. */
+/** A fresh list from time to time corrects what no watch can show: every 10 to 30 minutes. */
 const SHORTEST_LIST_INTERVAL_MS = 600_000;
 const LIST_INTERVAL_SPREAD_MS = 1_200_000;
 
-/** Reads one kind of objects into the sink that `openSink` opens. Nothing happens before `run`. */
+/** Reads one kind of objects into the sink that `openSink` opens. It does nothing before `run`. */
 export function createListWatch<S extends ObjectSink>(
   options: ListWatchOptions,
   openSink: (report: ReportError) => S,
@@ -62,7 +62,8 @@ export function createListWatch<S extends ObjectSink>(
   const { clock, log, resource } = options;
   const metrics = reflectorMetrics(options.metrics, resourceLabel(resource), clock);
   const sink = openSink((error, what) => {
-    if (metrics.handlerFailed()) log.error({ err: error, resource: resource.plural }, `Reflector goes on: ${what}`);
+    if (metrics.handlerFailed())
+      log.error({ err: error, resource: resource.plural }, `Reflector error, continuing: ${what}`);
   });
   return { listWatch: new SinkListWatch(options, sink, metrics), sink };
 }
@@ -145,24 +146,24 @@ class SinkListWatch implements ListWatch {
     const delayMs = backoffDelay(backoff, plan.failures - 1, random());
     this.#metrics.restarted(ending.kind);
     log.warn({ resource: resource.plural, ending, next, delayMs, retryAfterMs }, 'Reflector lost its stream');
-    await waitForTurn({ delayMs, retryAfterMs, isUrgent }, clock, signal);
+    await waitBeforeRestart({ delayMs, retryAfterMs, isUrgent }, clock, signal);
   }
 }
 
-/** How long to wait before the next list or watch, and what may end that sooner. Milliseconds. */
+/** How long to wait before the next list or watch, and what ends the wait early. Milliseconds. */
 interface ReflectorPause {
   readonly delayMs: number;
-  /** As long as the server asked to be left alone: nothing shortens that. */
+  /** The time that the server asked clients to wait: nothing shortens it. */
   readonly retryAfterMs: number;
-  /** Asked every second; true ends the pause. */
+  /** Checked every second; true ends the pause. */
   readonly isUrgent: () => boolean;
 }
 
-/** Even what is urgent asks no oftener than this. */
+/** Even urgent requests are not sent more often than this. */
 const STEP_MS = 1000;
 
-/** Waits until the delay is over, or something is urgent, or the signal aborts. */
-async function waitForTurn(
+/** Waits until the delay is over, the request is urgent, or the signal aborts. */
+async function waitBeforeRestart(
   { delayMs, retryAfterMs, isUrgent }: ReflectorPause,
   clock: Pick<Clock, 'monotonic' | 'sleep'>,
   signal: AbortSignal,
@@ -177,12 +178,12 @@ function leftUntil(until: number, clock: Pick<Clock, 'monotonic'>): number {
   return until - clock.monotonic();
 }
 
-/** How a reflector shows that it lives, and that it struggles. */
+/** Metrics for the progress and the failures of a reflector. */
 export interface ReflectorMetrics {
   began(step: Step): void;
   onActivity(): void;
   restarted(reason: Ending['kind']): void;
-  /** Counts an error of a slimming function or a listener; true when it is time to log one. */
+  /** Counts an error of a slimming function or a listener; true if it should be logged. */
   handlerFailed(): boolean;
 }
 
@@ -191,21 +192,21 @@ const LOG_PERIOD_MS = 60_000;
 
 /** The metrics of one reflector, labelled by resource. */
 export function reflectorMetrics(metrics: Metrics | undefined, resource: string, clock: Clock): ReflectorMetrics {
-  const lists = metrics?.counter('plimsoll_reflector_lists_total', 'Lists begun', ['resource']);
-  const watches = metrics?.counter('plimsoll_reflector_watches_total', 'Watches begun', ['resource']);
+  const lists = metrics?.counter('plimsoll_reflector_lists_total', 'Lists started', ['resource']);
+  const watches = metrics?.counter('plimsoll_reflector_watches_total', 'Watches started', ['resource']);
   const restarts = metrics?.counter(
     'plimsoll_reflector_restarts_total',
-    'Lists and watches that failed and were begun again after a pause',
+    'Lists and watches that failed and were restarted after a pause',
     ['resource', 'reason'],
   );
   const lastEvent = metrics?.gauge(
     'plimsoll_reflector_last_event_timestamp_seconds',
-    'When the API server was last heard',
+    'Time of the last contact with the API server',
     ['resource'],
   );
   const handlerErrors = metrics?.counter(
     'plimsoll_reflector_handler_errors_total',
-    'Objects that could not be taken in and listeners that failed',
+    'Objects that could not be stored and listeners that failed',
     ['resource'],
   );
   const setGauge = atMostEvery(GAUGE_PERIOD_MS, clock);
@@ -223,7 +224,7 @@ export function reflectorMetrics(metrics: Metrics | undefined, resource: string,
   };
 }
 
-/** True at the first call, then at most once per period: a watch brings thousands of events a second. */
+/** True at the first call, then at most once per period: a watch may send thousands of events a second. */
 function atMostEvery(periodMs: number, clock: Clock): () => boolean {
   let lastAt = -Infinity;
   return () => {

@@ -43,18 +43,18 @@ function storeItem(target: Target, bytes: Buffer, format: WireFormat): void {
 
 interface PagesOptions {
   readonly pageSize: PageSize;
-  /** `0` allows the server's cache, `undefined` asks for what storage holds now; all pages show the same moment. */
+  /** `0` allows the server's cache, `undefined` reads from storage; all pages are from the same moment. */
   readonly resourceVersion?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Takes the bytes of an item. */
+/** Receives the bytes of an item. */
 type OnItem = (item: Buffer, format: WireFormat) => void;
 
-/** How reading all pages ended: with the version of the list, or before. */
+/** How reading all pages ended: with the version of the list, or early. */
 export type Pages = { readonly kind: 'read'; readonly resourceVersion: string } | Ending;
 
-/** Reads a collection page by page and item by item, so that one item is held at a time. */
+/** Reads a collection page by page and item by item, holding one item at a time. */
 export async function readPages(
   source: Collection,
   { pageSize, resourceVersion, signal }: PagesOptions,

@@ -9,15 +9,17 @@ import type { Ending, EndedReading, Step } from './reflector-plan.ts';
 import { bytesOf, endingOf, LARGEST_OBJECT_BYTES, openStream, type Target } from './reflector-target.ts';
 
 const SHORT_WATCH_MS = 1_000;
-/** Watches end after 5 to 10 minutes, so that not all of a cluster's come back at once. */
+/** Watches end after 5 to 10 minutes, so that those of a cluster do not all reconnect at once. */
 const SHORTEST_WATCH_SECONDS = 300;
 
-/** Reads changes after `resourceVersion` into the store, until the watch ends, whatever ends it. */
+/** Applies changes after `resourceVersion` to the store until the watch ends for any reason. */
 export function readWatch(target: Target, resourceVersion: string, signal: AbortSignal): Promise<EndedReading> {
   return openWatch(target, { resourceVersion }, 'watch', signal);
 }
 
-/** As `readWatch`, but the whole list comes first, as events (WatchList): the server never builds it as one answer. */
+/**
+ * As `readWatch`, but the whole list comes first, as events (WatchList): the server never builds it as one response.
+ */
 export function readStreamedList(target: Target, signal: AbortSignal): Promise<EndedReading> {
   return openWatch(target, { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }, 'list', signal);
 }
@@ -87,7 +89,7 @@ function eventOfFrame({ shouldSkip, message = OBJECT_HEAD }: Target, frame: Buff
   return watchEventOf({ type, object: decodeMessage(message, object) });
 }
 
-/** Takes in one event; an ending when the watch cannot be followed any further. */
+/** Applies one event; returns an ending if the watch cannot continue. */
 function apply(state: WatchState, event: WatchEvent): Ending | undefined {
   if (event.kind === 'refused' || event.kind === 'unreadable') return event;
   if (event.kind === 'set') state.target.store.set(event.object);
@@ -108,7 +110,7 @@ function advance(state: WatchState, resourceVersion: string): void {
   state.target.onPosition(resourceVersion);
 }
 
-/** One event of a watch. `refused` is the server's own error; anything not understood is `unreadable`. */
+/** One event of a watch. `refused` is the server's own error; events that cannot be decoded are `unreadable`. */
 type WatchEvent =
   | { readonly kind: 'set'; readonly object: KubeObject; readonly resourceVersion: string }
   | { readonly kind: 'removed'; readonly object: KubeObject; readonly resourceVersion: string }
@@ -119,13 +121,13 @@ type WatchEvent =
 
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Reads one line of a watch; never throws. */
+/** Decodes one line of a watch; never throws. */
 export function decodeWatchEvent(line: string): WatchEvent {
   const event = parse(line);
-  return isRecord(event) ? watchEventOf(event) : unreadable('a line that is no JSON object');
+  return isRecord(event) ? watchEventOf(event) : unreadable('a line that is not a JSON object');
 }
 
-/** As `decodeWatchEvent`, of an event that is parsed. */
+/** As `decodeWatchEvent` for a parsed event. */
 function watchEventOf({ type, object }: Readonly<Record<string, unknown>>): WatchEvent {
   switch (type) {
     case 'ADDED':

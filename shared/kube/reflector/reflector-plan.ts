@@ -14,10 +14,10 @@ import type { Clock } from '#shared/runtime/clock.ts';
 
 export type Step = 'list' | 'watch';
 
-/** How a list or a watch came to its end. */
+/** How a list or a watch ended. */
 export type Ending =
   | { readonly kind: 'listed' }
-  /** The server closed the watch; `wasShort` = at once and without a word. */
+  /** The server closed the watch; `wasShort` = at once and without an event. */
   | { readonly kind: 'ended'; readonly wasShort: boolean }
   | { readonly kind: 'broken'; readonly message: string }
   | { readonly kind: 'silent'; readonly message: string }
@@ -26,13 +26,13 @@ export type Ending =
 
 export interface EndedReading {
   readonly ending: Ending;
-  /** What it was at when it ended: a streamed list turns into a watch. */
+  /** What the reflector was doing at the end: a streamed list turns into a watch. */
   readonly during: Step;
-  /** Whether a watch delivered anything usable. */
+  /** Whether a watch delivered any event. */
   readonly hasProgressed: boolean;
 }
 
-/** What to do next, after how many failures in a row, and how long the server asked to be left alone. */
+/** The next step, the number of failures in a row, and how long the server asked clients to wait. */
 export interface Plan {
   readonly step: Step;
   readonly failures: number;
@@ -41,18 +41,22 @@ export interface Plan {
 
 const PATIENCE = 5;
 
-/** Full jitter, so that not all clients reach a restarted API server at once. A client-go reflector waits 30 to 60 s at most. */
+/**
+ * Full jitter, so that not all clients return to a restarted API server at once. A client-go reflector waits 30 to 60 s
+ * at most.
+ */
 export const REFLECTOR_BACKOFF: Backoff = { initialMs: 800, maxMs: 30_000, factor: 2, jitter: 1 };
 
 /**
- * For what must be back within seconds: the pods that an agent evicts from, and the few replicas of the webhook. 7 s is
- * how long a kubelet waits at most between two attempts to renew its lease, so 5,000 agents knock as often as their kubelets.
+ * For watches that must be back within seconds: of the pods that an agent evicts, and in the few replicas of the
+ * webhook. A kubelet waits at most 7 s between attempts to renew its lease, so 5,000 agents retry as often as their
+ * kubelets.
  */
 export const PROMPT_BACKOFF: Backoff = { initialMs: 800, maxMs: 7000, factor: 2, jitter: 0.5 };
 
 /**
- * What follows a list or a watch; `isListDue` asks for a fresh list at the next quiet moment.
- * Only a watch that delivers is recovery: one that breaks after every list must slow down, too.
+ * The step after a list or a watch; `isListDue` asks for a fresh list at the next quiet moment. Only a watch that
+ * delivers counts as recovery: one that breaks after every list must slow down, too.
  */
 export function planAfter(reading: EndedReading, failures: number, isListDue: boolean): Plan {
   const { ending, during, hasProgressed } = reading;
@@ -63,7 +67,7 @@ export function planAfter(reading: EndedReading, failures: number, isListDue: bo
   return { step: isListDue ? 'list' : step, failures: 0, retryAfterMs: 0 };
 }
 
-/** Whether an ending makes the reflector wait before it goes on. */
+/** Whether the reflector waits after this ending. */
 export function isFailure(ending: Ending): boolean {
   return ending.kind === 'ended' ? ending.wasShort : ending.kind !== 'listed';
 }
@@ -88,7 +92,7 @@ function mayPassLater({ kind }: Failure): boolean {
   return kind !== 'gone' && kind !== 'invalid' && kind !== 'notFound' && kind !== 'conflict';
 }
 
-/** A server that keeps answering errors may dislike the version: kube-apiserver answers 500 to one it cannot read. */
+/** A server that keeps failing may not accept the version: kube-apiserver answers 500 to one that it cannot parse. */
 function isStubborn(ending: Ending, failures: number): boolean {
   return ending.kind === 'refused' && ending.failure.kind === 'serverError' && failures >= PATIENCE;
 }
@@ -97,16 +101,16 @@ function retryAfterMs(ending: Ending): number {
   return ending.kind === 'refused' ? (ending.failure.retryAfterSeconds ?? 0) * 1_000 : 0;
 }
 
-/** How many bytes are read per second. Unused bytes are saved, up to `burst`. */
+/** The rate in bytes per second. Unused bytes are saved, up to `burst`. */
 export interface BytePace {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Waits until so many bytes may be read. */
+/** Waits until this number of bytes may be read. */
 export type SpendBytes = (bytes: number) => Promise<void>;
 
-/** The pace of all streams of one reflector. The first bytes, such as a usual list, are read at once. */
+/** The rate limit of all streams of one reflector. The first bytes, such as a list of usual size, are read at once. */
 export function createBytePace({ perSecond, burst }: BytePace, clock: Pick<Clock, 'monotonic' | 'sleep'>): SpendBytes {
   let credit = burst;
   let countedAt = clock.monotonic();
@@ -119,7 +123,7 @@ export function createBytePace({ perSecond, burst }: BytePace, clock: Pick<Clock
   };
 }
 
-/** The same pieces, each after the wait for its bytes; the sender is held back meanwhile. */
+/** The same pieces, each after the wait for its bytes; the sender is throttled meanwhile. */
 export async function* paced(pieces: AsyncIterable<Buffer>, spend: SpendBytes): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     await spend(piece.length);

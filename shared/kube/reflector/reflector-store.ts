@@ -1,23 +1,23 @@
 import { type KubeObject, objectKey } from '#shared/kube/kube-object.ts';
 
-/** What happened to one object; `value` is its last known state when it was deleted. */
+/** A change of one object; `value` is its last known state if it was deleted. */
 export interface Change<T> {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly key: string;
   readonly value: T;
-  /** What was modified; it may be another object of the same name, if a watch missed its deletion. */
+  /** The modified object; it may be another object of the same name, if a watch missed the deletion. */
   readonly previous?: T;
 }
 
 export type ChangeListener<T> = (change: Change<T>) => void;
 
-/** Takes in the objects of one kind as a reflector reads them. None of its functions may throw. */
+/** Receives the objects of one kind as a reflector reads them. None of its functions may throw. */
 export interface ObjectSink {
   readonly set: (raw: KubeObject) => void;
   readonly remove: (raw: KubeObject) => void;
   /**
-   * Begins a replacement by a fresh list: each object set from now on takes its predecessor's place at once, so that
-   * the store is never held twice; the returned function removes what was not set.
+   * Starts a replacement by a fresh list. Each object set from now on replaces its predecessor at once, so that the
+   * store is never held twice; the returned function removes objects that were not set.
    */
   readonly replace: () => () => void;
 }
@@ -27,16 +27,16 @@ interface ReflectorStore<T> extends ObjectSink {
   readonly get: (key: string) => T | undefined;
   readonly values: () => Iterable<T>;
   readonly size: number;
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   readonly onChange: (listener: ChangeListener<T>) => () => void;
 }
 
 export interface StoreOptions<T> {
-  /** Keeps what is needed of an object; `undefined` keeps nothing. */
+  /** Returns the parts of an object to keep; `undefined` keeps nothing. */
   readonly slim: (raw: KubeObject) => T | undefined;
-  /** How many objects of one namespace are kept, those that changed last; all where absent. */
+  /** Maximum objects to keep per namespace, most recently changed first; all if absent. */
   readonly mostOfNamespace?: number | undefined;
-  /** Called when `slim` or a listener throws; the store itself goes on. */
+  /** Called if `slim` or a listener throws; the store itself continues. */
   readonly onError: (error: unknown, what: string) => void;
 }
 
@@ -99,11 +99,11 @@ export function createStore<T>({ slim, mostOfNamespace, onError }: StoreOptions<
   };
 }
 
-/** What a fresh list has not shown yet of what was there before it. */
+/** The keys that were present before a fresh list and that the list has not shown yet. */
 interface UnseenKeys {
-  /** The list, or a change after it, shows this key. */
+  /** The list, or a change after it, contains this key. */
   readonly see: (key: string) => void;
-  /** Begins with these keys; the returned function ends it and removes those that were not seen. */
+  /** Starts with these keys; the returned function ends the list and removes keys that were not seen. */
   readonly begin: (keys: Iterable<string>) => () => void;
 }
 
@@ -123,14 +123,14 @@ export function createUnseenKeys(remove: (key: string) => void): UnseenKeys {
   };
 }
 
-/** Keys of objects by their namespace, each namespace's in the order in which they changed last. */
+/** Keys of objects by namespace, each namespace's in the order of their last change. */
 interface NewestKeys {
-  /** Notes a change; returns the key that its namespace now has too many of. */
+  /** Records a change; returns the key to drop if its namespace now has too many. */
   readonly add: (key: string) => string | undefined;
   readonly remove: (key: string) => void;
 }
 
-/** At most `most` keys of each namespace, so that what one tenant writes takes no room from others. */
+/** At most `most` keys per namespace, so that the objects of one tenant do not displace those of others. */
 function createNewestKeys(most: number): NewestKeys {
   const byNamespace = new Map<string, Set<string>>();
   return {

@@ -19,16 +19,22 @@ export interface Collection {
   readonly namespace?: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Asks for protocol buffers, of which no more is read than this. JSON where it is not given, or the server has none. */
+  /**
+   * Asks for protocol buffers, and decodes only these fields. JSON if absent, or if the server does not support
+   * protocol buffers.
+   */
   readonly message?: WireMessage;
-  /** Asks for the metadata of the objects alone. */
+  /** Asks only for the metadata of the objects. */
   readonly isMetadataOnly?: boolean;
-  /** Called before each piece of a stream is read, with its bytes; a stream is read as fast as it comes where absent. */
+  /**
+   * Called with the size of each piece of a stream before it is read. Without it, a stream is read as fast as it
+   * arrives.
+   */
   readonly spendBytes?: SpendBytes | undefined;
   readonly clock: Clock;
 }
 
-/** What objects are read from. */
+/** The encoding of objects on the wire. */
 export type WireFormat = 'json' | 'protobuf';
 
 /** What a reflector reads, where it stores it, and its callbacks. */
@@ -36,19 +42,22 @@ export interface Target extends Collection {
   readonly pageSize: PageSize;
   readonly random: () => number;
   readonly store: ObjectSink;
-  /** The server said something. */
+  /** The server sent something. */
   readonly onActivity: () => void;
-  /** A list is complete; a watch may begin at its version. */
+  /** A list is complete; a watch may start at this version. */
   readonly onListed: (resourceVersion: string) => void;
-  /** The store now stands at this version. */
+  /** The store is now at this version. */
   readonly onPosition: (resourceVersion: string) => void;
-  /** The resourceVersion of an object that may be passed over, by the look of its first bytes; `undefined` for others. */
+  /**
+   * Returns the resourceVersion of an object that can be skipped, judging by its first bytes; `undefined` for other
+   * objects.
+   */
   readonly shouldSkip?: (bytes: Buffer, format: WireFormat) => string | undefined;
-  /** How long the server shall keep a watch open; some minutes where it is not said. */
+  /** How long the server should keep a watch open; some minutes by default. */
   readonly watchSeconds?: () => number | undefined;
 }
 
-/** The API server refuses objects above 3 MiB; what is several times larger is no object. */
+/** The API server rejects objects above 3 MiB, so anything several times larger is not an object. */
 export const LARGEST_OBJECT_BYTES = 16 * 1024 * 1024;
 
 /** Bookmarks come about every minute, so a longer silence means a dead connection. */
@@ -56,9 +65,9 @@ const MAX_SILENCE_MS = 90_000;
 
 const UNREADABLE = [UnreadableListError, UnreadableMessageError, OversizedLineError];
 
-/** The bytes of a stream, in turns with other work, at the pace of the source, until it ends or falls silent. */
+/** The bytes of a stream until it ends or falls silent, at the rate of the source, yielding to other work. */
 export function bytesOf({ clock, spendBytes }: Collection, stream: ByteStream): AsyncIterable<Buffer> {
-  const bytes = untilSilent(stream, MAX_SILENCE_MS, clock);
+  const bytes = withIdleTimeout(stream, MAX_SILENCE_MS, clock);
   return yielding(spendBytes === undefined ? bytes : paced(bytes, spendBytes), clock);
 }
 
@@ -84,27 +93,27 @@ function acceptFor({ message, isMetadataOnly = false }: Collection, isWatch: boo
   return `application/json;as=${kind};g=meta.k8s.io;v=v1`;
 }
 
-/** What an error while reading means. */
+/** Classifies an error while reading. */
 export function endingOf(error: unknown): Ending {
   const message = errorText(error);
   if (error instanceof SilentStreamError) return { kind: 'silent', message };
   return { kind: UNREADABLE.some((kind) => error instanceof kind) ? 'unreadable' : 'broken', message };
 }
 
-/** How many objects to ask for at once, so that a page has some bytes whatever the objects are like. */
+/** How many objects to request at once, so that pages have about the same size whatever the objects are. */
 export interface PageSize {
   next(): number;
-  /** A page came; also one that was cut off. */
+  /** A page arrived, completely or in part. */
   read(items: number, bytes: number): void;
-  /** A page did not come, or not to its end. */
+  /** A page did not arrive, or was interrupted. */
   failed(): void;
 }
 
-/** An API server builds a page as a whole before it sends it, and gives it up after a minute. */
+/** An API server builds a whole page before it sends it, and gives up after a minute. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const AFTER_FAILURE = 1 / 4;
 
-/** Pages of at most `most` objects, and of at most some MiB once it is known how large objects are. */
+/** Pages of at most `most` objects, and of at most some MiB once the size of objects is known. */
 export function createPageSize(most: number): PageSize {
   let size = most;
   return {
@@ -120,13 +129,15 @@ function bounded(size: number, most: number): number {
   return Math.max(1, Math.min(most, Math.floor(size)));
 }
 
-/** Thrown when a connection stays open but says nothing. */
+/** Thrown if a connection stays open without data. */
 class SilentStreamError extends Error {
   override readonly name = 'SilentStreamError';
 }
 
-/** The bytes of a stream, until it ends or has been silent for `silenceMs`; then it is closed and SilentStreamError thrown. */
-async function* untilSilent(stream: ByteStream, silenceMs: number, clock: Clock): AsyncGenerator<Buffer> {
+/**
+ * The bytes of a stream until it ends. After `silenceMs` without data, closes the stream and throws SilentStreamError.
+ */
+async function* withIdleTimeout(stream: ByteStream, silenceMs: number, clock: Clock): AsyncGenerator<Buffer> {
   const done = new AbortController();
   const state = { lastAt: clock.monotonic(), isSilent: false };
 

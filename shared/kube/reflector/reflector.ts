@@ -4,7 +4,7 @@ import { createListWatch, type ListWatch, type ListWatchOptions } from './list-w
 import { type ChangeListener, createStore, type StoreOptions } from './reflector-store.ts';
 
 export interface ReflectorOptions<T> extends ListWatchOptions, Pick<StoreOptions<T>, 'mostOfNamespace'> {
-  /** Keeps what is needed of an object; `undefined`, or throwing, keeps nothing. */
+  /** Returns the parts of an object to keep; `undefined`, or throwing, keeps nothing. */
   readonly slim: (raw: KubeObject) => T | undefined;
 }
 
@@ -14,11 +14,16 @@ export interface Reflector<T> extends ListWatch {
   get(key: string): T | undefined;
   values(): Iterable<T>;
   readonly size: number;
-  /** Calls back on every change; an error in the listener is logged and has no other effect. Returns how to stop. */
+  /**
+   * Calls back on every change. An error in the listener is logged and has no other effect. Returns a function that
+   * stops it.
+   */
   onChange(listener: ChangeListener<T>): () => void;
 }
 
-/** A reflector on raw JSON, because the client library's informer stops after some errors. Nothing happens before `run`. */
+/**
+ * A reflector on raw JSON, because the client library's informer stops after some errors. It does nothing before `run`.
+ */
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const { listWatch, sink: store } = createListWatch(options, (onError) =>
     createStore({ slim: options.slim, mostOfNamespace: options.mostOfNamespace, onError }),
@@ -48,7 +53,7 @@ export function derived<A extends readonly unknown[], T>(
   return (...args) => (kept ??= { value: compute(...args) }).value;
 }
 
-/** The same decoder, which throws for what cannot be read: a reflector counts and logs what its `slim` throws. */
+/** The same decoder, but it throws on an error: a reflector counts and logs the errors of its `slim`. */
 export function decodeWith<T>(decode: (raw: unknown) => Decoded<T>): (raw: unknown) => T {
   return (raw) => {
     const decoded = decode(raw);

@@ -1,9 +1,9 @@
 const HEAD_BYTES = 4;
 
 /**
- * Cuts the byte stream of a watch into its frames, whatever the chunks are: four bytes of length, most significant first,
- * before each. A last frame that is not whole is dropped. Throws OversizedLineError before more than `largestFrame` bytes
- * are held. `k8s.io/apimachinery/pkg/util/framer`.
+ * Splits the byte stream of a watch into its frames, whatever the chunks are. A length of four bytes, most significant
+ * first, precedes each frame. An incomplete last frame is dropped. Throws OversizedLineError before it holds more than
+ * `largestFrame` bytes. `k8s.io/apimachinery/pkg/util/framer`.
  */
 export async function* splitFrames(bytes: AsyncIterable<Buffer>, largestFrame: number): AsyncGenerator<Buffer> {
   const frames = new FrameSplit(largestFrame);
@@ -15,7 +15,7 @@ export async function* splitFrames(bytes: AsyncIterable<Buffer>, largestFrame: n
 
 class FrameSplit {
   readonly #largestFrame: number;
-  /** What is not handed out yet; joined once a whole frame is there, so that no byte is copied twice. */
+  /** Bytes not passed on yet; joined once a frame is complete, so that no byte is copied twice. */
   #held: Buffer[] = [];
   #heldSize = 0;
   #needed = HEAD_BYTES;
@@ -54,7 +54,7 @@ class FrameSplit {
   }
 }
 
-/** Thrown for a line that is longer than any object the API server may hold. */
+/** Thrown for a line that is longer than any object in the API server. */
 export class OversizedLineError extends Error {
   override readonly name = 'OversizedLineError';
 }
@@ -62,8 +62,8 @@ export class OversizedLineError extends Error {
 const NEWLINE = 0x0a;
 
 /**
- * Cuts a byte stream at its newlines, whatever the chunks are. A last line without newline is an interrupted
- * one and is dropped. Throws OversizedLineError before more than `largestLine` bytes are held.
+ * Splits a byte stream at its newlines, whatever the chunks are. A last line without a newline is incomplete and is
+ * dropped. Throws OversizedLineError before it holds more than `largestLine` bytes.
  */
 export async function* splitLines(bytes: AsyncIterable<Buffer>, largestLine: number): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];

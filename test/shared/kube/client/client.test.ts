@@ -238,7 +238,7 @@ describe('createClient', () => {
   test.each(['', 'nonsense', 'ftp://x', 'http://example.test', 'http://10.0.0.1'])(
     'refuses the address "%s"',
     (server) => {
-      expect(() => createClient({ server }, { userAgent: 't' })).toThrow(`unusable API server address "${server}"`);
+      expect(() => createClient({ server }, { userAgent: 't' })).toThrow(`cannot use API server address "${server}"`);
     },
   );
 });

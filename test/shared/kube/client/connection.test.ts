@@ -63,7 +63,9 @@ describe('environmentConnection', () => {
 
   test('is absent, or complete', () => {
     expect(environmentConnection({})).toBeUndefined();
-    expect(() => environmentConnection({ PLIMSOLL_SERVER: 'https://x' })).toThrow('belong together');
+    expect(() => environmentConnection({ PLIMSOLL_SERVER: 'https://x' })).toThrow(
+      'set PLIMSOLL_SERVER, PLIMSOLL_TOKEN_FILE and PLIMSOLL_CA_FILE together',
+    );
   });
 });
 
@@ -187,7 +189,7 @@ describe('a proxy', () => {
 
   test('that is no URL is refused', async () => {
     const path = write('config', proxied('https://api:6443', 'not a url', 'pem'));
-    await expect(kubeconfigConnection(path)).rejects.toThrow('unusable proxy "not a url"');
+    await expect(kubeconfigConnection(path)).rejects.toThrow('cannot use proxy "not a url"');
   });
 });
 

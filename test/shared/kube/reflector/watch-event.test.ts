@@ -42,9 +42,9 @@ describe('decodeWatchEvent', () => {
   });
 
   test.each<[string, string]>([
-    ['', 'a line that is no JSON object'],
-    ['null', 'a line that is no JSON object'],
-    ['[{}]', 'a line that is no JSON object'],
+    ['', 'a line that is not a JSON object'],
+    ['null', 'a line that is not a JSON object'],
+    ['[{}]', 'a line that is not a JSON object'],
     ['{"type":"FUTURE","object":{}}', 'an event of unknown type FUTURE'],
     ['{"object":{}}', 'an event of unknown type undefined'],
     ['{"type":"ADDED"}', 'an object without metadata.name'],
