@@ -25,7 +25,7 @@ export interface LeafRequest {
 }
 
 const DAY_MS = 86_400_000;
-/** Clocks of replicas and callers may differ by this much. */
+/** The clocks of replicas and callers may differ by this much. */
 const TOLERATED_SKEW_MS = 300_000;
 
 const ID = {
@@ -51,12 +51,12 @@ export function createAuthority({ commonName, days, now }: AuthorityRequest): Ce
   ]);
 }
 
-/** A certificate for a TLS server, signed by the authority. Throws when an address is none. */
+/** A certificate for a TLS server, signed by the authority. Throws if an address is invalid. */
 export function issueServerCertificate(authority: CertificatePair, request: LeafRequest): CertificatePair {
   return issueLeaf(authority, request, ID.serverAuth);
 }
 
-/** A certificate by which a caller proves who it is (its common name), signed by the authority. */
+/** A certificate with which a caller proves its identity (its common name), signed by the authority. */
 export function issueClientCertificate(
   authority: CertificatePair,
   { commonName, days, now }: AuthorityRequest,
@@ -114,9 +114,12 @@ function signCertificate(
   };
 }
 
-/** The validity of a PEM certificate (the first one of a chain), milliseconds since the epoch. Throws when it is none. */
+/**
+ * The validity of a PEM certificate (the first one of a chain), in milliseconds since the epoch. Throws if it is not a
+ * certificate.
+ */
 export function certificateValidity(certPem: string): { readonly notBefore: number; readonly notAfter: number } {
-  // The dates as such are not there in Node.js 20, which runs the command line.
+  // Node.js 20, which runs the command line, does not have the dates as Date.
   const { validFrom, validTo } = new X509Certificate(certPem);
   return { notBefore: Date.parse(validFrom), notAfter: Date.parse(validTo) };
 }
@@ -146,7 +149,7 @@ function keyIdentifier(publicInfo: Buffer): Buffer {
 
 function subjectAltNames(dnsNames: readonly string[], ipAddresses: readonly string[]): readonly Buffer[] {
   const wrong = ipAddresses.find((address) => isIP(address) === 0);
-  if (wrong !== undefined) throw new Error(`cannot issue a certificate: "${wrong}" is no IP address`);
+  if (wrong !== undefined) throw new Error(`cannot issue a certificate: "${wrong}" is not an IP address`);
   return [
     ...dnsNames.map((name) => derTagged(2, Buffer.from(name, 'ascii'), 'primitive')),
     ...ipAddresses.map((address) => derTagged(7, addressBytes(address), 'primitive')),
@@ -187,7 +190,9 @@ function groups(text: string): readonly number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** Distinguished Encoding Rules (X.690), as far as a certificate needs them: each function gives one encoded element. */
+/**
+ * Distinguished Encoding Rules (X.690), limited to what a certificate needs: each function returns one encoded element.
+ */
 
 const TAG = { boolean: 0x01, integer: 0x02, bitString: 0x03, octetString: 0x04, objectId: 0x06, utf8: 0x0c } as const;
 const CONSTRUCTED = { sequence: 0x30, set: 0x31 } as const;
@@ -230,7 +235,7 @@ function derObjectId(dotted: string): Buffer {
   return element(TAG.objectId, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** RFC 5280 asks for UTCTime until 2049 and GeneralizedTime from 2050 on, both in whole seconds. */
+/** RFC 5280 requires UTCTime until 2049 and GeneralizedTime from 2050 on, both in whole seconds. */
 function derTime(ms: number): Buffer {
   const time = new Date(ms);
   const digits = time.toISOString().replace(/[-:T]|\.\d+/g, '');
@@ -238,7 +243,7 @@ function derTime(ms: number): Buffer {
   return element(isShort ? UTC_TIME : GENERALIZED_TIME, Buffer.from(isShort ? digits.slice(2) : digits, 'ascii'));
 }
 
-/** An element tagged `[number]`, either around whole elements or in place of a simple element's own tag. */
+/** An element tagged `[number]`, either around whole elements or instead of the tag of a simple element. */
 function derTagged(number: number, content: Uint8Array, form: 'constructed' | 'primitive'): Buffer {
   return element((form === 'constructed' ? 0xa0 : 0x80) | number, content);
 }

@@ -2,8 +2,8 @@ import type { Server as NodeServer, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 
 /**
- * Keeps at most `most` connections open; which one closes for a new one is decided by `takeIn`. The function that it
- * returns ends all of them, also those that have not finished their TLS handshake, which Node's own does not know.
+ * Keeps at most `most` connections open; `takeIn` decides which one closes for a new one. Returns a function that ends
+ * all of them, including those whose TLS handshake is not finished, which Node's own function does not know.
  */
 export function limitConnections(server: NodeServer, most: number): () => void {
   const places = emptyPlaces();
@@ -22,17 +22,17 @@ export function limitConnections(server: NodeServer, most: number): () => void {
   };
 }
 
-/** With TLS a request has another socket than its connection, with the same addresses. */
+/** With TLS a request has another socket than its connection, but the same addresses. */
 function callerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** The open connections of a port by what they do, each list in the order in which they came to do it. */
+/** The open connections of a port by state, each list in the order in which the connections entered it. */
 export interface ConnectionPlaces {
-  /** No request has arrived yet; before a TLS handshake it cannot. */
+  /** No request has arrived yet; none can arrive before a TLS handshake. */
   readonly waiting: Map<string, Socket>;
   readonly answering: Map<string, Socket>;
-  /** Kept alive after an answer. */
+  /** Kept alive after a response. */
   readonly idle: Map<string, Socket>;
 }
 
@@ -45,9 +45,9 @@ export function emptyPlaces(): ConnectionPlaces {
 }
 
 /**
- * Takes a new connection in, and returns the one to close for it where `most` are open: the oldest without a request,
- * else the one that has been idle for longest, else the new one. So idle connections cannot block a port, and no
- * answer is cut off.
+ * Adds a new connection and returns the one to close for it if `most` are open: the oldest one without a request, else
+ * the one that has been idle longest, else the new one. So idle connections cannot block a port, and no response is cut
+ * off.
  */
 export function takeIn(
   { waiting, answering, idle }: ConnectionPlaces,
@@ -72,7 +72,7 @@ export function endAnswer({ answering, idle }: ConnectionPlaces, key: string): v
 
 /** The connection is closed. */
 export function release(places: ConnectionPlaces, [key, socket]: readonly [string, Socket]): void {
-  // By then its caller may have the same port again.
+  // The caller may already have a new connection from the same port.
   for (const place of placesOf(places)) if (place.get(key) === socket) place.delete(key);
 }
 
@@ -90,22 +90,22 @@ function removeFirst(place: Map<string, Socket>): Socket | undefined {
   return first[1];
 }
 
-/** Long enough for a caller that is busy still writing. */
+/** Long enough for a caller that is still writing. */
 const LINGER_MS = 5_000;
-/** More would keep others from being connected at all. */
+/** With more, other callers could not connect. */
 const MAX_LINGERING = 32;
 /** In insertion order: the oldest is closed first. */
 const lingering = new Set<Socket>();
 
 /**
- * Ends a connection of which not everything was read: no more is read, and the caller gets a moment to read the answer.
- * Closing at once would reset the connection under it, and the reset overtakes the answer. Of many such connections in
- * a process the one that had most time is closed.
+ * Ends a connection whose request was not read to the end: stops reading, and gives the caller a moment to read the
+ * response. Closing at once would reset the connection, and the reset would overtake the response. If too many
+ * connections linger, the oldest is closed.
  */
 export function linger(socket: Socket): void {
   if (lingering.has(socket)) return;
   socket.pause();
-  // Node goes on reading a body that no handler has begun to read, as soon as its request has been answered.
+  // Once a request is answered, Node continues to read a body that no handler has started to read.
   setImmediate(() => socket.pause());
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   lingering.add(socket);
@@ -116,22 +116,22 @@ export function linger(socket: Socket): void {
   first.destroy();
 }
 
-/** Requests whose bodies are read to the end although they were answered before. */
+/** Requests whose bodies are read to the end although they were answered earlier. */
 const readOn = new WeakSet<IncomingMessage>();
 
-/** Says that the rest of a body is being read, if only to drop it: its connection can go on after the answer. */
+/** Marks a body that is read to the end, even if only to drop it: its connection can continue after the response. */
 export function keepReading(request: IncomingMessage): void {
   readOn.add(request);
 }
 
-/** Whether a request was answered before its body had arrived, and the rest is left with the sender. */
+/** Whether a request was answered before its body had arrived, and the rest of the body stays unread. */
 export function isLeftUnread(request: IncomingMessage): boolean {
   return !request.complete && !readOn.has(request);
 }
 
 /**
- * To be called before an answer is written: if its request is not read to the end, no other can follow on the connection,
- * and the answer says so. What Node does then (`destroySoon`) would close at once.
+ * Call it before writing a response: if the request is not read to the end, no other request can follow on the
+ * connection, and the response says so. Node's own way (`destroySoon`) would close at once.
  */
 export function endIfUnread(response: ServerResponse): void {
   if (!isLeftUnread(response.req)) return;

@@ -10,15 +10,15 @@ import { serve, type Server } from './serve.ts';
 /** A named condition of readiness. */
 export interface HealthCheck {
   readonly name: string;
-  /** What is missing, in words; `undefined` when all is well. */
+  /** Describes what is missing; `undefined` if the condition holds. */
   readonly problem: () => string | undefined;
 }
 
 export interface HealthSources {
-  /** Asked by `/readyz`. */
+  /** Checks for `/readyz`. */
   readonly checks: readonly HealthCheck[];
   readonly metrics: Metrics;
-  /** Shown by `/configz`, secrets redacted. */
+  /** Returned by `/configz`, with secrets redacted. */
   readonly configuration: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface HealthAnswer {
 const TEXT = 'text/plain; charset=utf-8';
 const JSON_TYPE = 'application/json';
 
-/** Answers `/livez`, `/readyz` (`?verbose` lists the checks), `/metrics` and `/configz`; 404 for any other path. */
+/** Serves `/livez`, `/readyz` (`?verbose` lists the checks), `/metrics` and `/configz`; 404 for any other path. */
 export async function answerHealth(
   sources: HealthSources,
   path: string,
@@ -39,7 +39,7 @@ export async function answerHealth(
 ): Promise<HealthAnswer> {
   switch (path) {
     case '/livez':
-      // Answering is all that a restart would cure.
+      // A restart would only cure a process that does not respond at all.
       return answerChecks('livez', [], query.has('verbose'));
     case '/readyz':
       return answerChecks('readyz', sources.checks, query.has('verbose'));
@@ -61,7 +61,7 @@ async function answerMetrics({ checks, metrics }: HealthSources): Promise<Health
   return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
 }
 
-/** The API server's own shape: `ok`, or one line per check when asked or when something is missing. */
+/** The API server's own format: `ok`, or one line per check if requested or if a check fails. */
 function answerChecks(name: string, checks: readonly HealthCheck[], verbose: boolean): HealthAnswer {
   const results = checks.map((check) => ({ name: check.name, problem: problemOf(check) }));
   const isWell = results.every(({ problem }) => problem === undefined);
@@ -82,11 +82,11 @@ function problemOf(check: HealthCheck): string | undefined {
 }
 
 const SECRET_KEY = /token|password|secret|authorization|private|key(pem)?$/i;
-/** Names that look secret and are not: where a secret lies, or what it is called. */
+/** Names that look secret but are not: the path or the name of a secret. */
 const PLAIN_KEY = /(file|path|name|mode|namespace)$/i;
 const DEEPEST = 32;
 
-/** A copy for people to read: values under keys that sound secret are replaced, whatever their depth. */
+/** A copy for people to read: values under keys that look secret are replaced at any depth. */
 function redactSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= DEEPEST) return '[too deep]';
@@ -104,16 +104,18 @@ function isSecret(key: string, value: unknown): boolean {
 }
 
 export interface HealthPortOptions extends Pick<HealthSources, 'checks' | 'metrics'> {
-  /** Where to listen, and how long to stay reachable after the first signal to stop; shown by `/configz`. */
+  /** Where to listen, and how long to stay reachable after the first stop signal; shown by `/configz`. */
   readonly configuration: { readonly healthHost: string; readonly healthPort: number; readonly drainSeconds: number };
-  /** What the process is for; it goes on answering while it drains. */
+  /** The main port of the process; it continues to answer while it drains. */
   readonly server: Server;
   readonly clock: Clock;
   readonly log: Log;
   readonly shutdown: Shutdown;
 }
 
-/** Opens the port of health and metrics. From the first signal to stop the process is unready, then drains, then closes. */
+/**
+ * Opens the port for health and metrics. After the first stop signal the process is unready, then drains, then closes.
+ */
 export async function openHealthPort(options: HealthPortOptions): Promise<Server> {
   const { checks, metrics, configuration, server, clock, log, shutdown } = options;
   const { healthHost: host, healthPort: port, drainSeconds } = configuration;
@@ -121,7 +123,8 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Server
   const handler = healthListener(sources, log);
   const health = await serve({ handler, host, port, maxConnections: HEALTH_CONNECTIONS });
   shutdown.onRelease('health port', () => health.close());
-  // Registered after the ports and so released before them: unready, but answering until the Service stops routing here.
+  // Registered after the ports and so released before them: unready, but responding until the Service stops routing
+  // here.
   shutdown.onRelease('drain', () => {
     server.stopKeepingAlive();
     return clock.sleep(drainSeconds * 1_000);
@@ -129,7 +132,7 @@ export async function openHealthPort(options: HealthPortOptions): Promise<Server
   return health;
 }
 
-/** Unready until everything that is missing has been read once. */
+/** Unready until everything has been read once. */
 export function cachesCheck(missing: () => readonly string[]): HealthCheck {
   return {
     name: 'caches',
@@ -140,15 +143,15 @@ export function cachesCheck(missing: () => readonly string[]): HealthCheck {
   };
 }
 
-/** Not ready from the first signal to stop, so that the Service routes no more connections here. */
+/** Unready after the first stop signal, so that the Service routes no more connections here. */
 function stoppingCheck({ signal }: Shutdown): HealthCheck {
-  return { name: 'running', problem: () => (signal.aborted ? 'about to end' : undefined) };
+  return { name: 'running', problem: () => (signal.aborted ? 'shutting down' : undefined) };
 }
 
-/** Enough for probes and monitoring; a caller that asks on all of them without a pause delays little else. */
+/** Enough for probes and monitoring; a caller that sends requests without a pause on all of them delays little else. */
 export const HEALTH_CONNECTIONS = 16;
 
-/** Health and metrics on plain `node:http`: express would take 6 MiB of processes that do without it otherwise. */
+/** Health and metrics on plain `node:http`: express would take 6 MiB in processes that otherwise do without it. */
 export function healthListener(
   sources: HealthSources,
   log: Log,

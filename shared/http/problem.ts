@@ -3,7 +3,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import { endIfUnread } from './connections.ts';
 import { failureStatus, type StatusBody } from './status.ts';
 
-/** A failure whose message is meant for the caller; any other error is answered without its message. */
+/** A failure whose message is meant for the caller; the messages of all other errors are hidden. */
 export class RequestProblem extends Error {
   override readonly name = 'RequestProblem';
   readonly code: number;
@@ -14,7 +14,7 @@ export class RequestProblem extends Error {
   }
 }
 
-/** What an error thrown while answering becomes: 4xx keep their message, everything else says no more than 500. */
+/** The response for an error: 4xx errors keep their message, all others become a plain 500. */
 export function statusOfProblem(thrown: unknown): StatusBody {
   if (thrown instanceof RequestProblem) return failureStatus(thrown.code, thrown.message);
   const { status, type } = httpError(thrown);
@@ -24,7 +24,9 @@ export function statusOfProblem(thrown: unknown): StatusBody {
   return failureStatus(500, 'Internal error');
 }
 
-/** The one error handler of an express server: a Status in JSON, never a stack; unexpected errors are logged. */
+/**
+ * The only error handler of an express server: responds with a JSON Status, never with a stack; logs unexpected errors.
+ */
 export function problemHandler(log: Log): ErrorRequestHandler {
   return (thrown: unknown, request, response, next) => {
     const status = statusOfProblem(thrown);
@@ -38,7 +40,7 @@ export function problemHandler(log: Log): ErrorRequestHandler {
   };
 }
 
-/** The fields that express' own errors (http-errors) carry. */
+/** The fields of express' own errors (http-errors). */
 function httpError(thrown: unknown): { readonly status?: number; readonly type?: string } {
   if (!(thrown instanceof Error)) return {};
   const { status, type } = thrown as Error & { status?: unknown; type?: unknown };

@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 
 export type Body =
   | { readonly kind: 'body'; readonly bytes: Buffer }
-  /** Not all of it was read; its beginning may show what it is. */
+  /** The body is incomplete; its beginning may show what it is. */
   | { readonly kind: 'tooLarge'; readonly limitBytes: number; readonly beginning: Buffer }
-  /** The process holds as many bytes of bodies as it may. */
+  /** The process holds the maximum bytes of bodies. */
   | { readonly kind: 'overloaded' }
-  /** The caller went away before the body was complete. */
+  /** The caller disconnected before the body was complete. */
   | { readonly kind: 'aborted' };
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Shared by all requests of a process; without it only `maxBytes` counts. */
+  /** Shared by all requests of a process; without it only `maxBytes` applies. */
   readonly allowance?: BodyAllowance;
 }
 
@@ -37,14 +37,14 @@ export function createBodyAllowance(total: number): BodyAllowance {
 const UNLIMITED: BodyAllowance = createBodyAllowance(Number.POSITIVE_INFINITY);
 
 /**
- * Reads a whole body while counting: stops at the limit whatever Content-Length says, and at the first bytes of one that
- * says it is larger. Never rejects.
+ * Reads a whole body and counts its bytes: stops at the limit whatever Content-Length says, and at once if
+ * Content-Length exceeds the limit. Never rejects.
  */
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Body> {
   return new Promise((resolve) => collectBody(request, limits, resolve));
 }
 
-/** `readBody` for hot paths: calls back exactly once, without a promise in between. */
+/** `readBody` for hot paths: calls back exactly once, without a promise. */
 export function collectBody(
   request: IncomingMessage,
   { maxBytes, allowance = UNLIMITED }: BodyLimits,
@@ -63,7 +63,7 @@ export function collectBody(
     if (isDone) return;
     isDone = true;
     allowance.giveBack(size);
-    // The request, and with it this, may outlive its answer: a connection lingers when not everything was read.
+    // The request, and with it this closure, may outlive its response: an unread connection lingers.
     pieces.length = 0;
     done(body);
   };
@@ -79,11 +79,11 @@ export function collectBody(
     else keep(chunk);
   });
   request.on('end', () => finish({ kind: 'body', bytes: whole(pieces) }));
-  // Follows upon every error too, which Node emits only where a listener is registered.
+  // 'close' also follows every error, which Node emits only if a listener is registered.
   request.on('close', () => finish({ kind: 'aborted' }));
 }
 
-/** Most bodies come in one piece, which need not be copied. */
+/** Most bodies come in one piece and need no copy. */
 function whole(pieces: readonly Buffer[]): Buffer {
   const [first] = pieces;
   return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);

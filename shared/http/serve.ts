@@ -7,7 +7,7 @@ import { limitConnections, isLeftUnread, linger } from './connections.ts';
 export interface TlsOptions {
   readonly certPem: string;
   readonly keyPem: string;
-  /** When given, callers must show a certificate signed by one of these authorities. */
+  /** If set, clients must present a certificate signed by one of these authorities. */
   readonly clientCaPem?: string;
 }
 
@@ -15,17 +15,17 @@ export interface ServeOptions {
   /** An express app is such a listener. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   /** Without it the server speaks plain HTTP. */
   readonly tls?: TlsOptions;
   /** Callers (Go) keep idle connections for 90 s; closing first would make them race. */
   readonly keepAliveMs?: number;
-  /** A whole request must have arrived by then, counted from its first byte. */
+  /** Maximum time for a whole request to arrive, from its first byte. */
   readonly requestTimeoutMs?: number;
-  /** How long `close` waits for answers under way before it cuts them off. */
+  /** How long `close` waits for open requests before it cuts them off. */
   readonly drainMs?: number;
-  /** For a new one above it, a connection that asks for nothing is closed; default 128. */
+  /** Maximum number of connections; above it, a connection without a request is closed. Default 128. */
   readonly maxConnections?: number;
 }
 
@@ -35,11 +35,11 @@ export interface Server {
   /** New connections get the new certificate; open ones keep theirs. Throws on a plain server. */
   setCertificate(tls: TlsOptions): void;
   /**
-   * From now on each answer says that its connection ends, while new ones are still taken: callers leave by themselves,
-   * and `close` finds few connections on which a request might be under way.
+   * From now on each response ends its connection, while new connections are still accepted. So callers leave on their
+   * own, and `close` finds few connections with open requests.
    */
   stopKeepingAlive(): void;
-  /** Stops listening, lets answers under way end, then ends every connection. */
+  /** Stops listening, lets open requests finish, then ends every connection. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Starts listening; rejects with a sentence when the port cannot be had. */
+/** Starts listening; rejects with a one-sentence error if the port is not available. */
 export async function serve(options: ServeOptions): Promise<Server> {
   const { tls, host, drainMs = 10_000 } = options;
   const server =
@@ -100,7 +100,7 @@ function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): vo
   server.setSecureContext(secure(tls));
 }
 
-/** When connections are not kept any more, each answer says so. Nothing here is made anew for each request. */
+/** Once connections are no longer kept, each response says so. Nothing here is allocated per request. */
 function answerWith(server: NodeServer, handler: ServeOptions['handler'], keeping: { readonly isKept: boolean }): void {
   server.on('request', (request, response) => {
     response.on('finish', endUnreadRequest);
@@ -109,12 +109,12 @@ function answerWith(server: NodeServer, handler: ServeOptions['handler'], keepin
   });
 }
 
-/** A request answered before its body had arrived (too large, not wanted) ends its connection. */
+/** A request that was answered before its body had arrived (too large, not wanted) ends its connection. */
 function endUnreadRequest(this: ServerResponse): void {
   if (isLeftUnread(this.req)) linger(this.req.socket);
 }
 
-/** What is no HTTP gets a bare 4xx instead of a reset, and nothing of it is echoed. */
+/** Invalid HTTP gets a bare 4xx instead of a reset, and no input is echoed. */
 function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable) {
@@ -130,14 +130,15 @@ function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
   });
 }
 
-/** Nothing can be said before the handshake is over: an answer would wait for ever, and keep the connection open. */
+/** No answer can be sent before the handshake is over: it would stay queued and keep the connection open. */
 function endHandshake(_: Error, socket: Socket): void {
   socket.destroy();
 }
 
 /**
- * Node expects a request of each new connection, but Go opens spare ones while all others are busy, and may send the
- * first request on one up to 90 s later. A connection closed at that moment fails a POST, which Go does not repeat.
+ * Node expects a request on each new connection, but Go opens spare ones while all others are busy, and may send the
+ * first request on one up to 90 s later. If the connection closes at that moment, a POST fails, and Go does not retry
+ * it.
  */
 function keepSpare(socket: Socket, keepAliveMs: number): void {
   const endUnused = (): void => {
@@ -176,7 +177,7 @@ async function drain(server: NodeServer, endConnections: () => void, drainMs: nu
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const cut = setTimeout(endConnections, drainMs);
-  // A connection that becomes idle now would otherwise be kept for the whole keep-alive time.
+  // Otherwise a connection that becomes idle now would stay for the whole keep-alive time.
   const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   server.closeIdleConnections();
   await closed;

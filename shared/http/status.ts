@@ -9,7 +9,7 @@ export interface StatusBody {
   readonly code: number;
 }
 
-/** The API server's reasons (StatusReason in meta/v1) for the codes that we answer with. */
+/** The API server's reasons (StatusReason in meta/v1) for the codes that we use. */
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** The body of a failed answer: a Status that kubectl and client libraries print as a sentence. */
+/** The body of an error response: a Status that kubectl and client libraries print as a sentence. */
 export function failureStatus(code: number, message: string): StatusBody {
   const reason = REASONS[code] ?? (code < 500 ? 'BadRequest' : 'InternalError');
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };

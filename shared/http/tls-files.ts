@@ -6,11 +6,11 @@ import type { Log } from '#shared/runtime/log.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Server, TlsOptions } from './serve.ts';
 
-/** Files in PEM; without a certificate the server speaks plain HTTP. */
+/** PEM files; without a certificate the server speaks plain HTTP. */
 export interface TlsFiles {
   readonly certFile?: string | undefined;
   readonly keyFile?: string | undefined;
-  /** CAs, one of which must have signed the certificates of clients. */
+  /** CAs; one of them must have signed a client's certificate. */
   readonly clientCaFile?: string | undefined;
 }
 
@@ -20,18 +20,18 @@ export interface TlsFollower {
   readonly log: Log;
   readonly server: Pick<Server, 'setCertificate'>;
   readonly files: TlsFiles;
-  /** What the server began with. */
+  /** The contents that the server started with. */
   readonly first: TlsOptions;
 }
 
-/** Reads the files. Throws an error that names the file and what to correct. */
+/** Reads the files. Throws an error that names the file and says what to correct. */
 export function readTlsFiles({ certFile, keyFile, clientCaFile }: TlsFiles): TlsOptions | undefined {
   if (certFile === undefined || keyFile === undefined) return undefined;
   const pair = readKeyPair(certFile, keyFile);
   return { ...pair, ...(clientCaFile !== undefined && { clientCaPem: readCertificates(clientCaFile) }) };
 }
 
-/** Reads a certificate and its key. While files are replaced one by one, they may belong to different pairs: then it throws. */
+/** Reads a certificate and its key. Throws if they do not match, which happens while files are replaced one by one. */
 export function readKeyPair(certFile: string, keyFile: string): TlsOptions {
   const [certPem, keyPem] = [readPem(certFile), readPem(keyFile)];
   try {
@@ -43,8 +43,8 @@ export function readKeyPair(certFile: string, keyFile: string): TlsOptions {
 }
 
 /**
- * Reads the files again every five seconds and gives changed ones to the server, so that a renewed certificate needs no
- * restart. Files that cannot be used are logged, and the server keeps the previous ones. Ends with the signal.
+ * Reads the files every five seconds and passes changes to the server, so that a renewed certificate needs no restart.
+ * Invalid files are logged, and the server keeps the previous ones. Ends with the signal.
  */
 export async function followTlsFiles(
   { server, files, first, clock, log }: TlsFollower,

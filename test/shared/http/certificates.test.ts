@@ -68,7 +68,7 @@ describe('issueServerCertificate', () => {
   test('refuses what is no address', () => {
     expect(() =>
       issueServerCertificate(authority, { dnsNames: [], ipAddresses: ['10.0.0'], days: 1, now: NOW }),
-    ).toThrow('cannot issue a certificate: "10.0.0" is no IP address');
+    ).toThrow('cannot issue a certificate: "10.0.0" is not an IP address');
   });
 
   test('passes the strict checks of openssl', () => {
