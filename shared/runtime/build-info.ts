@@ -16,10 +16,13 @@ interface PackageFile {
 
 const { version, commit = 'unknown', commitDate = 'unknown' }: PackageFile = packageFile;
 
-/** Version and commit of this build: package.json, where the builds of images and of the command line write `commit`. */
+/**
+ * Version and commit of this build, from package.json; the builds of images and of the command line write `commit`
+ * there.
+ */
 export function buildInfo(component: string): BuildInfo {
   return { component, version, commit, node_version: process.versions.node };
 }
 
-/** When that commit was made, in RFC 3339; `unknown` in a checkout. */
+/** Time of that commit, in RFC 3339; `unknown` in a checkout. */
 export const COMMIT_DATE = commitDate;

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
-/** What a follower of a file needs. */
+/** What is needed to follow a file. */
 export interface FileFollower {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log?: Pick<Log, 'error'> | undefined;
 }
 
-/** How old what was read may be. The kubelet brings a changed file to its mount about once a minute. */
+/** Maximum age of the content. The kubelet updates a mounted file about once a minute. */
 export const FOLLOW_PERIOD_MS = 5_000;
 
-/** Reads a file of CAs. Throws where it holds no certificate: TLS would treat it as a CA that has signed nothing. */
+/** Reads a file of CAs. Throws if it contains no certificate: TLS would treat it as a CA that has signed nothing. */
 export function readCertificates(file: string): string {
   const pem = readPem(file);
   try {
@@ -24,9 +24,9 @@ export function readCertificates(file: string): string {
 }
 
 /**
- * What `readCertificates` finds in the file, read again by a call that comes five seconds after the last reading. A file
- * that cannot be used is logged, and the previous CAs stay in use. The first are read at once, which throws where there
- * are none, unless the caller has read them.
+ * The result of `readCertificates` on the file, read again if the last reading is five seconds old. If the file is
+ * invalid, the error is logged and the previous CAs stay in use. Unless the caller passes the first content, it is read
+ * at once, and an error throws.
  */
 export function followCertificates(
   file: string,
@@ -47,7 +47,7 @@ export function followCertificates(
   };
 }
 
-/** Reads a file in PEM. Throws an error that names it. */
+/** Reads a PEM file. Throws an error that names the file. */
 export function readPem(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -14,7 +14,7 @@ import {
 } from './settings.ts';
 
 export interface ConfigurationSources<Schema extends ConfigurationSchema> {
-  /** Of the file: `WebhookConfiguration` … */
+  /** Kind of the file: `WebhookConfiguration` … */
   readonly kind: string;
   /** Strict objects with defaults; descriptions become the help. */
   readonly schema: Schema;
@@ -23,7 +23,7 @@ export interface ConfigurationSources<Schema extends ConfigurationSchema> {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `PLIMSOLL`: setting `logLevel` is read from PLIMSOLL_LOG_LEVEL. */
   readonly envPrefix: string;
-  /** Gives the text of the file named by `--config`; throws when it cannot. */
+  /** Returns the text of the file named by `--config`; throws if it cannot be read. */
   readonly readFile: (path: string) => string;
 }
 
@@ -32,7 +32,10 @@ export type Configuration<Value> =
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** Flags over environment over file over defaults, checked as a whole: either a typed value or every mistake at once. */
+/**
+ * Merges flags over environment over file over defaults, and checks the result as a whole: returns a typed value or all
+ * mistakes.
+ */
 export function loadConfiguration<Schema extends ConfigurationSchema>(
   sources: ConfigurationSources<Schema>,
 ): Configuration<z.output<Schema>> {
@@ -83,7 +86,7 @@ function readContent(
   }
 }
 
-/** A list flag given twice means both values. */
+/** Values of a list flag given twice are combined. */
 function combineLists(values: readonly SettingValue[]): readonly SettingValue[] {
   const lists = new Map<string, SettingValue>();
   for (const { path, value } of values) {
@@ -134,13 +137,13 @@ function dotted(path: readonly PropertyKey[]): string {
 
 export const CONFIGURATION_API_VERSION = 'config.plimsoll.dev/v1alpha1';
 
-/** Loaded with the first file: 4 MiB that a process configured by flags alone does not need. */
+/** Loaded with the first file: it takes 4 MiB that a process without a file does not need. */
 const require = createRequire(import.meta.url);
 
 export type ConfigurationFile =
   { readonly ok: true; readonly content: Content } | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** The settings in a configuration file (YAML or JSON), its apiVersion and kind checked and taken off. */
+/** The settings in a configuration file (YAML or JSON), after checking and removing apiVersion and kind. */
 function parseConfigurationFile(text: string, file: string, kind: string): ConfigurationFile {
   const parsed = parseYaml(text);
   if ('mistakes' in parsed) return { ok: false, mistakes: parsed.mistakes.map((mistake) => `${file}: ${mistake}`) };
@@ -153,7 +156,7 @@ function parseConfigurationFile(text: string, file: string, kind: string): Confi
   return mistakes.length > 0 ? { ok: false, mistakes } : { ok: true, content };
 }
 
-/** Doubled keys are refused, and aliases may not unfold into a bomb. */
+/** Duplicate keys are rejected, and aliases are limited so that they cannot expand without bound. */
 function parseYaml(text: string): { readonly value: unknown } | { readonly mistakes: readonly string[] } {
   const { parseDocument } = require('yaml') as typeof Yaml;
   const document = parseDocument(text, { uniqueKeys: true, prettyErrors: true });

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import type { Clock } from './clock.ts';
 
-/** Thrown into a task's signal when its time is over. */
+/** The abort reason of a task whose time is over. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
 }
 
 /**
- * Runs `task` with a signal that aborts when `outer` does or after `ms` on the given clock.
- * The result is the task's own: a task that ignores its signal is waited for.
+ * Runs `task` with a signal that aborts with `outer` or after `ms` on the given clock. Returns the result of the task,
+ * and waits for a task that ignores its signal.
  */
 export async function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
@@ -20,7 +20,7 @@ export async function withDeadline<T>(
   const timer = new AbortController();
   const release = forwardAbort(outer, limited);
   void clock.sleep(ms, timer.signal).then(() => {
-    if (!timer.signal.aborted) limited.abort(new DeadlineError(`Not done within ${ms} ms`));
+    if (!timer.signal.aborted) limited.abort(new DeadlineError(`Not finished within ${ms} ms`));
   });
   try {
     return await task(limited.signal);
@@ -31,8 +31,8 @@ export async function withDeadline<T>(
 }
 
 /**
- * Aborts `to` when `from` does, until the returned function is called. `AbortSignal.any()` would be shorter, but a
- * long-lived source keeps memory of each signal derived from it.
+ * Aborts `to` when `from` aborts, until the returned function is called. `AbortSignal.any()` would be shorter, but a
+ * long-lived source keeps memory for each signal derived from it.
  */
 export function forwardAbort(from: AbortSignal, to: AbortController): () => void {
   const forward = (): void => to.abort(from.reason);
@@ -41,7 +41,7 @@ export function forwardAbort(from: AbortSignal, to: AbortController): () => void
   return () => from.removeEventListener('abort', forward);
 }
 
-/** Resolves when the signal aborts, at once if it has. */
+/** Resolves when the signal aborts; at once if it has aborted. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }

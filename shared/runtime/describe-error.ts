@@ -1,4 +1,6 @@
-/** An error as it may be logged: own properties (bodies, headers of API errors) stay out, text is bounded. */
+/**
+ * An error in a form safe to log: without its own properties (bodies and headers of API errors) and with bounded text.
+ */
 export interface DescribedError {
   readonly type: string;
   readonly message: string;
@@ -11,7 +13,7 @@ const MAX_MESSAGE_LENGTH = 2_000;
 const MAX_STACK_LENGTH = 8_000;
 const MAX_CAUSES = 5;
 
-/** Describes anything that was thrown. */
+/** Describes any thrown value. */
 export function describeError(thrown: unknown, depth = 0): DescribedError {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: bounded(String(thrown), MAX_MESSAGE_LENGTH) };
   const code: unknown = Reflect.get(thrown, 'code');
@@ -24,7 +26,7 @@ export function describeError(thrown: unknown, depth = 0): DescribedError {
   };
 }
 
-/** One line for people: the message of what was thrown and of its causes. */
+/** One line for people: the messages of the error and its causes. */
 export function errorText(thrown: unknown): string {
   const { message, cause } = describeError(thrown);
   return cause === undefined ? message : `${message}: ${cause.message}`;
@@ -34,7 +36,7 @@ function bounded(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest)}…`;
 }
 
-/** The first line of a message, without a colon at its end: parsers append the place below it. */
+/** The first line of a message without a trailing colon: parsers append the position below it. */
 export function firstLine(text: string): string {
   return text.split('\n', 1)[0]?.replace(/:$/, '') ?? '';
 }

@@ -7,19 +7,19 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export const LOG_FORMATS = ['json', 'text'] as const;
 
 export interface LogOptions {
-  /** Who speaks: `webhook`, `agent` …; the `logger` field of each line. */
+  /** The component, `webhook`, `agent` …: the `logger` field of each line. */
   readonly component: string;
   readonly level: (typeof LOG_LEVELS)[number];
   readonly format: (typeof LOG_FORMATS)[number];
-  /** Where lines go: standard output unless said. */
+  /** Where lines go: standard output by default. */
   readonly destination?: { write(line: string): void };
 }
 
-/** Names whose values never reach a line: credentials, keys, and patches (they repeat what a tenant wrote). */
+/** Names whose values are never logged: credentials, keys, and patches (they repeat tenant input). */
 const SECRETS = ['token', 'authorization', 'password', 'patch', 'keyPem', 'clientKey'];
 const REDACTED = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** A pino log: level as a word, ISO time, `msg`; written synchronously so that no line is lost at the end. */
+/** A pino log: level as a word, ISO time, `msg`; written synchronously so that no line is lost at exit. */
 export function createLog(options: LogOptions): Log {
   const destination = options.destination ?? pino.destination({ dest: 1, sync: true });
   return pino(
@@ -55,7 +55,7 @@ function formatValue(value: unknown): string {
   return printable(JSON.stringify(value));
 }
 
-/** Control characters and direction marks could rewrite a terminal line; they are shown as escapes. */
+/** Control characters and direction marks could rewrite a terminal line, so they are escaped. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;

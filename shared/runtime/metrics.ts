@@ -3,7 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Prometheus from 'prom-client';
 import { buildInfo, type BuildInfo } from './build-info.ts';
 
-/** The parts alone: the library's front door also loads a push gateway and cluster support, 7 MiB that are not used here. */
+/**
+ * Imported by file: the library's main module also loads a push gateway and cluster support, 7 MiB that are not used
+ * here.
+ */
 const require = createRequire(import.meta.url);
 const Counter = require('prom-client/lib/counter') as typeof Prometheus.Counter;
 const Gauge = require('prom-client/lib/gauge') as typeof Prometheus.Gauge;
@@ -15,7 +18,7 @@ type Labels = Readonly<Record<string, string | number>>;
 
 export interface CounterMetric {
   add(labels?: Labels, by?: number): void;
-  /** One series for hot paths: counted here, and handed to the library when the metrics are read. */
+  /** One series for hot paths: counted here, and passed to the library when the metrics are read. */
   series(labels: Labels): CounterSeries;
 }
 
@@ -26,13 +29,16 @@ export interface CounterSeries {
 export interface GaugeMetric {
   set(value: number, labels?: Labels): void;
   remove(labels: Labels): void;
-  /** Forgets every series, so that what is gone is not exported for ever. */
+  /** Removes every series, so that deleted objects are not exported forever. */
   reset(): void;
 }
 
 export interface HistogramMetric {
   observe(value: number, labels?: Labels): void;
-  /** One series for hot paths, which exists from now on: observations reach the library in batches, which is several times as fast. */
+  /**
+   * One series for hot paths. It exists at once; observations reach the library in batches, which is several times as
+   * fast.
+   */
   series(labels: Labels): HistogramSeries;
 }
 
@@ -40,7 +46,7 @@ export interface HistogramSeries {
   observe(value: number): void;
 }
 
-/** The metrics of one process. Asking twice for one name gives the same metric. */
+/** The metrics of one process. Two requests for the same name return the same metric. */
 export interface Metrics {
   counter(name: string, help: string, labels?: readonly string[]): CounterMetric;
   gauge(name: string, help: string, labels?: readonly string[]): GaugeMetric;
@@ -50,14 +56,14 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** From a tenth of a millisecond to three seconds: what our own answers take. */
+/** From a tenth of a millisecond to three seconds: the range of our own response times. */
 export const FAST_BUCKETS_SECONDS: readonly number[] = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3,
 ];
 
 const BUILD_LABELS: readonly (keyof BuildInfo)[] = ['component', 'version', 'commit', 'node_version'];
 
-/** A fresh registry that holds `plimsoll_build_info`. */
+/** A new registry that contains `plimsoll_build_info`. */
 export function createMetrics(component: string): Metrics {
   const registry = new Registry();
   const flushes: Flush[] = [];
@@ -66,14 +72,16 @@ export function createMetrics(component: string): Metrics {
     gauge: (name, help, labels = []) => gauge(registry, { name, help, labels }),
     histogram: (name, help, labels = [], buckets = FAST_BUCKETS_SECONDS) =>
       histogram(registry, { name, help, labels, buckets }, flushes),
-    // Writing 300 series takes a millisecond, and any client of the port may ask on every connection.
+    // Encoding 300 series takes a millisecond, and any client of the port may request them on every connection.
     text: onceATurn(() => {
       for (const flush of flushes) flush();
       return registry.metrics();
     }),
     contentType: registry.contentType,
   };
-  metrics.gauge('plimsoll_build_info', 'What runs here; always 1', BUILD_LABELS).set(1, { ...buildInfo(component) });
+  metrics
+    .gauge('plimsoll_build_info', 'Version of this process; always 1', BUILD_LABELS)
+    .set(1, { ...buildInfo(component) });
   return metrics;
 }
 
@@ -83,7 +91,7 @@ interface Definition {
   readonly labels: readonly string[];
 }
 
-/** Hands what a series has gathered to the library. */
+/** Passes the collected values of a series to the library. */
 type Flush = () => void;
 
 const BATCH = 256;
@@ -153,8 +161,8 @@ function existing<T>(registry: Registry, { name }: Definition, kind: new (...arg
 }
 
 /**
- * Runs a task once for all callers of one turn of the event loop, after that turn: many callers at once then cost
- * hardly more than one.
+ * Runs a task once for all calls in one turn of the event loop, after that turn: many calls at once then cost little
+ * more than one.
  */
 export function onceATurn<T>(task: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -1,4 +1,4 @@
-/** All bytes of a stream. Rejects when there are more than `mostBytes`; `what` is the subject of the message. */
+/** All bytes of a stream. Rejects if there are more than `mostBytes`; `what` is the subject of the error message. */
 export async function readBytes(
   stream: AsyncIterable<Uint8Array>,
   mostBytes: number,

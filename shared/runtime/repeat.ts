@@ -2,22 +2,22 @@ import type { Clock } from './clock.ts';
 import { withDeadline } from './deadline.ts';
 
 export interface Repetition {
-  /** One round; its signal aborts at the deadline and when everything stops. */
+  /** One round; its signal aborts at the deadline and at shutdown. */
   readonly task: (signal: AbortSignal) => Promise<void>;
-  /** From start to start, in milliseconds; a function is asked after every round. */
+  /** From start to start, in milliseconds; a function is called after every round. */
   readonly periodMs: number | (() => number);
   readonly deadlineMs: number;
-  /** Waiting after failures; without it a failed round is followed after the usual period. */
+  /** Pauses after failures; without it the usual period applies. */
   readonly backoff?: Backoff;
-  /** Called with every failed round and how many failed in a row, this one included. */
+  /** Called after every failed round with the number of failures in a row. */
   readonly onError: (error: unknown, failuresInARow: number) => void;
   readonly clock: Clock;
   readonly random?: () => number;
 }
 
 /**
- * Runs the task again and again until `signal` aborts, never two rounds at once: a round that overruns its
- * deadline is aborted and waited for. Resolves when the last round is over; never rejects.
+ * Runs the task repeatedly until `signal` aborts, one round at a time: a round that exceeds its deadline is aborted and
+ * awaited. Resolves after the last round; never rejects.
  */
 export async function repeat(repetition: Repetition, signal: AbortSignal): Promise<void> {
   const { clock } = repetition;
@@ -47,18 +47,18 @@ function pause(repetition: Repetition, failures: number, elapsedMs: number): num
   return Math.max(0, period - elapsedMs);
 }
 
-/** How waiting grows from failure to failure. */
+/** How pauses grow with each failure. */
 export interface Backoff {
   readonly initialMs: number;
   readonly maxMs: number;
   readonly factor: number;
-  /** Share of the delay that is random: 0 always the full delay, 1 anything from 0 to it. */
+  /** Random share of the delay: 0 for the full delay, 1 for anything from 0 to it. */
   readonly jitter: number;
 }
 
 /**
- * The delay in milliseconds before retry number `attempt` (0 = after the first failure).
- * `random01` is a number in [0, 1), handed in so that the result is decided by its inputs alone.
+ * The delay in milliseconds before retry number `attempt` (0 = after the first failure). `random01` is a number in [0,
+ * 1), passed in so that the result depends only on the inputs.
  */
 export function backoffDelay(backoff: Backoff, attempt: number, random01: number): number {
   const grown = Math.min(backoff.maxMs, backoff.initialMs * backoff.factor ** attempt);

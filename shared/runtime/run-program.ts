@@ -7,14 +7,14 @@ import { createLog, type Log, type LOG_FORMATS, type LOG_LEVELS } from './log.ts
 import type { ConfigurationSchema } from './settings.ts';
 import { createShutdown, type Shutdown } from './shutdown.ts';
 
-/** What every configuration of a long-lived program holds. */
+/** Settings common to all long-lived programs. */
 export interface CommonConfiguration {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly logFormat: (typeof LOG_FORMATS)[number];
   readonly drainSeconds: number;
 }
 
-/** What a program gets from the process that it is. */
+/** What a program gets from its process. */
 export interface ProcessContext {
   readonly clock: Clock;
   readonly random: () => number;
@@ -26,10 +26,10 @@ export interface ProcessContext {
 export interface Program<S extends ConfigurationSchema> {
   /** The folder of its `main.ts`. */
   readonly component: string;
-  /** Of its configuration file. */
+  /** Kind of its configuration file. */
   readonly kind: string;
   readonly schema: S;
-  /** Resolves with what the log says about the start; rejects with what to mend. */
+  /** Resolves with the fields to log about the start; rejects with an error that says what to fix. */
   readonly start: (configuration: z.output<S>, context: ProcessContext) => Promise<object>;
 }
 
@@ -37,7 +37,7 @@ const ENV_PREFIX = 'PLIMSOLL';
 const RELEASE_MS = 10_000;
 const EXIT_BAD_CONFIGURATION = 2;
 
-/** Runs a program until a signal ends it: exit code 0, 1 where it cannot start, 2 for a configuration that cannot be used. */
+/** Runs a program until a signal ends it. Exit codes: 0, 1 if it cannot start, 2 for an invalid configuration. */
 export async function runProgram<S extends ConfigurationSchema & z.ZodType<CommonConfiguration>>(
   program: Program<S>,
 ): Promise<never> {

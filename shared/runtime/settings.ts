@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 /** One value that a configuration file, the environment or a flag may set. */
 export interface Setting {
-  /** Keys from the top of the file. */
+  /** Keys from the root of the file. */
   readonly path: readonly string[];
   readonly flag: string;
   readonly variable: string;
@@ -10,7 +10,7 @@ export interface Setting {
   readonly description: string;
 }
 
-/** A strict object schema whose leaves are settings; lists of objects and maps can be set by file alone. */
+/** A strict object schema whose leaves are settings. Only a file can set lists of objects and maps. */
 export type ConfigurationSchema = z.ZodObject;
 
 const WRAPPERS = new Set(['default', 'prefault', 'optional', 'nullable', 'readonly', 'nonoptional', 'catch']);
@@ -24,7 +24,10 @@ const KINDS: Readonly<Record<string, Setting['kind']>> = {
   boolean: 'boolean',
 };
 
-/** Every setting of a schema, nested objects flattened: key `tls.mode` has flag `--tls-mode` and variable `PREFIX_TLS_MODE`. */
+/**
+ * Every setting of a schema, with nested objects flattened: key `tls.mode` has flag `--tls-mode` and variable
+ * `PREFIX_TLS_MODE`.
+ */
 export function listSettings(schema: ConfigurationSchema, envPrefix: string, path: readonly string[] = []): Setting[] {
   return Object.entries(schema.shape).flatMap(([key, child]) => {
     const inner = unwrap(child as z.ZodType);
@@ -79,19 +82,19 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.def.type === 'object';
 }
 
-/** A value and the keys under which it belongs. */
+/** A value and its path of keys. */
 export interface SettingValue {
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** What flags or the environment say, and what was wrong with them. */
+/** The settings in flags or the environment, and the mistakes in them. */
 export interface SettingValues {
   readonly values: readonly SettingValue[];
   readonly mistakes: readonly string[];
 }
 
-/** The settings found in the environment; unknown variables are ignored, as they belong to other programs. */
+/** The settings in the environment; unknown variables are ignored, because they belong to other programs. */
 export function valuesFromEnvironment(
   settings: readonly Setting[],
   env: Readonly<Record<string, string | undefined>>,
@@ -103,7 +106,7 @@ export function valuesFromEnvironment(
   return { values, mistakes: [] };
 }
 
-/** The settings given as `--flag value`, `--flag=value` or, for booleans, `--flag`. Repeated list flags add up. */
+/** The settings in `--flag value`, `--flag=value` or, for booleans, `--flag`. Repeated list flags add up. */
 export function valuesFromFlags(settings: readonly Setting[], argv: readonly string[]): SettingValues {
   const values: SettingValue[] = [];
   const mistakes: string[] = [];
@@ -119,10 +122,10 @@ export function valuesFromFlags(settings: readonly Setting[], argv: readonly str
   return { values, mistakes };
 }
 
-/** The value, or what is wrong with it. */
+/** The value, or the mistake in it. */
 function readFlag(setting: Setting, flag: string, given: string | undefined): SettingValue | string {
   const text = given ?? (setting.kind === 'boolean' ? 'true' : undefined);
-  return text === undefined ? `${flag}: a value must follow` : { path: setting.path, value: parseText(setting, text) };
+  return text === undefined ? `${flag}: a value is missing` : { path: setting.path, value: parseText(setting, text) };
 }
 
 function splitFlag(argument: string): { readonly flag: string; readonly attached: string | undefined } {
@@ -131,13 +134,13 @@ function splitFlag(argument: string): { readonly flag: string; readonly attached
   return { flag: argument.slice(0, equals), attached: argument.slice(equals + 1) };
 }
 
-/** An unknown flag takes what follows as well, so that one mistake is not reported as two. */
+/** Skips the value of an unknown flag too, so that one mistake is not reported as two. */
 function takesNext(setting: Setting | undefined, next: string | undefined): boolean {
   if (next === undefined || next.startsWith('--')) return false;
   return setting?.kind !== 'boolean' || next === 'true' || next === 'false';
 }
 
-/** A text that does not fit its kind stays a text, so that the schema names the mistake. */
+/** A text that does not fit the kind of a setting stays text, so that the schema reports the mistake. */
 function parseText(setting: Setting, text: string): unknown {
   switch (setting.kind) {
     case 'number':
@@ -160,7 +163,7 @@ function unknownFlag(flag: string, settings: readonly Setting[]): string {
   return nearest === undefined ? `${flag}: unknown flag` : `${flag}: unknown flag, did you mean ${nearest}?`;
 }
 
-/** The name closest to `name`, or `undefined` when nothing is close enough to be meant. */
+/** The name closest to `name`, or `undefined` if none is close enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const ranked = known
@@ -170,7 +173,10 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best !== undefined && best.distance <= Math.max(2, name.length / 3) ? best.candidate : undefined;
 }
 
-/** Insertions, deletions and substitutions that turn one text into the other; long texts are cut at 64. */
+/**
+ * The number of insertions, deletions and substitutions that turn one text into the other; texts are cut at 64
+ * characters.
+ */
 function editDistance(left: string, right: string): number {
   const target = right.slice(0, 64);
   let row = Array.from({ length: target.length + 1 }, (_, index) => index);

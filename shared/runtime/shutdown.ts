@@ -2,11 +2,11 @@ import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 
 export interface Shutdown {
-  /** Aborts when the process shall end; everything long-lived listens to it. */
+  /** Aborts when the process has to end; everything long-lived listens to it. */
   readonly signal: AbortSignal;
-  /** Registers what must be released; releases run one after the other, last registered first. */
+  /** Registers a resource to release; releases run one by one, last registered first. */
   onRelease(name: string, release: () => Promise<void> | void): void;
-  /** Starts the end; a second call waits for the first. `exitCode` is 0 unless said. */
+  /** Starts the shutdown; a second call waits for the first. `exitCode` is 0 by default. */
   stop(reason: string, exitCode?: number): Promise<void>;
   /** The exit code, once everything is released or the deadline has passed. */
   readonly finished: Promise<number>;
@@ -15,9 +15,9 @@ export interface Shutdown {
 export interface ShutdownOptions {
   readonly log: Log;
   readonly clock: Clock;
-  /** All releases together get this long, in milliseconds; then the exit code is 1. */
+  /** Time limit for all releases together, in milliseconds; when it passes, the exit code is 1. */
   readonly deadlineMs: number;
-  /** Where SIGTERM and SIGINT arrive: `process`, unless a test says otherwise. */
+  /** The source of SIGTERM and SIGINT: `process` by default. */
   readonly processSignals?: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
 }
 
@@ -28,7 +28,7 @@ interface Release {
 
 const END_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** One orderly end per process: SIGTERM, SIGINT or `stop` → abort → releases in reverse order → exit code. */
+/** One orderly shutdown per process: SIGTERM, SIGINT or `stop` → abort → releases in reverse order → exit code. */
 export function createShutdown(options: ShutdownOptions): Shutdown {
   const { log, clock, deadlineMs, processSignals = process } = options;
   const controller = new AbortController();
@@ -58,7 +58,7 @@ export function createShutdown(options: ShutdownOptions): Shutdown {
   };
 }
 
-/** True when every release ended well within the deadline. */
+/** True if every release ended without error before the deadline. */
 async function releaseAll(
   releases: readonly Release[],
   { log, clock, deadlineMs }: Pick<ShutdownOptions, 'log' | 'clock' | 'deadlineMs'>,
@@ -68,7 +68,7 @@ async function releaseAll(
   const all = releaseInReverse(releases, log);
   const inTime = await Promise.race([all, late]);
   ended.abort();
-  if (!inTime) log.error({ deadlineMs }, 'Did not end cleanly');
+  if (!inTime) log.error({ deadlineMs }, 'Shutdown incomplete');
   return inTime;
 }
 

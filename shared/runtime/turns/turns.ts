@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '#shared/runtime/clock.ts';
 
-/** Resolves once the event loop has looked at what came in meanwhile: the first immediate still belongs to this turn. */
+/** Resolves once the event loop has processed pending input: the first immediate still belongs to the current turn. */
 export async function nextTurn(): Promise<void> {
   await setImmediate();
   await setImmediate();
@@ -11,8 +11,8 @@ export async function nextTurn(): Promise<void> {
 const CHUNK_MS = 5;
 
 /**
- * Does work that comes in small steps, some milliseconds at a time, so that whatever else the process does goes on in
- * between. Rejects with the signal's reason when it aborts, and with what a step throws.
+ * Runs small steps for some milliseconds at a time and yields to the event loop in between. Rejects with the signal's
+ * reason if it aborts, or with the error of a step.
  */
 export async function inChunks<T>(
   steps: Iterator<undefined, T>,
@@ -34,8 +34,8 @@ export async function inChunks<T>(
 const TURN_MS = 2;
 
 /**
- * The same pieces, with a turn of the event loop whenever some milliseconds were spent on them: pieces that have already
- * arrived are otherwise handed out one after the other, and whatever else the process does waits for all of them.
+ * The same pieces, but yields to the event loop after some milliseconds of work on them. Without this, pieces that have
+ * already arrived are passed on without a break, and everything else in the process waits for all of them.
  */
 export async function* yielding<T>(pieces: AsyncIterable<T>, clock: Pick<Clock, 'monotonic'>): AsyncGenerator<T> {
   let spentMs = 0;

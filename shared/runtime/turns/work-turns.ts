@@ -2,27 +2,27 @@ import type { Clock } from '#shared/runtime/clock.ts';
 
 /** In milliseconds. */
 export interface WorkLimits {
-  /** Of all tasks together before other callers of the process have theirs. */
+  /** For all tasks together, before other work of the process gets a turn. */
   readonly turnMs: number;
-  /** Of processor time that one task may take. */
+  /** Processor time that one task may use. */
   readonly workMs: number;
-  /** From the begin of a task; more than its own work, as others have their turns meanwhile. */
+  /** From the start of a task. It is longer than the task's own work, because other work gets turns in between. */
   readonly waitMs: number;
 }
 
-/** What a task has used up: its own work, or the time until its answer must be there. */
+/** The limit that a task has exhausted: its own work, or the time until its answer is due. */
 export type Exhausted = 'work' | 'wait';
 
 /** Times in milliseconds. */
 export interface WorkClock extends Pick<Clock, 'monotonic'> {
-  /** Processor time that the process has used. */
+  /** Processor time used by the process. */
   readonly processorMs: () => number;
 }
 
-/** Work in small steps, which asks what it has used up and comes to an end by itself. */
+/** Work in small steps that checks its limits and ends on its own. */
 export type Task<T> = (exhausted: () => Exhausted | undefined) => Iterator<undefined, T>;
 
-/** Called exactly once, with the result of a task or what it threw. */
+/** Called exactly once, with the result of a task or its error. */
 export type Done<T> = (
   result: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown },
 ) => void;
@@ -30,15 +30,15 @@ export type Done<T> = (
 interface UnderWay {
   readonly startedAt: number;
   workedMs: number;
-  /** Does one step; false once the task has ended. */
+  /** Runs one step; false once the task has ended. */
   readonly step: () => boolean;
 }
 
 /**
- * Lets tasks take turns with everything else that the process does. However many there are, the event loop waits for no
- * more than one turn and one step at a time. They are done in the order in which they came, so that only one of them holds
- * what it has made. The steps of a task count as its work, the wait for others does not: neither for other tasks, nor for a
- * processor that other processes use. Processor time is read once a turn, as a look at it takes longer than most steps.
+ * Runs tasks in turns with all other work of the process. However many tasks there are, the event loop waits for at
+ * most one turn and one step at a time. Tasks run in order of arrival, so that only one of them holds intermediate
+ * results. A task is charged for its own steps, but not for waiting: neither for other tasks, nor for a processor that
+ * other processes use. Processor time is read once a turn, because reading it takes longer than most steps.
  */
 export class WorkTurns {
   readonly #limits: WorkLimits;
@@ -55,7 +55,7 @@ export class WorkTurns {
     this.#afterThisTurn = afterThisTurn;
   }
 
-  /** Begins a task, at once where no other one waits or has just had its turn. */
+  /** Starts a task, at once if no other task waits or has just had its turn. */
   run<T>(task: Task<T>, done: Done<T>): void {
     const steps = task(() => this.#exhausted(underWay));
     const underWay = { startedAt: this.#clock.monotonic(), workedMs: 0, step: () => doStep(steps, done) };
@@ -72,7 +72,7 @@ export class WorkTurns {
     }
   }
 
-  /** Leaves the event loop to others before the next turn. */
+  /** Yields to the event loop before the next turn. */
   #pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -83,24 +83,24 @@ export class WorkTurns {
     });
   }
 
-  /** Works on a task until it ends or the turn does; true where it goes on. */
+  /** Works on a task until the task or the turn ends; true if the task continues. */
   #work(task: UnderWay): boolean {
     const startedAt = this.#clock.monotonic();
     const processorMs = this.#clock.processorMs();
     const turnEnd = startedAt + this.#limits.turnMs - this.#usedMs;
-    const goesOn = this.#stepUntil(turnEnd, task);
+    const isUnfinished = this.#stepUntil(turnEnd, task);
     const elapsedMs = this.#now - startedAt;
     this.#usedMs += elapsedMs;
-    // Other threads of the process, such as the garbage collector's, are no work of the task.
+    // Other threads of the process, such as the garbage collector's, do not count as work of the task.
     task.workedMs += Math.min(elapsedMs, this.#clock.processorMs() - processorMs);
-    return goesOn;
+    return isUnfinished;
   }
 
   #stepUntil(turnEnd: number, { step }: UnderWay): boolean {
     for (;;) {
-      const goesOn = step();
+      const isUnfinished = step();
       this.#now = this.#clock.monotonic();
-      if (!goesOn || this.#now >= turnEnd) return goesOn;
+      if (!isUnfinished || this.#now >= turnEnd) return isUnfinished;
     }
   }
 
@@ -110,7 +110,7 @@ export class WorkTurns {
   }
 }
 
-/** Processor time of this process, in milliseconds. That of a thread alone is known only as of the last tick of the kernel. */
+/** Processor time of this process, in milliseconds. The kernel updates that of a single thread only at its ticks. */
 export function processorMs(): number {
   const { system, user } = process.cpuUsage();
   return (user + system) / 1_000;

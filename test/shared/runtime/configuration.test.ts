@@ -91,7 +91,7 @@ describe('loadConfiguration', () => {
     },
     'an unknown flag': { argv: ['--prot', '1'], mistakes: ['--prot: unknown flag, did you mean --port?'] },
     'an argument that is no flag': { argv: ['serve'], mistakes: ['"serve": expected a flag'] },
-    'a flag without its value': { argv: ['--port'], mistakes: ['--port: a value must follow'] },
+    'a flag without its value': { argv: ['--port'], mistakes: ['--port: a value is missing'] },
     'a number in hexadecimal': {
       argv: ['--port', '0x10'],
       mistakes: ['port: Invalid input: expected number, received string (found "0x10")'],

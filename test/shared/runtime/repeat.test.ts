@@ -50,7 +50,7 @@ describe('repeat', () => {
     expect({ rounds: seen.length, aborted: seen[0]?.aborted }).toEqual({ rounds: 1, aborted: true });
     release.resolve(undefined);
     await clock.advance(0);
-    expect(errors).toEqual([['DeadlineError: Not done within 300 ms', 1]]);
+    expect(errors).toEqual([['DeadlineError: Not finished within 300 ms', 1]]);
     stop.abort();
     await ended;
   });
