@@ -54,22 +54,22 @@ import { reportedEvictions } from './disruptions/watch-removals.ts';
 import { createPodSink, type PodObservers } from './pod-sink.ts';
 
 export interface ClusterViewOptions extends ClientContext, PodObservers {
-  /** Looks at what each NodePressure records of loops. */
+  /** Observes the loops that each NodePressure records. */
   readonly observeLoops: (recorded: RecordedLoops) => void;
-  /** Looks at the pods that each agent has just evicted. */
+  /** Observes the pods that each agent has just evicted. */
   readonly observeEvictions?: ((evictions: readonly ReportedEviction[]) => void) | undefined;
 }
 
-/** The cluster as decisions about preemption see it, kept current by watches. */
+/** The cluster as preemption decisions see it, kept current by watches. */
 export interface ClusterView {
   readonly snapshot: ClusterSnapshot;
   readonly classes: Reflector<AnnotatedClass>;
   readonly namespaces: Pick<Reflector<Namespace>, 'onChange'>;
   readonly reflectors: readonly ListWatch[];
   readonly pods: ListWatch;
-  /** Kinds that have not been read yet; without them nothing is decided. */
+  /** Kinds that have not been read yet; nothing is decided without them. */
   readonly missing: () => readonly string[];
-  /** What the NodePressures record of loops; `undefined` before they have been read. */
+  /** The loops that the NodePressures record; `undefined` before all have been read. */
   readonly recordedLoops: () => Iterable<RecordedLoops> | undefined;
   /** Whether the API server has been silent for too long about pods or nodes. */
   readonly isStale: () => boolean;
@@ -88,7 +88,7 @@ export function createClusterView(options: ClusterViewOptions): ClusterView {
     { ...options, resource: PODS, message: SCHEDULED_POD, backoff: PROMPT_BACKOFF },
     (report) => createPodSink(snapshot, report, options),
   );
-  // Optional: without agents there is no such kind, and nothing waits for it.
+  // Optional: without agents the kind does not exist, and nothing may wait for it.
   const pressures = createReflector({
     ...options,
     resource: NODE_PRESSURES,
@@ -137,7 +137,7 @@ interface DaemonSet {
   readonly uid: string;
 }
 
-/** Nothing waits for them: where they cannot be read, no pod counts as one of a DaemonSet. */
+/** Optional too: if DaemonSets cannot be read, no pod counts as part of one. */
 function followDaemonSets(options: ClientContext, { daemonSets }: ClusterSnapshot): ListWatch {
   const only = { isMetadataOnly: true, slim: readDaemonSet, backoff: REFLECTOR_BACKOFF };
   const reflector = createReflector({ ...options, resource: DAEMON_SETS, ...only });
@@ -153,7 +153,7 @@ function readDaemonSet({ metadata: { namespace = '', name = '', uid = '' } }: Ku
   return { key: `${namespace}/${name}`, uid };
 }
 
-/** What is kept of a NodePressure. */
+/** The fields of a NodePressure that the view keeps. */
 interface SeenPressure extends Pick<RecordedLoops, 'records'> {
   readonly facts: NodePressureFacts;
   readonly evicted: readonly ReportedEviction[];
@@ -173,11 +173,11 @@ function follow<T>(reflector: Reflector<T>, put: (value: T) => unknown, remove: 
   reflector.onChange(({ kind, value }) => (kind === 'deleted' ? remove : put)(value));
 }
 
-/** An accepted eviction makes its pod terminate at once, and the view sees that before a minute is over. */
+/** An accepted eviction makes its pod terminate at once, and the view shows that within a minute. */
 const SEEN_AFTER_MS = 60_000;
 const NO_PODS: ReadonlySet<string> = new Set();
 
-/** What decisions about preemption and placement read of a NodePressure. */
+/** The fields of a NodePressure that preemption and placement decisions read. */
 export function pressureFacts({ name, avoid, status }: NodePressure): NodePressureFacts {
   return {
     node: name,
@@ -204,7 +204,7 @@ function podFigures({ cpu, memory, waiting, oomKills }: PodEntry): PodFigures {
 
 const MEMORY = 'memory.available';
 
-/** What a report says of memory; the ranking of another signal names other figures. */
+/** The memory figures of a report; rankings of other signals name other figures. */
 function memoryUse(status: NodePressureStatus | undefined): NodePressureFacts['memory'] {
   const signal = status?.signals.find(({ name }) => name === MEMORY);
   const [capacity, available] = [bytesOf(signal?.capacity), bytesOf(signal?.available)];
@@ -236,22 +236,25 @@ function isOverRequest({ usage, request }: NextEntry): boolean {
   return used.ok && requested.ok && compareQuantities(used.quantity, requested.quantity) > 0;
 }
 
-/** Both times are of the agent's clock. */
+/** Both times are by the agent's clock. */
 function isGoing({ mode, outcome, requestedAt, endedAt }: EvictionEntry, observedAt: Instant | undefined): boolean {
   if (mode !== 'Enforce' || endedAt !== undefined || !REMOVING_OUTCOMES.includes(outcome)) return false;
   if (requestedAt === undefined || observedAt === undefined) return false;
   return Math.abs(observedAt - requestedAt) <= SEEN_AFTER_MS;
 }
 
-/** Most nodes have none, and share this one. */
+/** Shared, because most nodes have none. */
 function uidsOf(entries: readonly { readonly uid: string }[]): ReadonlySet<string> {
   return entries.length === 0 ? NO_PODS : new Set(entries.map(({ uid }) => uid));
 }
 
-/** Selectors that people write have a few requirements; all budgets of a cluster are held in memory. */
+/** Selectors written by people have a few requirements, and all budgets of a cluster are held in memory. */
 const LARGEST_SELECTOR = 100;
 
-/** As `decodeBudget`, without budgets whose selector names more than a hundred labels and values: they protect no pod. */
+/**
+ * Decodes a budget as `decodeBudget` does, but fails if its selector names more than a hundred labels and values: such
+ * a budget protects no pod.
+ */
 export function readBudget(raw: unknown): Decoded<DisruptionBudget> {
   const budget = decodeBudget(raw);
   if (!budget.ok || budget.value.selector === undefined) return budget;
@@ -261,12 +264,12 @@ export function readBudget(raw: unknown): Decoded<DisruptionBudget> {
   return { ok: false, field: 'spec.selector', message };
 }
 
-/** The API server sends a bookmark to each watch about once a minute, so a longer silence means a stalled watch. */
+/** The API server sends each watch a bookmark about once a minute, so a longer silence means that the watch stalled. */
 const STALE_AFTER_MS = 75_000;
 
 /**
- * Whether the API server has been silent about one of these kinds for so long that the copy says nothing about the
- * present. `nowMs` is monotonic. A kind that was never read is missing, not stale.
+ * Whether the API server has been silent about one of these kinds for so long that the copy may be out of date. `nowMs`
+ * is monotonic. A kind that was never read is missing, not stale.
  */
 export function isStale(kinds: readonly Pick<ListWatch, 'lastContactMs'>[], nowMs: number): boolean {
   return kinds.some((kind) => nowMs - (kind.lastContactMs() ?? nowMs) > STALE_AFTER_MS);

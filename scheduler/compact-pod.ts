@@ -6,7 +6,7 @@ export interface PodTemplate extends Pick<Pod, 'namespace' | 'labels' | 'annotat
   readonly lastMade: LastMade;
 }
 
-/** The spec and the status that were made last, because a decision reads several fields of the same pod. */
+/** The spec and the status that were built last, because a decision reads several fields of the same pod. */
 export class LastMade {
   #specBase: PodSpec | undefined;
   #statusBase: PodStatus | undefined;
@@ -29,7 +29,7 @@ export class LastMade {
   }
 }
 
-/** Where a pod is, or is to be, and since when. */
+/** The node of a pod, or its nominated node, and the start time. */
 export interface Placement {
   readonly nodeName: string | undefined;
   readonly startTime: Instant | undefined;
@@ -38,15 +38,15 @@ export interface Placement {
 
 type Identity = Pick<Pod, 'name' | 'uid' | 'annotations' | 'deletion'>;
 
-/** What most pods do not have. */
+/** Fields that most pods do not have. */
 type Rare = Pick<Identity, 'annotations' | 'deletion'> & Pick<Placement, 'nominatedNodeName'>;
 
 const NOTHING_RARE: Rare = { annotations: new Map(), deletion: undefined, nominatedNodeName: undefined };
 
 /**
- * A pod that keeps only what differs from the other pods of its owner: a scheduler process holds every pod of a cluster,
- * and a spec and a status of its own would double the size of each. They are made when they are asked for.
- * What no decision about scheduling reads is absent.
+ * A pod that stores only its differences from the other pods of its owner. A scheduler process holds every pod of a
+ * cluster, and a separate spec and status would double the size of each. They are built on access. Fields that no
+ * scheduling decision reads are absent.
  */
 export class CompactPod implements Pod {
   readonly name: string;
@@ -54,7 +54,7 @@ export class CompactPod implements Pod {
   readonly #rare: Rare;
   readonly #template: PodTemplate;
   readonly #nodeName: string | undefined;
-  /** In seconds since 1970, which V8 keeps in the pod itself; milliseconds would be an object each. */
+  /** Seconds since 1970: V8 keeps them in the pod itself, while milliseconds would need an object each. */
   readonly #startSeconds: number | undefined;
 
   constructor({ name, uid, ...identity }: Identity, placement: Placement, template: PodTemplate) {
@@ -79,7 +79,7 @@ export class CompactPod implements Pod {
     return this.#template.labels;
   }
 
-  /** Those of its own, which few pods have, include what its template has. */
+  /** The pod's own annotations, which are rare, include those of its template. */
   get annotations(): Pod['annotations'] {
     return this.#rare.annotations.size === 0 ? this.#template.annotations : this.#rare.annotations;
   }
@@ -124,17 +124,17 @@ function orNothing({ annotations, deletion, nominatedNodeName }: Rare): Rare {
 const MIB = 1024 * 1024;
 const MAX_OF_NAMESPACE = 2 * MIB;
 const MAX_COUNTS = 16 * MIB;
-/** The text of what is read of a pod is seldom longer. */
+/** The text of a pod's read fields is rarely longer. */
 const ORDINARY_LENGTH = 4_096;
 
-/** What a template is kept under, for whom, and how long it was as text, which takes about seven times as much memory. */
+/** The key and namespace of a template, and its length as text. In memory it takes about seven times as much. */
 export interface TemplateKey {
   readonly key: string;
   readonly namespace: string;
   readonly length: number;
 }
 
-/** Makes a template that says under which key it is kept. */
+/** Builds a template that knows its key. */
 type Make = (key: string) => PodTemplate;
 
 interface Kept extends TemplateKey {
@@ -143,15 +143,17 @@ interface Kept extends TemplateKey {
 }
 
 /**
- * Templates of pods, each kept once for all its pods and forgotten with the last of them. Unusually large ones are
- * bounded together, and those of one namespace more narrowly, so that a tenant can fill only its own share.
+ * Pod templates. Each is kept once for all of its pods and dropped with the last of them. Unusually large templates
+ * share one limit, and those of one namespace a smaller one, so that a tenant can fill only its own share.
  */
 export class TemplatePool {
   readonly #kept = new Map<string, Kept>();
   readonly #largeLengths = new Map<string, number>();
   #largeLength = 0;
 
-  /** The template for one more pod, made where no other pod has it: a bare one where there is no room for a large one. */
+  /**
+   * The template for one more pod, built if no other pod uses it. Without room for a large template, it is a bare one.
+   */
   take(key: TemplateKey, make: Make, makeBare: Make): PodTemplate {
     const hasWhole = this.#kept.has(key.key) || this.#hasRoomFor(key);
     const kept = hasWhole ? this.#keep(key, make) : this.#keep(bareKeyOf(key), makeBare);
@@ -159,7 +161,7 @@ export class TemplatePool {
     return kept.template;
   }
 
-  /** A pod that had taken the template is gone. */
+  /** A pod that used the template is gone. */
   release({ key }: PodTemplate): void {
     const kept = this.#kept.get(key);
     if (kept === undefined) return;
@@ -199,7 +201,7 @@ function bareKeyOf(key: TemplateKey): TemplateKey {
   return { ...key, key: `${key.key} bare`, length: 0 };
 }
 
-/** What a pod has in common with others, if it is kept compactly. */
+/** The template of a pod, if the pod is stored compactly. */
 export function templateOf(pod: Pod): PodTemplate | undefined {
   return pod instanceof CompactPod ? pod.template : undefined;
 }

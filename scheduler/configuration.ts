@@ -40,7 +40,7 @@ export const schedulerSchema = z.strictObject({
     .min(1_024)
     .max(256 * MIB)
     .default(16 * MIB)
-    .describe('Largest request body in bytes; a larger one is allowed no preemption, or answered with 413'),
+    .describe('Largest request body in bytes. A larger preempt request gets no nodes; other verbs answer 413'),
   tls: z
     .strictObject({
       ...keyPairFiles('extender'),
@@ -96,7 +96,7 @@ export const schedulerSchema = z.strictObject({
     .max(1_000)
     .default(16)
     .describe(
-      'Most open requests; further ones are answered by protection alone: nodes with protected victims removed, all nodes allowed',
+      'Maximum open requests. Above this, only protection is checked: preempt drops nodes with protected victims, filter allows all nodes',
     ),
   extender: z
     .enum(['On', 'Off'])
@@ -122,19 +122,19 @@ export const schedulerSchema = z.strictObject({
     .enum(['Guarantees', 'Shares'])
     .default('Guarantees')
     .describe(
-      'For which queues room is made: Guarantees for those under their guarantee, by those over theirs; Shares for those under what they deserve by weight, by those over it',
+      'Which queues reclaim. Guarantees: queues under their guarantee reclaim from queues over theirs. Shares: queues under their deserved share reclaim from queues over it',
     ),
   reclaimOveruse: z
     .enum(['Off', 'On'])
     .default('Off')
     .describe(
-      'On evicts pods of a queue that has used more than its maximum for its delay, for instance after the maximum was lowered, where reclaim is Enforce',
+      'On evicts pods of a queue that has exceeded its maximum for longer than its delay, for example after the maximum was lowered; needs reclaim Enforce',
     ),
   queueReplacements: z
     .enum(['First', 'InTurn'])
     .default('First')
     .describe(
-      'First lets the replacements of pods that were evicted, preempted or lost in before waiting pods of the same priority, for 60 s',
+      'First lets in replacements of evicted, preempted or lost pods before waiting pods of the same priority, for 60 s',
     ),
   rescheduling: reschedulingSchema,
 });

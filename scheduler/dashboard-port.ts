@@ -15,9 +15,9 @@ export interface DashboardPortOptions extends ProcessContext {
 }
 
 const DRAIN_MS = 500;
-/** Enough for every open page, and too few to use up the memory. */
+/** Enough for every open page, and few enough to bound memory. */
 const MAX_CONNECTIONS = 256;
-/** Shorter than usual, so that connections without a request leave room for others. */
+/** Shorter than usual, so that connections without a request make room for others. */
 const KEEP_ALIVE_MS = 5_000;
 
 /** Serves the dashboard on a port of its own until the shutdown. */

@@ -10,15 +10,15 @@ import type { GonePod } from './disruptions/watch-removals.ts';
 import type { ObservePod } from './preemptions/preemption-loops.ts';
 import { createPodReader } from './read-pods.ts';
 
-/** Looks at pods after the snapshot has taken in what happened to them. */
+/** Observes pods after the snapshot has recorded their change. */
 export interface PodObservers {
   readonly observePod: ObservePod;
   readonly observeGone?: ((uid: string, gone: GonePod, snapshot: ClusterSnapshot) => void) | undefined;
 }
 
 /**
- * Takes pods straight into a snapshot, by their UIDs: beside the snapshot's own map of 150,000 pods a second one would be
- * 7 MiB. A pod that cannot be read is reported and left out.
+ * Stores pods directly in a snapshot, by UID. A second map in addition to the snapshot's own map of 150,000 pods would
+ * take 7 MiB. A pod that cannot be decoded is reported and left out.
  */
 export function createPodSink(snapshot: ClusterSnapshot, report: ReportError, observers: PodObservers): ObjectSink {
   const templates = new TemplatePool();

@@ -25,19 +25,19 @@ const READ_ANNOTATIONS: readonly string[] = [
   FOREIGN_PREFER_NO_EVICTION,
   CONFIG_MIRROR,
 ];
-/** No value that a decision knows is longer; that there is one counts too. */
+/** The longest value that decisions know. A longer one is cut, because its presence counts too. */
 const MAX_ANNOTATION_LENGTH = 64;
-/** Names of a policy and of a rule. */
+/** The names of a policy and of a rule together. */
 const MAX_RULE_LENGTH = 317;
-/** Parts that are kept for pods of other owners; when there are more, the pool begins anew. */
+/** Shared parts kept per pool. A full pool is emptied and starts again. */
 const MAX_SHARED = 2_000;
-/** As text; longer ones are seldom those of another owner. */
+/** Longer texts are rarely equal in pods of different owners. */
 const MAX_SHARED_LENGTH = 1_024;
 const NO_FIELDS: WireObject = {};
 const decode = decodeWith(decodePod);
 const NOTHING = decode({ metadata: {} });
 
-/** Parts of pods that many have in common. */
+/** Parts that many pods have in common. */
 interface Pools {
   readonly templates: TemplatePool;
   readonly specs: Map<string, PodSpec>;
@@ -48,10 +48,10 @@ interface Pools {
 }
 
 /**
- * How a scheduler process reads pods: only what decisions look at, and what is equal in several pods is kept once, since
- * the pods of one Deployment differ in little more than name and node. Of an unusually large pod for whose template
- * there is no room, only the amounts, the priority and the owner are read. Who reads a pod releases its template when
- * the pod is gone. What is read throws where it cannot be.
+ * Reads pods for a scheduler process. It keeps only the fields that decisions read, and keeps values that several pods
+ * share only once: the pods of one Deployment differ in little more than name and node. If there is no room for the
+ * template of an unusually large pod, only its amounts, priority and owner are kept. The caller releases the template
+ * when the pod is gone. Throws if the pod cannot be decoded.
  */
 export function createPodReader(templates = new TemplatePool()): (raw: KubeObject) => CompactPod {
   const pools: Pools = {
@@ -67,7 +67,7 @@ export function createPodReader(templates = new TemplatePool()): (raw: KubeObjec
 
 function readPod(pools: Pools, raw: KubeObject): CompactPod {
   const { nodeName, ...others } = fieldsOf(raw['spec']);
-  // Gates come off, and then the pod would need another template.
+  // The gates are removed later, and the pod would then need another template.
   const spec = { ...others, schedulingGates: undefined };
   const { startTime, nominatedNodeName, ...status } = fieldsOf(raw['status']);
   const own = decode({
@@ -128,7 +128,7 @@ function bareTemplate({ lastMade }: Pools, key: string, parts: Parts): PodTempla
   return { ...barePod(decode(parts), NOTHING), key, lastMade };
 }
 
-/** The kinds of owners are few. */
+/** There are few kinds of owners. */
 function slimOwner({ names }: Pools, owner: Owner): Owner {
   const { apiVersion, kind } = owner;
   return {
@@ -145,7 +145,7 @@ function ownMetadata(metadata: WireObject): WireObject {
   return { namespace, name, uid, deletionTimestamp, deletionGracePeriodSeconds, annotations };
 }
 
-/** Which rule gave the class is the same of all pods of an owner, as a rule. */
+/** All pods of an owner usually get their class from the same rule. */
 function recordAmong({ annotations }: WireObject): WireObject | undefined {
   const record = fieldsOf(annotations)[ANNOTATION_CLASS_RULE];
   return record === undefined ? undefined : { [ANNOTATION_CLASS_RULE]: shortened(record, MAX_RULE_LENGTH) };
@@ -159,7 +159,7 @@ function annotationsAmong(metadata: WireObject): WireObject | undefined {
 
 function shortened(value: unknown, longest = MAX_ANNOTATION_LENGTH): unknown {
   if (typeof value !== 'string' || value.length <= longest) return value;
-  // A part of a text keeps the whole of it in memory; a copy does not.
+  // V8 keeps the whole text alive for a slice of it, but not for a copy.
   return Buffer.from(value.slice(0, longest)).toString();
 }
 
@@ -190,7 +190,7 @@ function fieldsOf(value: unknown): WireObject {
 
 const MAX_OTHER_RESOURCES = 16;
 
-/** A pod without labels, affinity, ports and volumes: what it takes, how important it is, and whose it is remain. */
+/** A pod without labels, affinity, ports and volumes. Its amounts, priority and owners remain. */
 function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> {
   const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
   const { phase, qosClass } = pod.status;
@@ -206,7 +206,7 @@ function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> 
   };
 }
 
-/** Those that every node has, and a few of the others. */
+/** The resources that every node has, and a few others. */
 function fewAmounts(amounts: Amounts): Amounts {
   const entries = Array.from(amounts);
   const isBasic = (name: string): boolean => BASIC_RESOURCES.includes(name);

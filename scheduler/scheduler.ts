@@ -30,15 +30,18 @@ import { followQueues } from './queues/stored-queue.ts';
 import { PodAmounts } from '#shared/queues/queue-charges.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 
-/** Where a started scheduler process listens. */
+/** Where a running scheduler process listens. */
 export interface Scheduler {
   readonly port: number;
   readonly healthPort: number;
-  /** Absent where there is no dashboard. */
+  /** Absent without a dashboard. */
   readonly dashboardPort?: number;
 }
 
-/** Builds and starts the scheduler process; everything ends with the shutdown. Rejects with what to mend. */
+/**
+ * Builds and starts the scheduler process. Everything ends with the shutdown. Rejects with an error that says what to
+ * fix.
+ */
 export async function startScheduler(
   configuration: SchedulerConfiguration,
   context: ProcessContext,
@@ -62,7 +65,7 @@ export async function startScheduler(
   return { port: opened.extender.port, healthPort: health.port, ...(dashboard && { dashboardPort: dashboard.port }) };
 }
 
-/** Reads the cluster for what decides on a copy of it, and starts each part of that which is on. */
+/** Reads the cluster for the parts that decide from a copy of it, and starts each enabled part. */
 function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: Opened): void {
   const { view, loops, removals, voided, queued, queues } = opened;
   const { signal } = parts.shutdown;
@@ -109,14 +112,14 @@ interface Parts extends ProcessContext {
   readonly metrics: Metrics;
 }
 
-/** Loaded only where it is served: its code takes several MiB. */
+/** Loaded only if it is served: its code takes several MiB. */
 async function openDashboard(options: DashboardPortOptions): Promise<Server | undefined> {
   if (options.configuration.port === undefined) return undefined;
   const { openDashboardPort } = await import('./dashboard-port.ts');
   return openDashboardPort(options, options.configuration.port);
 }
 
-/** Opens the port that kube-scheduler asks; it answers without a decision until the view is filled. */
+/** Opens the port for kube-scheduler. Requests are answered without a decision until the view is filled. */
 async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
   const { clock, shutdown } = parts;
   const { host, port } = configuration;
@@ -153,7 +156,7 @@ async function openExtender(configuration: SchedulerConfiguration, parts: Parts)
   const rules = preemptionRules(configuration, { ...view, loops, ownerDisruptedAt, queues: keeper });
   const events = createEventRecorder({ ...parts, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const voided = createVoidedNominations({ ...parts, snapshot: view.snapshot });
-  // Off decides nothing, also where the pods are read for the record.
+  // `Off` decides nothing, even if another part reads the pods.
   const missing = isOn ? view.missing : () => ['extender'];
   const verbs = extenderVerbs({ ...parts, ...view, missing, ...nominations, rules, loops, events, voided, keeper });
   const tls = readTlsFiles(configuration.tls);

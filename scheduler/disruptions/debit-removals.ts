@@ -23,20 +23,20 @@ export interface DebitOptions extends ClientContext {
   readonly known: KnownLimits;
 }
 
-/** Each is a write at most; the others follow a second later. */
+/** Each costs one write at most; the rest follow a second later. */
 const MAX_NAMESPACES = 10;
-/** In one pass, so that none blocks for long. */
+/** Per pass, so that no pass blocks for long. */
 const MAX_DEBITED = 500;
 const WITHIN_MS = 5_000;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
 
-/** After a failure other namespaces come first. */
+/** After a failure, other namespaces come first. */
 const RETRY_AFTER_MS = 30_000;
 
 /**
- * Debits the removals that were seen, whatever removed the pods (S3-16). Those that the webhook has debited are in the
- * account already and are not counted twice. A pass resolves with the namespaces whose accounts have changed; what fails
- * is tried again later.
+ * Debits observed removals to the accounts, whatever removed the pods (S3-16). Removals that the webhook has debited
+ * are in the account already and are not counted twice. A pass resolves with the namespaces whose accounts changed;
+ * failures are retried later.
  */
 export function createDebits(options: DebitOptions): (signal: AbortSignal) => Promise<readonly string[]> {
   const failedAt = new Map<string, number>();
@@ -55,7 +55,7 @@ export function createDebits(options: DebitOptions): (signal: AbortSignal) => Pr
 
 function dueByNamespace(options: DebitOptions, failedAt: ReadonlyMap<string, number>): readonly NamespaceDebits[] {
   const { removals, known, snapshot, clock } = options;
-  // Whether a limit covers a pod is not known before they were read.
+  // Whether a limit covers a pod is known only after the limits have been read.
   if (!known.limits.isSynced() || !known.policies.isSynced()) return [];
   const due = removals.dueDebits(clock.now(), { most: MAX_DEBITED, left: failedAt });
   if (due.length === 0) return [];
@@ -75,7 +75,10 @@ interface NamespaceDebits {
   readonly limits: LimitsOfNamespace;
 }
 
-/** Whether the account was written. A namespace whose account cannot be written, as one that is deleted, delays no other. */
+/**
+ * Whether the account was written. If the account of a namespace cannot be written, for example because the namespace
+ * was deleted, no other namespace waits for it.
+ */
 async function debitNamespace(debits: NamespaceDebits, options: DebitOptions): Promise<boolean> {
   const { clock, removals, log } = options;
   const { namespace, pending } = debits;

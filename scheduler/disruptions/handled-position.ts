@@ -10,20 +10,20 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 
-/** Up to where every removal has been recorded: what the next process goes on from. */
+/** The position up to which every removal is recorded: the next process continues from it. */
 export interface HandledPosition {
-  /** Of the pods, as the watch has seen them. */
+  /** The resourceVersion of the pods, as the watch has seen them. */
   readonly resourceVersion: string;
   readonly at: Instant;
 }
 
-/** A time of which the API server no longer knew what happened to pods. */
+/** A time span for which the API server no longer knew what happened to pods. */
 export interface Gap {
   readonly from: Instant;
   readonly to: Instant;
 }
 
-/** The ConfigMap in which the position is kept. */
+/** The ConfigMap that stores the position. */
 export interface PositionAddress {
   readonly name: string;
   readonly namespace: string;
@@ -33,7 +33,7 @@ const MAX_GAPS = 10;
 const MAX_VERSION_LENGTH = 128;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-/** What is stored; no position before the first one was written. Rejects if it cannot be read. */
+/** The stored position; none before the first write. Rejects if it cannot be read. */
 export async function readPosition(
   client: KubeClient,
   address: PositionAddress,
@@ -86,7 +86,7 @@ export function writeGaps(
   return writeData(client, address, { gaps: JSON.stringify(kept) }, signal);
 }
 
-/** The manifests contain the ConfigMap; where it is missing, it is made if that is allowed. */
+/** The manifests contain the ConfigMap. If it is missing, it is created if permissions allow it. */
 async function writeData(
   client: KubeClient,
   { name, namespace }: PositionAddress,
@@ -104,19 +104,19 @@ async function writeData(
   return createObject(client, { resource: CONFIG_MAPS, namespace }, object, { ...WRITE, signal });
 }
 
-/** So that a removal which waits for what others report holds the position back for some seconds only. */
+/** Bounded, so that a removal which waits for reports of others holds the position back only for some seconds. */
 const MAX_SAMPLES = 60;
 
-/** Remembers where the watch stood, and says up to where everything is recorded. */
+/** Remembers positions of the watch, and returns the one up to which everything is recorded. */
 class HandledPositions {
   #samples: readonly HandledPosition[] = [];
 
-  /** The watch stands here now. */
+  /** The watch has reached this position. */
   note(position: HandledPosition): void {
     this.#samples = [...this.#samples, position].slice(-MAX_SAMPLES);
   }
 
-  /** The last position before the removal that has been waiting longest; the last one of all where none waits. */
+  /** The last position before the removal that has been waiting longest, or the last one of all if none waits. */
   handled(unrecordedSince: Instant | undefined): HandledPosition | undefined {
     return this.#samples.findLast(({ at }) => unrecordedSince === undefined || at < unrecordedSince);
   }
@@ -131,7 +131,7 @@ interface PositionKeeperOptions extends Pick<ClientContext, 'client' | 'clock'> 
   readonly address: PositionAddress;
 }
 
-/** Carries out passes, and stores every five seconds up to where they have recorded all removals. */
+/** Runs passes, and every five seconds stores the position up to which they have recorded all removals. */
 export function positionKeeper({ client, clock, pods, removals, term, address }: PositionKeeperOptions) {
   const positions = new HandledPositions();
   let [stored, storedAt] = ['', -Infinity];

@@ -13,7 +13,7 @@ export interface KnownLimits {
   readonly policies: Reflector<DisruptionPolicy>;
 }
 
-/** Nothing is read before they run. */
+/** Nothing is read before the reflectors run. */
 export function createKnownLimits(options: ClientContext): KnownLimits {
   const shared = { ...options, backoff: REFLECTOR_BACKOFF };
   return {
@@ -22,7 +22,7 @@ export function createKnownLimits(options: ClientContext): KnownLimits {
   };
 }
 
-/** The limits as they are known now. */
+/** The limits as currently known. */
 export function limitObjects({ limits, policies }: KnownLimits): LimitObjects {
   return { limits: limits.values(), policies: policies.values() };
 }

@@ -1,29 +1,29 @@
-/** A namespace whose limits are to be reported, and which of them now. */
+/** A namespace whose limits are due for a report, and which of them now. */
 export interface LimitTurn<Limit> {
   readonly namespace: string;
   readonly limits: readonly Limit[];
 }
 
 interface Reported {
-  /** Of the last turn. */
+  /** State of the last turn. */
   turnAt: number;
-  /** Limits whose last turn was before are still to be reported; `undefined` if none is. */
+  /** Limits whose last turn was before this time are due; `undefined` if none is. */
   dueSince: number | undefined;
   /** The last turn of each limit, by name. */
   limits: ReadonlyMap<string, number>;
 }
 
 interface TurnOptions {
-  /** A namespace has a turn again after this time; the windows of its limits move on without any removal. */
+  /** A namespace is due again after this time: the windows of its limits move on even without removals. */
   readonly periodMs: number;
   /** Limits in one turn. */
   readonly most: number;
 }
 
 /**
- * Whose limits are reported next: one namespace a turn, and of it the limits that have waited longest. Namespaces whose
- * accounts have changed, or that have more limits than fit into a turn, take turns with those that wait for their
- * period, so neither keeps the other waiting.
+ * Decides which limits are reported next: one namespace a turn, and in it the limits that have waited longest.
+ * Namespaces whose accounts changed, or that have more limits than fit into a turn, alternate with namespaces whose
+ * period is over, so neither group delays the other.
  */
 export class LimitTurns<Limit extends { readonly name: string }> {
   readonly #options: TurnOptions;
@@ -53,7 +53,7 @@ export class LimitTurns<Limit extends { readonly name: string }> {
     return { namespace, limits: this.#take(reported, limits.get(namespace) ?? [], now) };
   }
 
-  /** A namespace that cannot be read waits for its period: it takes no turn from others. */
+  /** A namespace that cannot be read waits for its period, so it takes no turn from others. */
   failed(namespace: string): void {
     const reported = this.#reported.get(namespace);
     if (reported !== undefined) reported.dueSince = undefined;
@@ -86,7 +86,7 @@ export class LimitTurns<Limit extends { readonly name: string }> {
   }
 }
 
-/** Both may never have been. */
+/** Either may never have had a turn. */
 function compareTimes(left: number, right: number): number {
   return left === right ? 0 : left - right;
 }

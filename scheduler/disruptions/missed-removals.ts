@@ -15,7 +15,7 @@ import { forwardAbort, untilAborted } from '#shared/runtime/deadline.ts';
 import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
 import { isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
 
-/** What is read again: everything after `since`, up to what the process has listed itself. */
+/** The range to read again: everything after `since`, up to the first list of this process. */
 interface MissedSpan {
   readonly since: string;
   readonly until: string;
@@ -26,12 +26,14 @@ interface MissedOptions extends ClientContext {
   readonly snapshot: Pick<ClusterSnapshot, 'nodes'>;
 }
 
-/** The API server ends the watch then; nothing is lost that it still knows, since it sends all of it at once. */
+/**
+ * The API server ends the watch at this time. Nothing that it still knows is lost, since it sends all of it at once.
+ */
 const MAX_WATCH_SECONDS = 30;
 
 /**
- * Follows what happened to pods while no replica ran. `complete`: the API server still knew all of it; `expired`: it has
- * forgotten the beginning, and what happened then is not invented; `broken`: it may be tried again.
+ * Follows what happened to pods while no replica ran. `complete`: the API server still knew everything. `expired`: it
+ * has forgotten the beginning, and the removals of that time stay unknown. `broken`: the caller may try again.
  */
 async function readMissedRemovals(
   options: MissedOptions,
@@ -82,8 +84,8 @@ function sinkOf({ removals, snapshot, clock }: MissedOptions) {
 }
 
 /**
- * Asks once, with the first leadership of a process, what happened to pods while no replica ran; one that stood by has seen
- * all of it. The returned function never rejects.
+ * Reads once, in the first term of a process, what happened to pods while no replica ran. A replica that was on standby
+ * has seen everything. The returned function never rejects.
  */
 export function catchUpOnce(
   options: MissedOptions & { readonly pods: Pick<ListWatch, 'position' | 'synced'> },
@@ -102,12 +104,12 @@ export function catchUpOnce(
       const outcome = position && (await readMissed(options, { since: position.resourceVersion, until }, signal));
       if (position !== undefined && outcome === 'expired') {
         const gap = { from: position.at, to: at };
-        log.warn({ from: timeText(gap.from), to: timeText(gap.to) }, 'Removed pods of this time are not recorded');
+        log.warn({ from: timeText(gap.from), to: timeText(gap.to) }, 'Removals in this period are not recorded');
         await writeGaps(client, address, [...gaps, gap], signal);
       }
       isDone = outcome !== 'broken';
     } catch (error) {
-      log.warn({ err: error }, 'Removed pods of the time before the start not read');
+      log.warn({ err: error }, 'Removals before the start not read');
     }
   };
 }

@@ -36,14 +36,14 @@ export const disruptionsSchema = z
         'On writes a Disruption for each removed pod, on one replica; reads all pods, also without the extender',
       ),
     keepDays: z.number().min(0.01).max(365).default(7).describe('How long a Disruption is kept'),
-    keepPerNamespace: z.number().int().min(1).max(20_000).default(500).describe('Most Disruptions of a namespace'),
-    keepInAll: z.number().int().min(1).max(100_000).default(20_000).describe('Most Disruptions of the cluster'),
+    keepPerNamespace: z.number().int().min(1).max(20_000).default(500).describe('Maximum Disruptions per namespace'),
+    keepInAll: z.number().int().min(1).max(100_000).default(20_000).describe('Maximum Disruptions in the cluster'),
     leaseName: z
       .string()
       .min(1)
       .default('plimsoll-disruptions')
       .describe(
-        'Name of the Lease by which the replicas elect the one that writes Disruptions, and of the ConfigMap that says up to where all removals are recorded',
+        'Name of the Lease that elects the replica which writes Disruptions, and of the ConfigMap that stores up to where removals are recorded',
       ),
     leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of both; it must exist'),
   })
@@ -55,14 +55,16 @@ export interface DisruptionRecorderOptions extends ClientContext {
   readonly configuration: DisruptionsConfiguration;
   readonly removals: Removals;
   readonly snapshot: Pick<ClusterSnapshot, 'pressures' | 'nodes' | 'budgets'>;
-  /** The watch that shows the removals. */
+  /** The watch that observes the removals. */
   readonly pods: Pick<ListWatch, 'position' | 'synced'>;
   readonly metrics: Metrics;
 }
 
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
-/** In one pass, so in a second: of records and outcomes, and with the deletions of expired records. Limits have 20 more. */
+/**
+ * Writes per pass, so per second: records and outcomes, and with the deletions of expired records. Limits have 20 more.
+ */
 const MAX_RECORDED = 25;
 const MAX_WRITES = 30;
 const MAX_DELETED = 20;
@@ -70,7 +72,7 @@ const RETENTION_PERIOD_MS = 10_000;
 const WRITE = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * Writes a Disruption for each removal, and what became of it, on the replica that holds the lease, and deletes old ones,
+ * Records each removal as a Disruption, and its outcome, on the replica that holds the lease; deletes old records. Runs
  * until `signal` aborts. The other replicas only follow the removals. Never rejects.
  */
 export async function recordDisruptions(options: DisruptionRecorderOptions, signal: AbortSignal): Promise<void> {
@@ -106,7 +108,7 @@ interface Recording extends DisruptionRecorderOptions {
   readonly term: Pick<LeaseTerm, 'isHeld'>;
 }
 
-/** What was recorded before this term is read first: it is not written again. */
+/** The records of earlier terms are read first, so that they are not written again. */
 async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<void> {
   const { removals, clock, random, log } = options;
   const stored = createReflector({ ...options, resource: DISRUPTIONS, slim: readStored, isMetadataOnly: true });
@@ -121,7 +123,7 @@ async function leadOneTerm(options: Recording, signal: AbortSignal): Promise<voi
   const debits = keepAccounts(options, signal);
   const task = async (passing: AbortSignal): Promise<void> => {
     await keepPosition(passing, async () => {
-      // First, because the account tells who asked for a removal.
+      // First, because the account shows who requested a removal.
       await debits.pass(passing);
       await runPass(options, expired, passing);
     });
@@ -160,7 +162,7 @@ function readStored({ metadata }: KubeObject): StoredDisruption {
 
 type Expired = (most: number) => readonly StoredDisruption[];
 
-/** The expired records; sorting all of them is not done for every pass. */
+/** The expired records; a pass does not sort all of them. */
 function expiredOf({ configuration, clock }: Recording, stored: Reflector<StoredDisruption>): Expired {
   const retention = {
     keepMs: configuration.keepDays * DAY * 1_000,
@@ -180,7 +182,7 @@ function expiredOf({ configuration, clock }: Recording, stored: Reflector<Stored
   };
 }
 
-/** Records come first: what they say is not yet stored anywhere. */
+/** Records come first: their content is stored nowhere else yet. */
 async function runPass(options: Recording, expired: Expired, signal: AbortSignal): Promise<void> {
   const { removals, clock, recordMetrics, term } = options;
   const due = removals.due(clock.now(), MAX_RECORDED);
@@ -200,10 +202,10 @@ async function runPass(options: Recording, expired: Expired, signal: AbortSignal
   }
 }
 
-/** A record that another replica has written, or one that no repetition would get in. */
+/** A record that another replica has written, or one that no retry would get stored. */
 const SETTLED: readonly Outcome<unknown>['kind'][] = ['ok', 'alreadyExists', 'notFound', 'invalid'];
 
-/** Resolves with whether the API server has answered for good; otherwise the next pass tries again. */
+/** Resolves with whether the answer of the API server is final; otherwise the next pass tries again. */
 async function writeDue({ uid, removal, write }: DueWrite, options: Recording, signal: AbortSignal): Promise<boolean> {
   const { removals, recordMetrics, log } = options;
   const outcome = await (write === 'record' ? createRecord : patchOutcome)(removal, options, signal);
@@ -216,7 +218,7 @@ async function writeDue({ uid, removal, write }: DueWrite, options: Recording, s
   return isSettled;
 }
 
-/** It takes no new object, and the record would go with it. */
+/** The namespace takes no new objects, and a record would be deleted with it. */
 function isTerminatingNamespace(outcome: Outcome<unknown>): boolean {
   return outcome.kind === 'forbidden' && outcome.details?.causes[0]?.reason === 'NamespaceTerminating';
 }
@@ -243,7 +245,7 @@ function patchOutcome(removal: Removal, options: Recording, signal: AbortSignal)
   );
 }
 
-/** Whether the removal keeps the owner off the node, as the node's NodePressure says (S3-28). */
+/** Whether the removal keeps the owner off the node, according to the node's NodePressure (S3-28). */
 function withAvoidEntry(removal: Removal, { pressures }: Pick<ClusterSnapshot, 'pressures'>): Removal {
   const { namespace, owner, node, removedAt } = removal.pod;
   const entries = pressures.get(node)?.avoid ?? [];
@@ -257,9 +259,9 @@ function createRecordMetrics({ metrics }: Pick<DisruptionRecorderOptions, 'metri
     removed: metrics.counter('plimsoll_disruptions_total', 'Removed pods that were recorded, by cause', ['cause']),
     writes: metrics.counter(
       'plimsoll_disruption_writes_total',
-      'Writes of Disruptions: records, names of other pods, outcomes and deletions of old ones, by what the API server answered',
+      'Writes of Disruptions: records, names of other pods, outcomes and deletions of old ones, by outcome of the write',
       ['write', 'outcome'],
     ),
-    followed: metrics.gauge('plimsoll_disruptions_followed', 'Removed pods of which more is to be learnt'),
+    followed: metrics.gauge('plimsoll_disruptions_followed', 'Removed pods whose outcome is still followed'),
   };
 }

@@ -13,7 +13,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_NAMED = 20;
 const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
 
-/** Shows in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
+/** Reports in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
 export function createBudgetReport(options: ClientContext) {
   const { client, clock, log } = options;
   const budgets = createReflector({ ...options, resource: PDBS, slim: forbidding, backoff: REFLECTOR_BACKOFF });
@@ -40,7 +40,7 @@ export function createBudgetReport(options: ClientContext) {
 
 const decode = decodeWith(decodeWrittenBudget);
 
-/** Only the names of those that forbid everything are kept. */
+/** Keeps only the names of budgets that forbid every eviction. */
 function forbidding(raw: unknown): { readonly forbids: string | undefined } {
   const budget: WrittenBudget & { readonly namespace: string; readonly name: string } = decode(raw);
   return { forbids: forbidsEverything(budget) && `${budget.namespace}/${budget.name}` };

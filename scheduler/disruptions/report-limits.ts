@@ -9,14 +9,14 @@ import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
 import { accountStore, type DebitOptions } from './debit-removals.ts';
 import { LimitTurns } from './limit-turns.ts';
 
-/** A namespace is reported again after this time; its windows move on without any removal. */
+/** A namespace is reported again after this time: its windows move on even without removals. */
 const PERIOD_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const MAX_LIMITS = 20;
 
 /**
- * Reports in the status of each DisruptionLimit what it counts (S3-20). One namespace a pass, because its pods are read for
- * it, and of it the limits that have waited longest.
+ * Reports in the status of each DisruptionLimit what it counts (S3-20). A pass covers one namespace, because it reads
+ * the pods of that namespace, and in it the limits that have waited longest.
  */
 export function createLimitReports(options: DebitOptions) {
   const { clock, known, log } = options;
@@ -37,7 +37,7 @@ export function createLimitReports(options: DebitOptions) {
 }
 
 interface Reporting extends DebitOptions {
-  /** What was written last, by namespace and name: the key of the limit. */
+  /** The last written report of each limit, by namespace and name. */
   readonly written: Map<string, string>;
 }
 

@@ -19,21 +19,24 @@ import { EVENTS, QUEUES, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts'
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ShownPod } from '#scheduler/preemptions/preemption-loops.ts';
 
-/** Shows removals what happens to pods; the snapshot has already taken it in. */
+/** Receives what happens to pods, after the snapshot has recorded it. */
 export interface RemovalWatch {
   readonly observePod: (seen: ShownPod, snapshot: ClusterSnapshot) => void;
-  /** `raw` is the pod's last state; without it the pod was only missing from a list. */
+  /** `raw` is the pod's last state; absent if the pod was only missing from a list. */
   readonly observeGone: (uid: string, gone: GonePod, snapshot: ClusterSnapshot) => void;
   readonly observeEvictions: (evictions: readonly ReportedEviction[]) => void;
 }
 
-/** What is known of a pod that is gone: how the snapshot held it, if it did, and its last state. */
+/** What is known about a deleted pod: its state in the snapshot, if any, and its last state. */
 export interface GonePod {
   readonly placed: PlacedPod | undefined;
   readonly raw: KubeObject | undefined;
 }
 
-/** Follows removals in what the watches of a process show. The pods of its first list were there before: they replace none. */
+/**
+ * Detects removals in what the watches of a process show. The pods of the first list existed before, so they are not
+ * replacements.
+ */
 export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isFirstList: () => boolean): RemovalWatch {
   const observePod: RemovalWatch['observePod'] = (seen, snapshot) => {
     const { pod, previous } = seen;
@@ -41,7 +44,7 @@ export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isF
     if (isNominated(pod)) nominate(removals, pod, at);
     const isPlaced = isBound(pod) && (previous === undefined || !isBound(previous.pod));
     if (isPlaced && !isFirstList()) place(removals, pod);
-    // A pod that terminated before the process saw it for the first time.
+    // The pod was terminating before the process first saw it.
     const began = previous === undefined ? removedAt(pod, at) : at;
     if (isRemoved(seen)) removals.begin({ ...removalOf(pod, seen.raw, snapshot), at: began }, hasEnded(pod));
     else if (hasEnded(pod)) removals.gone(pod.uid, at);
@@ -64,14 +67,14 @@ function isNominated(pod: Pod): boolean {
   return !isBound(pod) && placeOf(pod) !== '';
 }
 
-/** What had failed before it was first seen is not reported again. */
+/** A failure before the pod was first seen is not reported again. */
 function isRemoved({ pod, raw, previous }: ShownPod): boolean {
   return isRemovedPod(pod, raw) && (previous !== undefined || !hasEnded(pod));
 }
 
 /**
- * Whether something removes a pod from its node or has done so. A pod that has ended by itself takes no harm from its
- * deletion, and one whose containers failed was not removed.
+ * Whether the pod is being removed from its node or has been. The deletion of a pod that ended by itself does no harm,
+ * and a pod whose containers failed was not removed.
  */
 export function isRemovedPod(pod: Pod, raw: KubeObject): boolean {
   if (!isBound(pod)) return false;
@@ -79,12 +82,12 @@ export function isRemovedPod(pod: Pod, raw: KubeObject): boolean {
   return pod.status.phase === 'Failed' && (disruptionTargetOf(pod) !== undefined || isOomKilled(raw));
 }
 
-/** When the deletion of a pod was accepted: its deletionTimestamp is when its grace period ends. */
+/** When the deletion was accepted: the deletionTimestamp is when the grace period ends. */
 export function removedAt({ deletion }: Pod, otherwise: Instant): Instant {
   return deletion === undefined ? otherwise : deletion.at - (deletion.gracePeriodSeconds ?? 0) * 1_000;
 }
 
-/** What a pod and its node show of a removal. */
+/** What a pod and its node show about a removal. */
 export function removalOf(pod: Pod, raw: KubeObject | undefined, { nodes }: Pick<ClusterSnapshot, 'nodes'>) {
   const node = pod.spec.nodeName ?? '';
   const classRule = pod.annotations.get(ANNOTATION_CLASS_RULE);
@@ -121,7 +124,7 @@ function isOomKilled(raw: KubeObject | undefined): boolean {
   );
 }
 
-/** Taints that the node controller sets where a kubelet has stopped reporting. */
+/** Taints that the node controller sets if a kubelet has stopped reporting. */
 const SILENT_TAINTS: readonly string[] = ['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready'];
 
 function stateOf({ isUnschedulable, taints }: Node): NodeFacts {
@@ -140,7 +143,7 @@ function place(removals: Removals, pod: Pod): void {
   removals.place({ uid, name, node: spec.nodeName ?? '', owner: controllerOf(pod)?.uid });
 }
 
-/** The recent evictions that a NodePressure reports, each with the pods that its agent ranked next. */
+/** The recent evictions in a NodePressure, each with the pods that the agent ranked next. */
 export function reportedEvictions({ name, status }: NodePressure): readonly ReportedEviction[] {
   const observedAt = status?.observedAt;
   if (status === undefined || observedAt === undefined) return [];
@@ -160,8 +163,8 @@ function rankedBehind(victim: string, next: readonly NextEntry[]): ReportedEvict
 }
 
 /**
- * Reads the Events in which a scheduler names the pod that it preempted another one for. Nothing waits for them: without
- * them the nominations tell, where they leave no doubt.
+ * Reads the Events in which a scheduler names the preemptor of a pod. Nothing waits for them: without them nominations
+ * show the preemptor, if only one is possible.
  */
 export function followPreemptedEvents(removals: Removals, options: ClientContext): ListWatch {
   const source = { ...options, resource: EVENTS, fieldSelector: `reason=${EVENT_REASONS.preempted}` };
@@ -178,7 +181,7 @@ const EVICTING = [
   { by: 'queues', resource: QUEUES },
 ] as const;
 
-/** Reads in the status of ReschedulingPolicies and Queues which pods were evicted for them, and why. */
+/** Reads from the status of ReschedulingPolicies and Queues which pods were evicted for them, and why. */
 export function followEvictions(
   removals: Removals,
   options: ClientContext,

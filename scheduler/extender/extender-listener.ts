@@ -9,22 +9,22 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
-/** What a verb answers: a text in JSON, or what it cannot read of the request. */
+/** The answer of a verb: JSON text, or an error that says which field cannot be read. */
 export type VerbAnswer = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: string };
 
 /** One request of kube-scheduler. */
-export interface Asked {
+export interface ExtenderRequest {
   readonly body: Buffer;
-  /** More requests are open than are decided. */
+  /** More requests are open than the extender decides at once. */
   readonly isOverloaded: boolean;
-  /** What the request has used up; `undefined` while it may still be decided. */
+  /** Which limit the request has exhausted; `undefined` while it may still be decided. */
   readonly exhausted: () => Exhausted | undefined;
 }
 
 /** Answers one request in steps. */
-export type Verb = (asked: Asked) => Steps<VerbAnswer>;
+export type Verb = (asked: ExtenderRequest) => Steps<VerbAnswer>;
 
-/** The answer to a body that cannot be read. */
+/** The answer if the body cannot be decoded. */
 export function unreadable({ field, message }: Extract<Decoded<unknown>, { ok: false }>): VerbAnswer {
   return { ok: false, error: field === '' ? message : `cannot read ${field}: ${message}` };
 }
@@ -34,10 +34,10 @@ export interface ExtenderListenerOptions {
   readonly verbs: ReadonlyMap<string, Verb>;
   /** Largest body of one request; all bodies together may be four times as large. */
   readonly bodyLimitBytes: number;
-  /** Most open requests; further ones are answered without a decision. */
+  /** Maximum number of open requests; further ones are answered without a decision. */
   readonly maxRequests: number;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Processor time that the process has used, in milliseconds; unless given, of this process. */
+  /** Processor time used so far, in milliseconds; by default that of this process. */
   readonly processorMs?: () => number;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -54,14 +54,15 @@ const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>
   overloaded: failure(503, 'Too many large requests at once'),
 };
 /**
- * After an error kube-scheduler goes on as if there were no extender, and would preempt protected pods
- * (`pkg/scheduler/framework/preemption/preemption.go` callExtenders). So what cannot be read is allowed no preemption.
+ * After an extender error kube-scheduler continues as if there were no extender, and would preempt protected pods
+ * (`pkg/scheduler/framework/preemption/preemption.go` callExtenders). A request that cannot be decoded is therefore
+ * answered with no nodes.
  */
 const NO_PREEMPTION: Answer = { code: 200, json: '{"NodeNameToMetaVictims":{}}' };
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
 
-/** What a request may take. kube-scheduler waits for two seconds, and then does as if there were no extender. */
+/** The limits of one request. kube-scheduler waits for two seconds and then continues as if there were no extender. */
 const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
 
 /** A request whose verb is known. */
@@ -72,7 +73,10 @@ interface Open {
   readonly duration: HistogramSeries | undefined;
 }
 
-/** The listener of the extender port. It has no router: reading and answering cost more than the decision itself. */
+/**
+ * The listener of the extender port. It has no router: the decision itself costs less than reading and answering a
+ * request.
+ */
 export function extenderListener(options: ExtenderListenerOptions): RequestListener {
   const { verbs, bodyLimitBytes, maxRequests, clock, log } = options;
   const limits = { maxBytes: bodyLimitBytes, allowance: createBodyAllowance(BODIES_AT_ONCE * bodyLimitBytes) };
@@ -100,11 +104,11 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
 }
 
 function notPossible(kind: keyof typeof UNREAD, log: Log): Answer {
-  log.warn({ reason: kind }, 'Preemption refused unread');
+  log.warn({ reason: kind }, 'Preemption request rejected without decoding');
   return NO_PREEMPTION;
 }
 
-/** A body that waits for its turn counts as held until it is answered. */
+/** A body that is queued counts as held until its request is answered. */
 function answerInTurns(
   options: ExtenderListenerOptions,
   { turns, allowance }: { readonly turns: WorkTurns; readonly allowance: BodyAllowance },
@@ -127,22 +131,22 @@ function answerInTurns(
   );
 }
 
-/** The series exist from the start, so that a rate over them shows the first request too. */
+/** The series exist from the start, so that a rate also shows the first request. */
 function durationsOf({ verbs, metrics }: ExtenderListenerOptions): ReadonlyMap<string, HistogramSeries> {
   const seconds = metrics.histogram(
     'plimsoll_extender_duration_seconds',
-    'How long requests of kube-scheduler took to answer, from the last byte of the request, with the wait for others',
+    'Time to answer a request of kube-scheduler, from its last byte, including the wait for other requests',
     ['verb'],
   );
   return new Map(Array.from(verbs.keys(), (path) => [path, seconds.series({ verb: path.slice(1) })]));
 }
 
-/** Empty for what is no question. */
+/** Empty for a request that is not a POST. */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer({ verb }: Open, body: Buffer, asked: Omit<Asked, 'body'>): Steps<Answer> {
+function* answer({ verb }: Open, body: Buffer, asked: Omit<ExtenderRequest, 'body'>): Steps<Answer> {
   const answered = yield* verb({ ...asked, body });
   if (answered.ok) return { code: 200, json: answered.json };
   return { code: 400, json: JSON.stringify({ error: answered.error }) };

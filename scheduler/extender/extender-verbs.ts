@@ -9,7 +9,7 @@ type Given = Omit<PreemptOptions, 'decideOr' | 'reportLoops' | 'waitedFor'>;
 
 export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
 
-/** What kube-scheduler may ask, by the path that its configuration names. */
+/** The extender's verbs, by the path that kube-scheduler's configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {
   const decideOr = decideOrCount(options, options.metrics);
   const shared = { ...options, waitedFor: createSinceWhen(), decideOr, reportLoops: reportLoops(options) };

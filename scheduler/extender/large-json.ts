@@ -1,9 +1,9 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 
 /**
- * What is read of a value that is too large to be parsed at once; other fields are passed over. A list is read item by
- * item. `whole`: as it is, while there is room for it. `always`: also where there is none. `present`: only that it is
- * there. `controller`: of owners, the one that is the controller.
+ * Which parts of a value to read if it is too large to parse at once; other fields are skipped. A list is read item by
+ * item. `whole`: the value as it is, while there is room. `always`: the value even if there is no room. `present`: only
+ * whether the field is set. `controller`: only the owner reference that is the controller.
  */
 export type Shape = 'whole' | 'always' | 'present' | 'controller' | Fields;
 
@@ -12,20 +12,20 @@ interface Fields {
   readonly [field: string]: Shape;
 }
 
-/** The part of a value that was read. */
+/** The parts of a value that were read. */
 export interface PartRead {
   readonly value: unknown;
-  /** There was no room for all that the shape names. */
+  /** There was no room for everything that the shape names. */
   readonly isCutShort: boolean;
 }
 
-/** What is looked at in one step, a fraction of a millisecond. */
+/** Bytes scanned in one step, which takes a fraction of a millisecond. */
 const STEP_BYTES = 64 * 1024;
-/** All that is read; it is parsed and decoded in a few milliseconds. */
+/** Maximum size of the parts that are read: they are parsed and decoded in a few milliseconds. */
 const MAX_READ_BYTES = 256 * 1024;
-/** What is always read is a name or a number; an owner has a few. */
+/** Values that are always read are names and numbers; an owner has a few of them. */
 const MAX_NAME_BYTES = 16 * 1024;
-/** A small value takes as long as one of this length. */
+/** A smaller value takes as long to read as one of this length. */
 const LEAST_VALUE_BYTES = 32;
 const CONTROLLER = '"controller":true';
 
@@ -37,12 +37,12 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** By character: what it changes in the depth of lists and objects. */
+/** By character: how it changes the depth of lists and objects. */
 const DEPTH_CHANGES = new Int8Array(256);
 DEPTH_CHANGES[OPEN_LIST] = DEPTH_CHANGES[OPEN_OBJECT] = 1;
 DEPTH_CHANGES[CLOSE_LIST] = DEPTH_CHANGES[CLOSE_OBJECT] = -1;
 
-/** Where the scan of a value has come to. */
+/** The position of a scan. */
 interface Scan {
   at: number;
   depth: number;
@@ -50,8 +50,8 @@ interface Scan {
 }
 
 /**
- * The index of the comma or bracket that follows a value; the length of the bytes where none does. `JSON.parse` cannot
- * pause, and keeps the event loop for 20 to 80 ms of the largest pod.
+ * The index of the comma or bracket that follows a value, or the length of the bytes if there is none. `JSON.parse`
+ * cannot pause, and blocks the event loop for 20 to 80 ms on the largest pod.
  */
 export function* endOfValue(json: Buffer, from: number): Steps<number> {
   const scan = { at: from, depth: 0, isText: false };
@@ -131,7 +131,7 @@ class PartReader {
     return fields;
   }
 
-  /** The name of a field of a Kubernetes object, which has no escapes. */
+  /** Reads a field name. Names in Kubernetes objects have no escapes. */
   #name(): string {
     const end = this.#json.indexOf(QUOTE, this.#at + 1);
     if (this.#json[this.#at] !== QUOTE || end < 0) throw new SyntaxError(`no field at ${this.#at}`);

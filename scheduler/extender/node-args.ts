@@ -15,18 +15,18 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import { parseFields, readRequestBody, SIZED_POD } from './request-body.ts';
 
-/** What kube-scheduler asks about nodes: only names where the extender keeps its own copy (`nodeCacheCapable`). */
+/** What kube-scheduler asks about nodes: only their names if the extender keeps its own copy (`nodeCacheCapable`). */
 export interface NodeArgs {
   /** The pod's controller. */
   readonly owner: OwnerKey | undefined;
-  /** The pod as it came, of a very large one what it needs: few calls read more of it than its owner. */
+  /** The raw pod, or the needed parts of a very large one. Few calls read more of it than its owner. */
   readonly pod: unknown;
-  /** To read it was much work already. */
+  /** Reading the pod already took much work. */
   readonly isPodLarge: boolean;
-  /** Not all that it needs was read. */
+  /** Some of the needed parts were not read. */
   readonly isPodCutShort: boolean;
   readonly nodes: readonly string[];
-  /** Nodes as they came, in the same order; `undefined` where only names came. */
+  /** The raw nodes, in the same order; `undefined` if only names were sent. */
   readonly items: readonly WireObject[] | undefined;
 }
 
@@ -66,8 +66,8 @@ function readOwner(metadata: WireObject): OwnerKey | undefined {
 }
 
 /**
- * `ExtenderFilterResult`. Forbidden nodes cannot be helped by preemption, so kube-scheduler tries none there. A reason is
- * the same text for all nodes, because kube-scheduler counts nodes by it in the pod's condition.
+ * `ExtenderFilterResult`. Preemption cannot make a forbidden node fit, so kube-scheduler does not try it there. A
+ * reason has the same text on all nodes, because kube-scheduler groups nodes by it in the pod's condition.
  */
 export function encodeFilterResult({ items, nodes }: NodeArgs, { left, leftOut }: FilteredNodes): object {
   const kept = items?.filter((_, index) => !leftOut.has(nodes[index] ?? ''));

@@ -36,7 +36,10 @@ const NONE: SetAside = new Map();
 const NOTHING: FilteredNodes['leftOut'] = new Map();
 const NO_NODES: ReadonlySet<string> = new Set();
 
-/** The verb `filter`: leaves out nodes on which the pod should not be placed, and those where it would take set-aside room. */
+/**
+ * The verb `filter`: removes nodes on which the pod should not be placed, and nodes on which it would take set-aside
+ * room.
+ */
 export function filterVerb(options: NodeVerbOptions): Verb {
   const leftOutNodes = options.metrics.counter(
     'plimsoll_extender_forbidden_nodes_total',
@@ -55,8 +58,8 @@ export function filterVerb(options: NodeVerbOptions): Verb {
 }
 
 /**
- * The verb `prioritize`: the highest score for each node, 0 for those on which the pod should not be placed. For a
- * configuration without `filter`, which leaves out the same nodes.
+ * The verb `prioritize`: the highest score for each node, and 0 for nodes on which the pod should not be placed. It
+ * serves configurations without `filter`, which removes the same nodes.
  */
 export function prioritizeVerb(options: NodeVerbOptions): Verb {
   return function* (asked) {
@@ -77,7 +80,10 @@ function* openNodes(options: NodeVerbOptions, args: NodeArgs): Steps<ReadonlySet
   return new Set(args.nodes.filter((node) => !kept.has(node) && !avoided.has(node)));
 }
 
-/** All nodes, but no room that a large pod would get for the work that it takes. */
+/**
+ * Without a decision all nodes are kept, but a large pod gets no set-aside room merely because it takes much work to
+ * decode.
+ */
 function* undecidedFilter(options: NodeVerbOptions, args: NodeArgs, why: Undecidedness): Steps<FilteredNodes> {
   return withoutKept(args, yield* keptUndecided(options, args, why), NOTHING);
 }
@@ -92,7 +98,7 @@ function* keptUndecided(options: NodeVerbOptions, args: NodeArgs, { undecided }:
   return yield* setAside(options, { ...args, isPodCutShort: true });
 }
 
-/** Set-aside room stays so even if no node is left: the pod waits, or preempts others itself. */
+/** Set-aside room is respected even if no node remains: the pod waits, or preempts others itself. */
 function* filter(options: NodeVerbOptions, args: NodeArgs): Steps<FilteredNodes> {
   const kept = yield* setAside(options, args);
   const open = kept.size === 0 ? args.nodes : args.nodes.filter((node) => !kept.has(node));
@@ -110,7 +116,7 @@ function withoutKept(
   return { left: nodes.filter((node) => !kept.has(node)), leftOut: new Map([...leftOut, ...forbidden]) };
 }
 
-/** Nodes with room for other pods only. None by a stale view of the pods, nor for a pod that cannot be read. */
+/** Nodes with room only for other pods. None if the view of the pods is stale, or if the pod cannot be decoded. */
 function* setAside({ snapshot, isStale, idleFor, clock }: NodeVerbOptions, args: NodeArgs): Steps<SetAside> {
   const { pod, nodes, isPodCutShort } = args;
   const candidates = nodesWithNominations(snapshot, nodes);

@@ -14,7 +14,7 @@ import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposa
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { type Asked, unreadable, type Verb } from './extender-listener.ts';
+import { type ExtenderRequest, unreadable, type Verb } from './extender-listener.ts';
 import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
 import type { QueueKeeper } from './queue-keeper.ts';
 import type { VoidedNominations } from './voided-nominations.ts';
@@ -29,14 +29,14 @@ export interface PreemptOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Looks at each proposal that is reviewed. */
+  /** Inspects each reviewed proposal. */
   readonly reportLoops: (proposed: PreemptionArgs) => Steps<void>;
   readonly voided: Pick<VoidedNominations, 'note'>;
-  /** Absent where preemptions are not held to the laws of queues. */
+  /** Absent if queues do not restrict preemptions. */
   readonly keeper?: Pick<QueueKeeper, 'note'> | undefined;
 }
 
-/** Of the log, each of which is written at once. */
+/** Log lines per step; each is written at once. */
 const LINES_PER_STEP = 50;
 
 /** The verb `preempt`: takes `ExtenderPreemptionArgs`, answers with the remaining nodes and victims. */
@@ -44,7 +44,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
   const { metrics, voided, keeper } = options;
   const nodes = metrics.counter(
     'plimsoll_extender_nodes_total',
-    'Nodes that kube-scheduler proposed for a preemption, by what became of them',
+    'Nodes that kube-scheduler proposed for a preemption, by verdict',
     ['verdict'],
   );
   for (const verdict of ['kept', 'changed', 'takenAway'] satisfies NodeVerdict['kind'][]) nodes.add({ verdict }, 0);
@@ -62,7 +62,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
   };
 }
 
-function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): Steps<readonly NodeVerdict[]> {
+function* review(options: PreemptOptions, asked: ExtenderRequest, args: PreemptionArgs): Steps<readonly NodeVerdict[]> {
   const { snapshot, rules, idleFor, waitedFor, clock, log, reportLoops, decideOr } = options;
   const proposal = { ...args, isOfUnknownSize: args.isPodCutShort, now: clock.now(), idleFor, waitedFor };
   const request = { ...asked, isUnreadPod: args.isPodCutShort };
@@ -76,8 +76,9 @@ function* review(options: PreemptOptions, asked: Asked, args: PreemptionArgs): S
 }
 
 /**
- * What cannot be decided is answered by protection alone, so that no load gives a protected pod away. Unless the view is
- * stale, room that is set aside stays so: `filter` would keep the pod from it after its victims have been removed.
+ * If nothing can be decided, protection alone decides, so that no load exposes a protected pod to preemption. Set-aside
+ * room is respected too unless the view is stale: otherwise `filter` would keep the pod off the node after its victims
+ * are gone.
  */
 function* reviewUndecided(
   { snapshot, rules }: PreemptOptions,

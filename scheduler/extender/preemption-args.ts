@@ -16,12 +16,12 @@ import { parseFields, PREEMPTING_POD, readRequestBody } from './request-body.ts'
 
 /** What kube-scheduler asks about a preemption. */
 export interface PreemptionArgs {
-  /** The pod that room is to be made for. */
+  /** The pod to make room for. */
   readonly pod: Pod;
-  /** So large that not all was read that a decision needs. */
+  /** The pod is so large that some parts were not read which a decision needs. */
   readonly isPodCutShort: boolean;
   readonly proposal: readonly ProposedVictims[];
-  /** The victims of nodes with the text they came as; empty where that is written anew. */
+  /** The original text of each node's victims; empty if the answer is encoded from scratch. */
   readonly texts: ReadonlyMap<ProposedVictims, string>;
 }
 
@@ -36,9 +36,9 @@ const VICTIM_END = '"}';
 const NODES_PER_STEP = 16;
 
 /**
- * Reads `ExtenderPreemptionArgs` in steps: victims by their UID where the extender keeps its own copy of the pods
- * (`nodeCacheCapable`), as whole pods otherwise. Most of it is UIDs, which `JSON.parse` would make an object each of:
- * what is written as kube-scheduler writes it is cut out instead. `k8s.io/kube-scheduler/extender/v1` types.go.
+ * Reads `ExtenderPreemptionArgs` in steps: victims by UID if the extender keeps its own copy of the pods
+ * (`nodeCacheCapable`), otherwise whole pods. Most of the body is UIDs, and `JSON.parse` would make an object of each.
+ * Text in the form that kube-scheduler writes is cut out instead. `k8s.io/kube-scheduler/extender/v1` types.go.
  */
 export function* readPreemptionArgs(bytes: Buffer): Steps<Decoded<PreemptionArgs>> {
   const body = yield* readRequestBody(bytes, PREEMPTING_POD);
@@ -53,7 +53,7 @@ export function* readPreemptionArgs(bytes: Buffer): Steps<Decoded<PreemptionArgs
   return raw.ok ? decodePreemptionArgs(raw.value, isPodCutShort) : raw;
 }
 
-/** The nodes that are written from an index on; `undefined` where the rest of the text is anything else. */
+/** The nodes from an index on; `undefined` if the rest of the text has another form. */
 function* cutOut(text: string, from: number): Steps<PreemptionArgs['texts'] | undefined> {
   const texts = new Map<ProposedVictims, string>();
   for (let at = from; ; at += 1) {
@@ -71,7 +71,7 @@ function nodeAt(text: string, at: number): { readonly text: string; readonly vic
   const found = NODE.exec(text);
   if (found === null) return undefined;
   const [all, node = '', victims = '', violations] = found;
-  // The name may be remembered for longer than the request.
+  // The name may outlive the request.
   return { text: all, victims: { node: copyOf(node), uids: uidsIn(victims), budgetViolations: Number(violations) } };
 }
 
@@ -93,8 +93,8 @@ function withPod(args: Omit<PreemptionArgs, 'pod'>, raw: unknown): Decoded<Preem
 }
 
 /**
- * The text of `ExtenderPreemptionResult`: nodes that are left, each with its victims. Those that were proposed are not
- * written anew: they are most of the answer.
+ * The text of `ExtenderPreemptionResult`: the remaining nodes with their victims. Unchanged victims are not encoded
+ * again: they are most of the answer.
  */
 export function encodePreemptionResult(
   left: readonly ProposedVictims[],

@@ -8,13 +8,13 @@ import type { PreemptionLoops } from '#scheduler/preemptions/preemption-loops.ts
 /** The PriorityClasses of the cluster. */
 export type Classes = Pick<Reflector<AnnotatedClass>, 'get' | 'onChange'>;
 
-/** What is known of loops of preemptions. */
+/** What is known about preemption loops. */
 export type Loops = Pick<PreemptionLoops, 'mode' | 'isAny' | 'refusal' | 'toLeave'>;
 
-/** What holds kube-scheduler to the laws of queues. */
+/** The rules of queues that kube-scheduler has to respect. */
 export type QueueRules = Required<Pick<ProposalRules, 'keptOn' | 'mayKeepOn'>>;
 
-/** The parts of the rules that change while they are in use. */
+/** The rules that change at run time. */
 export interface PreemptionRuleSources {
   readonly classes: Classes;
   readonly loops: Loops;
@@ -22,7 +22,7 @@ export interface PreemptionRuleSources {
   readonly queues?: QueueRules | undefined;
 }
 
-/** The rules by which a proposal is reviewed. */
+/** The rules for reviewing a proposal. */
 export function preemptionRules(
   { budgets, usageAware, tieBreak }: Pick<ProposalRules, 'budgets' | 'usageAware' | 'tieBreak'>,
   { classes, loops, ownerDisruptedAt, queues }: PreemptionRuleSources,
@@ -40,7 +40,7 @@ export function preemptionRules(
   };
 }
 
-/** Most nodes hold no protected pod, so each is looked at once, until its pods or a class change. */
+/** Most nodes have no protected pod, so each node is inspected once until its pods or a class change. */
 function protectedPods(protection: ProposalRules['protection'], classes: Classes): (sheet: NodeSheet) => boolean {
   let answers = new WeakMap<NodeSheet, boolean>();
   classes.onChange(() => void (answers = new WeakMap()));
@@ -53,5 +53,5 @@ function protectedPods(protection: ProposalRules['protection'], classes: Classes
   };
 }
 
-/** A preemptor that no protection makes way for. */
+/** A preemptor without privileges: no protection yields to it. */
 const ORDINARY = decodeWith(decodePod)({});

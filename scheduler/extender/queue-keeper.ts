@@ -21,20 +21,23 @@ export interface QueueKeeperOptions {
   readonly snapshot: ClusterSnapshot;
   readonly namespaces: Pick<Reflector<Namespace>, 'onChange'>;
   readonly queues: Pick<Reflector<StoredQueue>, 'values' | 'size' | 'onChange' | 'isSynced' | 'lastContactMs'>;
-  /** Whether nothing is known about the present of pods. */
+  /** Whether the copy of the pods is out of date. */
   readonly isStale: () => boolean;
   readonly amounts: PodAmounts;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** Holds kube-scheduler's preemptions to the laws of queues. */
+/** Holds kube-scheduler's preemptions to the rules of queues. */
 export interface QueueKeeper extends QueueRules, Pick<PodObservers, 'observePod'> {
   readonly observeGone: (uid: string) => void;
-  /** Takes note of what an answer leaves: until the watch shows which pods go, their queues count as if they had lost them. */
+  /**
+   * Records what an answer allows. Until the watch shows which victims terminate, their queues count as if they had
+   * lost them.
+   */
   readonly note: (preemptor: Pod, left: readonly ProposedVictims[]) => Steps<void>;
 }
 
-/** Where queues or pods are not known, or no longer, it keeps no pod. */
+/** Protects no pod if the queues or pods are not known, or their copy is out of date. */
 export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
   const { snapshot, queues, amounts, clock } = options;
   const charges = new QueueCharges(amounts);
@@ -43,9 +46,9 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
   const managed = followManaged(options);
   const isKnown = (): boolean =>
     queues.size > 0 && queues.isSynced() && !options.isStale() && !isStale([queues], clock.monotonic());
-  let last: { readonly preemptor: Pod; readonly laws: KeepTogether<Pod> | undefined } | undefined;
+  let last: { readonly preemptor: Pod; readonly rules: KeepTogether<Pod> | undefined } | undefined;
 
-  function lawsFor(preemptor: Pod, known: QueueDirectory): KeepTogether<Pod> | undefined {
+  function rulesFor(preemptor: Pod, known: QueueDirectory): KeepTogether<Pod> | undefined {
     if (managed.areNew()) charges.adopt(snapshot);
     const leaving = open.losses(preemptor.uid);
     return keptByQueues({ snapshot, directory: known, charges, amounts, now: clock.now(), leaving }, preemptor);
@@ -61,21 +64,21 @@ export function createQueueKeeper(options: QueueKeeperOptions): QueueKeeper {
       open.observeGoing(uid);
     },
     mayKeepOn: (sheet) => queues.size > 0 && managed.hasPodsOn(sheet),
-    // Of one answer: while it is made, the cluster hardly changes.
+    // Computed once per answer: the cluster hardly changes while it is computed.
     keptOn: (preemptor) => {
       if (!isKnown()) return undefined;
-      if (last?.preemptor !== preemptor) last = { preemptor, laws: lawsFor(preemptor, directory()) };
-      return last.laws;
+      if (last?.preemptor !== preemptor) last = { preemptor, rules: rulesFor(preemptor, directory()) };
+      return last.rules;
     },
     note: function* (preemptor, left) {
-      const { laws } = last?.preemptor === preemptor ? last : {};
+      const { rules } = last?.preemptor === preemptor ? last : {};
       last = undefined;
-      if (laws !== undefined) yield* open.add(preemptor.uid, left, snapshot);
+      if (rules !== undefined) yield* open.add(preemptor.uid, left, snapshot);
     },
   };
 }
 
-/** The tree, made again after a change of a spec only: the leader of the queues writes up to twenty statuses a second. */
+/** The queue tree. It is rebuilt only after a spec changes: the queue leader writes up to twenty statuses a second. */
 function followDirectory(queues: QueueKeeperOptions['queues']): () => QueueDirectory {
   let directory: QueueDirectory | undefined;
   queues.onChange(({ kind, value, previous }) => {
@@ -111,23 +114,23 @@ function followManaged({ snapshot, namespaces }: Pick<QueueKeeperOptions, 'snaps
   };
 }
 
-/** kube-scheduler deletes victims at once, and the watch shows it a moment later. */
+/** kube-scheduler deletes victims at once, and the watch shows the deletion a moment later. */
 const UNSEEN_MS = 5_000;
 const MAX_OPEN = 50;
-/** Of nodes among which kube-scheduler may choose; the victims of further ones are much alike. */
+/** Nodes that kube-scheduler may choose from; the victims on further ones are much alike. */
 const MAX_EQUALS = 50;
 const NODES_PER_STEP = 16;
 
-/** What one answer has left to kube-scheduler. */
+/** What one answer allows kube-scheduler to do. */
 interface Open {
-  /** The UIDs of the victims, by each node that it may choose. */
+  /** The UIDs of the victims, for each node that kube-scheduler may choose. */
   readonly choices: readonly (readonly string[])[];
   readonly until: number;
 }
 
 /**
- * The preemptions that kube-scheduler has been allowed and whose victims the watch does not show as terminating yet. Two
- * pods that ask in one moment could otherwise take the same part of a queue that is above its guarantee.
+ * The preemptions that were allowed and whose victims do not terminate yet, as far as the watch shows. Without this
+ * record, two pods that ask at the same moment could take the same part of a queue that is above its guarantee.
  */
 class OpenPreemptions {
   readonly #charges: Pick<QueueCharges, 'get'>;
@@ -140,7 +143,7 @@ class OpenPreemptions {
     this.#clock = clock;
   }
 
-  /** Takes in what an answer has left: the nodes among which kube-scheduler chooses by itself. */
+  /** Records an answer: the nodes among which kube-scheduler will choose. */
   *add(
     preemptor: string,
     left: readonly ProposedVictims[],
@@ -158,7 +161,7 @@ class OpenPreemptions {
     putBounded(this.#open, MAX_OPEN, [preemptor, { choices, until: this.#clock.monotonic() + UNSEEN_MS }]);
   }
 
-  /** The watch shows that a pod terminates or is gone: kube-scheduler has chosen the node that it was on. */
+  /** The watch shows a terminating or deleted pod: kube-scheduler has chosen the node of that pod. */
   observeGoing(uid: string): void {
     for (const [preemptor, { choices, until }] of this.#open) {
       const chosen = choices.filter((uids) => uids.includes(uid));
@@ -166,7 +169,7 @@ class OpenPreemptions {
     }
   }
 
-  /** What other preemptors than this one still take, at most, of each kind of pods. */
+  /** The most that other preemptors may still take, by kind of pods. */
   losses(preemptor: string): ReadonlyMap<Charge, number> {
     const losses = new Map<Charge, number>();
     for (const [uid, { choices, until }] of this.#open) {
@@ -190,7 +193,7 @@ class OpenPreemptions {
   }
 }
 
-/** Of each kind the most that one of the choices takes. */
+/** For each kind, adds the most that one of the choices takes. */
 function addMost(losses: Map<Charge, number>, choices: readonly ReadonlyMap<Charge, number>[]): void {
   const most = new Map<Charge, number>();
   for (const counts of choices)

@@ -5,18 +5,20 @@ import { endOfValue, readPart, type Shape } from './large-json.ts';
 
 /** The body of a request of kube-scheduler, with its pod parsed. */
 export interface RequestBody {
-  /** As it came; of a very large one, the part that was asked for. `undefined` where the body begins with something else. */
+  /** The raw pod, or the requested part of a very large one. `undefined` if the body starts with another field. */
   readonly pod: unknown;
   readonly isPodLarge: boolean;
-  /** Not all of that part was read: who the pod is, but not what it needs. */
+  /** Some of that part was not read: the pod's identity is known, but not all of its requirements. */
   readonly isPodCutShort: boolean;
-  /** The text of the other fields, from the comma that follows the pod on; all of it where it begins otherwise. */
+  /**
+   * The text of the other fields, from the comma after the pod; the whole text if the body starts with another field.
+   */
   readonly others: string;
 }
 
-/** Ordinary pods have some KiB; a pod of this size is parsed and decoded in a few milliseconds. */
+/** Ordinary pods have a few KiB. A pod of this size is parsed and decoded in a few milliseconds. */
 const MAX_POD_BYTES = 256 * 1024;
-/** How `k8s.io/kube-scheduler/extender/v1` types.go is written: the pod comes first in both kinds of request. */
+/** `k8s.io/kube-scheduler/extender/v1` types.go puts the pod first in both kinds of request. */
 const BEFORE_POD = '{"Pod":';
 const COMMA = 0x2c;
 
@@ -31,7 +33,7 @@ const STATUS = { nominatedNodeName: 'always' } as const satisfies Shape;
 const AMOUNTS = { overhead: 'whole', resources: REQUESTS } as const satisfies Shape;
 const IMPORTANCE = { priority: 'always', priorityClassName: 'always', preemptionPolicy: 'always' } as const;
 
-/** What set-aside room and nodes to avoid depend on. */
+/** The fields that matter for set-aside room and avoided nodes. */
 export const SIZED_POD: Shape = {
   metadata: NAMES,
   spec: {
@@ -43,7 +45,7 @@ export const SIZED_POD: Shape = {
   status: STATUS,
 };
 
-/** What a preemption depends on. */
+/** The fields that matter for a preemption. */
 export const PREEMPTING_POD: Shape = {
   metadata: { ...NAMES, labels: 'whole' },
   spec: {
@@ -64,8 +66,8 @@ export const PREEMPTING_POD: Shape = {
 };
 
 /**
- * Parses the pod of a request and leaves the rest as text. A tenant decides how large its pod is, up to JSON of 8.6 MiB
- * for the largest one that etcd stores. Of one above 256 KiB only the part of a shape is read, in steps.
+ * Parses the pod of a request and leaves the rest as text. A tenant decides how large its pod is: the largest one that
+ * etcd stores has 8.6 MiB of JSON. For a pod above 256 KiB, only the fields of the given shape are read, in steps.
  */
 export function* readRequestBody(bytes: Buffer, part: Shape): Steps<Decoded<RequestBody>> {
   const from = BEFORE_POD.length;

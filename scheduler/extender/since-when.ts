@@ -5,10 +5,10 @@ import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
 import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
 
-/** Of more, the oldest are forgotten. */
+/** Beyond this number, the oldest are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Remembers since when something is so of a pod and a node: 0 the first time, then milliseconds. */
+/** Remembers how long a condition has held for a pod and a node: 0 the first time, then milliseconds. */
 export function createSinceWhen(): WaitedFor {
   const since = new Map<string, Instant>();
   return (pod, node, now) => {
@@ -22,15 +22,15 @@ export function createSinceWhen(): WaitedFor {
 
 /** Since when pods have been nominated to their nodes, as this process has seen it. */
 export interface Nominations {
-  /** Takes note of a nomination. */
+  /** Records a nomination. */
   readonly observe: ObservePod;
-  /** Begins with the first question for a nomination that was not seen. */
+  /** A nomination that was not observed counts from the first question about it. */
   readonly idleFor: IdleFor;
 }
 
 /**
- * Remembers when each pod was first nominated to a node. Neither another change of the pod, which its owner can make at
- * any time, nor a nomination elsewhere and back begins anew.
+ * Remembers when each pod was first nominated to a node. Other changes of the pod, which its owner can make at any
+ * time, do not reset the time; nor does a nomination elsewhere and back.
  */
 export function createNominations({ now }: { readonly now: () => Instant }): Nominations {
   const nominatedFor = createSinceWhen();

@@ -14,15 +14,15 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 
-/** What an answer to kube-scheduler leaves to a preemptor. */
+/** What an answer to kube-scheduler means for the preemptor. */
 export interface Answered {
-  /** Whether it leaves a node at all. */
+  /** Whether the answer keeps any node. */
   readonly isNodeLeft: boolean;
-  /** By node: until when the pod is to wait there for room that comes by itself. */
+  /** By node: how long the pod is to wait there for terminating pods to free room. */
   readonly waits: ReadonlyMap<string, Instant>;
 }
 
-/** Follows the nominations of pods whose preemption the extender allows on no node, or puts off. */
+/** Clears nominations of pods whose preemption the extender rejects on all nodes or postpones. */
 export interface VoidedNominations {
   readonly note: (preemptor: Pod, answered: Answered) => void;
   /** Clears the nominations that are due, once. */
@@ -37,38 +37,38 @@ export interface VoidedOptions {
   readonly metrics: Metrics;
 }
 
-/** A pod whose nomination is void; times as `clock.monotonic`. */
+/** A pod whose nomination is void. Times are by `clock.monotonic`. */
 interface Voided {
   readonly pod: Pod;
-  /** By node: from when on a nomination there is void. */
+  /** By node: when a nomination there becomes void. */
   readonly voidFrom: ReadonlyMap<string, number>;
-  /** It stays while enough room is coming, for a minute at most. */
+  /** The nomination stays while terminating pods free enough room, for a minute at most. */
   readonly mayAwait: boolean;
   readonly failures: number;
   readonly dueAt: number;
 }
 
-/** One whose nomination is to be cleared now. */
-interface Due {
+/** A nomination to clear now. */
+interface DueNomination {
   readonly voided: Voided;
   readonly node: string;
 }
 
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
-/** Of more, the latest are left to the next attempt of their pods. */
+/** Beyond this number, a pod is followed after its next attempt. */
 const MAX_FOLLOWED = 1_000;
-/** In one pass. */
+/** Maximum writes in one pass. */
 const MAX_CLEARED = 20;
 const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 60_000, factor: 2, jitter: 0 };
 const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * kube-scheduler 1.36 clears the nomination of a pod that no preemption helps, but not where an extender has removed the
- * last node: the nomination of an earlier attempt then keeps room from all pods of equal and lower priority
- * (docs/decisions/0041-voided-nominations.md). So it is cleared here, as kube-scheduler clears it. A nomination stays for
- * up to a minute while pods that leave its node free enough for the pod. A pod that was put off until terminating pods
- * are gone is nominated by the extender's doing: where one of them hangs, its nomination is cleared too, whereupon
+ * kube-scheduler 1.36 clears the nomination of a pod that no preemption helps, but not if an extender has removed the
+ * last node. The nomination of an earlier attempt then reserves room from all pods of equal and lower priority
+ * (docs/decisions/0041-voided-nominations.md). So the extender clears it, as kube-scheduler would. A nomination stays
+ * for up to a minute while terminating pods free enough room on its node. The extender also causes nominations: it
+ * postpones a pod until terminating pods are gone. If one of them hangs, the extender clears that nomination too, and
  * kube-scheduler tries the pod again.
  */
 export function createVoidedNominations(options: VoidedOptions): VoidedNominations {
@@ -76,7 +76,7 @@ export function createVoidedNominations(options: VoidedOptions): VoidedNominatio
   const followed = new Map<string, Voided>();
   const cleared = metrics.counter(
     'plimsoll_extender_voided_nominations_total',
-    'Nominations to clear because the extender allows their pods no preemption or has put it off in vain, by the outcome of the write',
+    'Nominations to clear because the extender rejects or has postponed the preemption in vain, by outcome of the write',
     ['outcome'],
   );
   return {
@@ -108,7 +108,7 @@ export function clearVoidedNominations(
   return repeat({ task: voided.clear, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock }, signal);
 }
 
-/** `undefined` where no nomination of the pod is void. */
+/** `undefined` if no nomination of the pod is void. */
 function voidedBy(clock: Clock, pod: Pod, { isNodeLeft, waits }: Answered): Voided | undefined {
   const { nominatedNodeName: node = '' } = pod.status;
   const now = clock.monotonic();
@@ -120,18 +120,18 @@ function voidedBy(clock: Clock, pod: Pod, { isNodeLeft, waits }: Answered): Void
   return { ...shared, voidFrom: new Map(Array.from(waits, ([each, until]) => [each, until + ahead])), mayAwait: false };
 }
 
-/** A repeated answer does not begin the minute anew. */
+/** A repeated answer does not restart the minute. */
 function isSame(known: Voided, { voidFrom, mayAwait }: Voided): boolean {
   return mayAwait && known.mayAwait && Array.from(voidFrom.keys()).every((node) => known.voidFrom.has(node));
 }
 
-/** Of a pod that was put off nothing is left to do once all of its waits are long over, and it is nominated elsewhere. */
+/** Drops postponed pods whose waits are all long over: nothing is left to clear. */
 function forgetPast(followed: Map<string, Voided>, now: number): void {
   for (const [uid, { voidFrom, mayAwait }] of followed)
     if (!mayAwait && now > Math.max(...voidFrom.values()) + HANGING_AFTER_MS) followed.delete(uid);
 }
 
-function dueNow(options: VoidedOptions, voided: Voided): Due | undefined {
+function dueNow(options: VoidedOptions, voided: Voided): DueNomination | undefined {
   const now = options.clock.monotonic();
   const node = voided.mayAwait ? Array.from(voided.voidFrom.keys())[0] : nominatedNode(options, voided);
   const from = voided.voidFrom.get(node ?? '');
@@ -155,25 +155,29 @@ interface Following {
   readonly cleared: CounterMetric;
 }
 
-/** A new nomination, by kube-scheduler or anyone else, stays: the write names the pod's resourceVersion. */
+/** A new nomination, by kube-scheduler or another writer, stays: the write names the pod's resourceVersion. */
 async function clearOne(
   options: VoidedOptions,
   { followed, cleared }: Following,
-  due: Due,
+  due: DueNomination,
   signal: AbortSignal,
 ): Promise<void> {
   const { voided } = due;
   const outcome = await write(options.client, due, signal);
   if (outcome !== undefined) cleared.add({ outcome: outcome.kind });
   const next = outcome === undefined || outcome.kind === 'notFound' ? undefined : after(outcome, due, options);
-  // In the meantime kube-scheduler may have asked again.
+  // kube-scheduler may have asked again in the meantime.
   if (followed.get(voided.pod.uid) !== voided) return;
   if (next === undefined) followed.delete(voided.pod.uid);
   else followed.set(voided.pod.uid, next);
 }
 
-/** When to try again; `undefined` where it is done. A conflict shows another writer: the pod is read again at once. */
-function after(outcome: Outcome<unknown>, { voided, node }: Due, { clock, log }: VoidedOptions): Voided | undefined {
+/** When to try again; `undefined` when done. A conflict shows another writer: read the pod again at once. */
+function after(
+  outcome: Outcome<unknown>,
+  { voided, node }: DueNomination,
+  { clock, log }: VoidedOptions,
+): Voided | undefined {
   const facts = { pod: `${voided.pod.namespace}/${voided.pod.name}`, node };
   if (outcome.kind === 'conflict') return voided;
   if (outcome.kind === 'ok') {
@@ -185,10 +189,10 @@ function after(outcome: Outcome<unknown>, { voided, node }: Due, { clock, log }:
   return { ...voided, failures: voided.failures + 1, dueAt };
 }
 
-/** `undefined` where there is nothing to clear any more. */
+/** `undefined` if there is nothing left to clear. */
 async function write(
   client: KubeClient,
-  { voided: { pod }, node }: Due,
+  { voided: { pod }, node }: DueNomination,
   signal: AbortSignal,
 ): Promise<Outcome<unknown> | undefined> {
   const { namespace, name, uid } = pod;

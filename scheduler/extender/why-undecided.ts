@@ -1,32 +1,35 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Exhausted } from '#shared/runtime/turns/work-turns.ts';
-import type { Asked } from './extender-listener.ts';
+import type { ExtenderRequest } from './extender-listener.ts';
 
 /** Why a request is answered without a decision, or by protection alone. */
 export type Undecided = 'Unsynced' | 'Overloaded' | 'Stale' | 'TooMuchWork';
 
-/** What a request was answered with. */
+/** The result of a request. */
 export type VerbOutcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
 
-/** Decides a request in steps, unless it cannot be decided or takes too much work or time. Counts each that is not. */
+/**
+ * Decides a request in steps, unless that is impossible or exceeds the limits of work or time. Counts undecided
+ * requests.
+ */
 export type DecideOr = <T>(verb: VerbName, asked: ReadRequest, decision: Steps<T>) => Steps<VerbOutcome<T>>;
 
 /** A request whose body was read. */
-export interface ReadRequest extends Asked {
-  /** The pod takes too much work to be read as a whole, and without it nothing can be decided. */
+export interface ReadRequest extends ExtenderRequest {
+  /** Reading the whole pod takes too much work, and nothing can be decided without it. */
   readonly isUnreadPod?: boolean;
 }
 
 /** What the extender knows about its copy of the cluster. */
 export interface ViewState {
-  /** Kinds that have not been read yet; until there are none, nothing is decided. */
+  /** Kinds that have not been read yet; nothing is decided before all of them are. */
   readonly missing: () => readonly string[];
   /** Whether the API server has been silent for too long about pods or nodes. */
   readonly isStale: () => boolean;
 }
 
-/** What kube-scheduler may ask. */
+/** The verbs that kube-scheduler can call. */
 export type VerbName = 'preempt' | 'filter' | 'prioritize';
 
 const REASONS: Readonly<Record<VerbName, readonly Undecided[]>> = {
@@ -37,7 +40,7 @@ const REASONS: Readonly<Record<VerbName, readonly Undecided[]>> = {
 
 const BY_EXHAUSTED: Readonly<Record<Exhausted, Undecided>> = { work: 'TooMuchWork', wait: 'Overloaded' };
 
-/** Decides, and counts by verb and reason what is not decided. */
+/** Decides requests, and counts undecided ones by verb and reason. */
 export function decideOrCount(view: ViewState, metrics: Metrics): DecideOr {
   const undecided = metrics.counter(
     'plimsoll_extender_undecided_total',
@@ -54,7 +57,7 @@ export function decideOrCount(view: ViewState, metrics: Metrics): DecideOr {
   };
 }
 
-/** By a stale view of pods nodes are still judged: by NodePressures, which carry their own times. */
+/** Nodes are judged even if the view of pods is stale: NodePressures carry their own times. */
 function reasonFor(verb: VerbName, asked: ReadRequest, { missing, isStale }: ViewState): Undecided | undefined {
   if (missing().length > 0) return 'Unsynced';
   if (asked.isOverloaded) return 'Overloaded';
@@ -62,7 +65,7 @@ function reasonFor(verb: VerbName, asked: ReadRequest, { missing, isStale }: Vie
   return verb === 'preempt' && isStale() ? 'Stale' : undefined;
 }
 
-function* untilExhausted<T>({ exhausted }: Asked, decision: Steps<T>): Steps<VerbOutcome<T>> {
+function* untilExhausted<T>({ exhausted }: ExtenderRequest, decision: Steps<T>): Steps<VerbOutcome<T>> {
   for (;;) {
     const step = decision.next();
     if (step.done === true) return { decided: step.value };

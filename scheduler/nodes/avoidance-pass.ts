@@ -39,7 +39,10 @@ export async function runAvoidancePass(ports: NodePassPorts, signal: AbortSignal
   }
 }
 
-/** The plans that change something, one node per step: a large cluster at once would block the process too long. */
+/**
+ * The plans that change something, one node per step: planning a large cluster at once would block the process too
+ * long.
+ */
 function* planEach(pressures: readonly NodePressure[], ports: NodePassPorts): Generator<undefined, readonly Planned[]> {
   const changed: Planned[] = [];
   for (const pressure of pressures) {
@@ -111,7 +114,7 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   ReplicationController: 'v1',
 };
 
-/** The agent records no API version, so it is known for built-in kinds only and empty for others. */
+/** The agent records no API version, so it is known only for built-in kinds and empty for others. */
 function referenceTo({ namespace, kind, name }: OwnerKey): ObjectReference {
   return { apiVersion: API_VERSIONS[kind] ?? '', kind, namespace, name };
 }
@@ -119,8 +122,8 @@ function referenceTo({ namespace, kind, name }: OwnerKey): ObjectReference {
 const OPTIONS = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * Replaces `spec.avoid`, conditionally: any other write since the object was read makes it a conflict, and the
- * next pass plans anew.
+ * Replaces `spec.avoid` conditionally: any other write since the object was read is a conflict, and the next pass plans
+ * again.
  */
 function writeAvoid(
   client: KubeClient,

@@ -6,13 +6,15 @@ import type { KnownNode } from './known-node.ts';
 
 type Written = Pick<KnownNode, 'uid' | 'name'>;
 
-/** Remembers what was written to nodes, and backs off where another controller undoes it. */
+/** Remembers writes to nodes, and backs off if another controller undoes them. */
 export interface ContestedWrites {
-  /** Whether a change must wait, because the same one was written before and has been undone. */
+  /** Whether a change must wait because the same change was written before and has been undone. */
   readonly mustWait: (node: Written, change: NodeChange) => boolean;
   /** The families whose taint must not be added yet. */
   readonly heldOff: (node: Written) => ReadonlySet<Family>;
-  /** Takes note of a write. Returns how many times in a row the change has been undone, and when the next may come. */
+  /**
+   * Records a write. Returns how many times in a row the change has been undone, and when the next attempt is allowed.
+   */
   readonly note: (node: Written, change: NodeChange) => Undone;
   /** Nodes on which changes have been undone MANY times in a row. */
   readonly contestedNodes: () => number;
@@ -30,14 +32,14 @@ interface OwnWrite extends Undone {
   readonly at: number;
 }
 
-/** So many times in a row another controller is at work, and no coincidence. */
+/** From this many times in a row on, another controller is at work and not a coincidence. */
 export const MANY_UNDONE = 3;
-/** Also the time in which the watch must show a write: until then the change is not seen as undone. */
+/** The watch must show a write within this time: until then the change does not count as undone. */
 const BACKOFF: Backoff = { initialMs: 5_000, maxMs: 600_000, factor: 2, jitter: 0 };
 const FORGOTTEN_AFTER_MS = 3_600_000;
 const MAX_REMEMBERED = 25_000;
 
-/** Of one leader; the next one begins anew. */
+/** Kept by one leader; the next one starts with an empty record. */
 export function createContestedWrites(clock: Pick<Clock, 'monotonic'>): ContestedWrites {
   const writes = new Map<string, OwnWrite>();
   const current = (key: string): OwnWrite | undefined => {
@@ -76,7 +78,7 @@ function writeAfter(last: OwnWrite | undefined, { uid }: Written, change: NodeCh
   return { node: uid, family: change.family, target, at, times, waitMs: backoffDelay(BACKOFF, times, 0) };
 }
 
-/** Taint and condition of a family are apart; a node that was created anew is another. */
+/** A taint and a condition of one family are separate; a node that was created again is a new one. */
 function keyOf({ uid, name }: Written, { kind, family }: NodeChange): string {
   return `${kind === 'condition' ? 'condition' : 'taint'}/${family}/${uid}/${name}`;
 }

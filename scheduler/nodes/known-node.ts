@@ -28,7 +28,7 @@ import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#s
 export interface KnownNode extends ControlledNode {
   readonly uid: string;
   readonly resourceVersion: string;
-  /** All taints as the API server has them: a write replaces the whole list. */
+  /** All taints as stored: a write replaces the whole list. */
   readonly allTaints: readonly WireObject[];
 }
 
@@ -47,7 +47,7 @@ export const CONDITION_TYPES: Readonly<Record<Family, string>> = {
   Pid: PRESSURE_CONDITIONS.pid,
 };
 
-/** Reads a raw Node. Throws for one that cannot be read; nothing is written to it then. */
+/** Reads a raw Node. Throws if it cannot be decoded; such a node is not written. */
 export function readKnownNode(raw: KubeObject): KnownNode {
   const decoded = decodeObject(raw, (node) => {
     const allTaints = readObject(node, 'spec', (spec) => readList(spec, 'taints', (taint) => taint)) ?? [];
@@ -90,7 +90,7 @@ function statusOf(text: string | undefined): ConditionStatus {
   return text === 'True' || text === 'False' ? text : 'Unknown';
 }
 
-/** A NodePressure reduced to the fields that the node controller reads; the others are most of its size. */
+/** A NodePressure reduced to the fields that the node controller reads; the rest is most of its size. */
 function readKnownPressure(raw: KubeObject): NodePressure {
   const { status, ...pressure } = decodeNodePressure(raw);
   return { ...pressure, status: status && slim(status) };
@@ -109,7 +109,7 @@ function slim(status: NodePressureStatus): NodePressureStatus {
   };
 }
 
-/** The report of one agent, as taints and conditions depend on it. */
+/** The report of one agent, as far as taints and conditions depend on it. */
 export function reportOf({ name, status }: NodePressure, now: Instant): PressureReport {
   return {
     name,
@@ -122,15 +122,18 @@ export function reportOf({ name, status }: NodePressure, now: Instant): Pressure
   };
 }
 
-/** What the leader decides from. */
+/** The inputs of the leader's decisions. */
 export interface NodeCaches {
   readonly nodes: Reflector<KnownNode>;
   readonly pressures: Reflector<NodePressure>;
-  /** `avoidFor` of each NodePressurePolicy by its name; milliseconds. One that cannot be read is logged and counted. */
+  /**
+   * `avoidFor` of each NodePressurePolicy by name, in milliseconds. A policy that cannot be decoded is logged and
+   * counted.
+   */
   readonly avoidFor: Reflector<number>;
 }
 
-/** Copies that fill once their reflectors run; a replica that does not lead keeps none. */
+/** Copies that fill once their reflectors run. Only the leader keeps them. */
 export function createNodeCaches(options: ClientContext): NodeCaches {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
@@ -141,7 +144,7 @@ export function createNodeCaches(options: ClientContext): NodeCaches {
   };
 }
 
-/** `spec.avoidFor` in milliseconds; `undefined` where it is not set. Throws for one that is no duration, or negative. */
+/** `spec.avoidFor` in milliseconds; `undefined` if not set. Throws if it is not a duration, or negative. */
 export function readAvoidFor(raw: KubeObject): number | undefined {
   const decoded = decodeAvoidFor(raw);
   if (decoded.ok) return decoded.value;

@@ -23,7 +23,7 @@ export interface NodeControllerOptions extends ClientContext {
   readonly configuration: NodesConfiguration;
 }
 
-/** At most one pass a second, and one every ten seconds for what changes with time alone. */
+/** At most one pass a second, and at least one every ten seconds for changes that only time causes. */
 const PERIOD_MS = 1_000;
 const QUIET_PERIOD_MS = 10_000;
 const DEADLINE_MS = 60_000;
@@ -95,14 +95,14 @@ function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): NodePa
   };
 }
 
-/** Avoid entries first: a pod that is evicted now is replaced now. */
+/** Avoid entries come first, because a pod that is evicted now is replaced now. */
 async function runPass(ports: NodePassPorts, signal: AbortSignal): Promise<void> {
   const { avoidance, taints } = ports.configuration;
   if (avoidance !== 'Off') await runAvoidancePass(ports, signal);
   if (taints !== 'Off') await runTaintPass(ports, signal);
 }
 
-/** Whether an object has changed since the last pass, or that pass was long ago. */
+/** Whether an object has changed since the last pass, or that pass is too old. */
 function createDueCheck({ nodes, pressures, avoidFor }: NodeCaches, clock: Pick<Clock, 'monotonic'>): () => boolean {
   let hasChanged = true;
   let lastMs = -Infinity;

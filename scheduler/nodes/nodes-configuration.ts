@@ -42,26 +42,28 @@ export const nodesSchema = z
       .min(0)
       .max(100)
       .default(33)
-      .describe('Most nodes with a taint at once, in percent of all nodes; at least one node may have one'),
+      .describe('Maximum nodes with a taint at once, in percent of all nodes; one node is always allowed'),
     writesPerMinute: z
       .number()
       .int()
       .min(1)
       .max(6_000)
       .default(120)
-      .describe('Most writes of taints and conditions per minute, and as many of avoid lists'),
+      .describe(
+        'Maximum writes of taints and conditions per minute; avoid lists have a separate limit of the same size',
+      ),
     avoidForSeconds: z
       .number()
       .min(0)
       .max(86_400)
       .default(600)
-      .describe('How long an owner is kept away after an eviction where no NodePressurePolicy sets avoidFor'),
+      .describe('How long an owner is kept away after an eviction if no NodePressurePolicy sets avoidFor'),
     longestAvoidSeconds: z
       .number()
       .min(1)
       .max(86_400)
       .default(3_600)
-      .describe('Longest time that an owner is kept away, also where avoidFor is longer, and the time after a loop'),
+      .describe('Maximum time that an owner is kept away, even if avoidFor is longer; also the time after a loop'),
     loopRounds: z
       .number()
       .int()
@@ -74,7 +76,7 @@ export const nodesSchema = z
       .min(60)
       .max(86_400)
       .default(3_600)
-      .describe('The time in which these evictions are counted'),
+      .describe('Period over which these evictions are counted'),
     loopAction: z
       .enum(['Avoid', 'Forbid'])
       .default('Avoid')
@@ -85,7 +87,7 @@ export const nodesSchema = z
       .string()
       .min(1)
       .default('plimsoll-node-controller')
-      .describe('Name of the Lease by which the replicas elect the one that writes'),
+      .describe('Name of the Lease that elects the replica which writes'),
     leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});

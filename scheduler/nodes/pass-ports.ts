@@ -22,16 +22,16 @@ export interface NodePassPorts {
   readonly term: Pick<LeaseTerm, 'isHeld'>;
   readonly budgets: WriteBudgets;
   readonly contested: ContestedWrites;
-  /** Logs decisions of a dry run, each once for as long as it is planned. */
+  /** Logs dry-run decisions, each once for as long as it stays planned. */
   readonly announce: Announce;
 }
 
-/** What is written; a label of metrics. */
+/** The written object; a label of metrics. */
 export type WriteKind = 'taints' | 'conditions' | 'avoid';
 
 /**
- * Writes once if the lease is held, the pass goes on and the rate allows it. Resolves with whether it was carried out;
- * never rejects.
+ * Makes one write if the lease is held, the pass continues and the rate allows it. Resolves with whether the write
+ * succeeded; never rejects.
  */
 export async function writeFenced(
   { term, budgets, metrics, log }: NodePassPorts,
@@ -40,20 +40,20 @@ export async function writeFenced(
   signal: AbortSignal,
 ): Promise<boolean> {
   const budget = object === 'avoid' ? budgets.avoid : budgets.nodes;
-  // Nothing is taken for a write that is sure to fail.
+  // Checked first, so that a write which is sure to fail uses up nothing of the rate.
   if (!term.isHeld() || signal.aborted || !budget.take(name)) return false;
   const outcome = await write();
   metrics.writes.add({ object, outcome: outcome.kind });
-  // After a conflict or the deletion of the node, the next pass plans from the new state.
+  // After a conflict or a deleted node, the next pass plans from the new state.
   const isExpected = outcome.kind === 'ok' || outcome.kind === 'conflict' || outcome.kind === 'notFound';
   if (!isExpected) log.warn({ node: name, object, kind: outcome.kind, message: outcome.message }, 'Node write failed');
   return outcome.kind === 'ok';
 }
 
-/** `topic` separates decisions that are made apart. */
+/** `topic` separates independent decisions. */
 export type Announce = (topic: WriteKind, texts: readonly string[]) => void;
 
-/** Logs each text when it is new since the call before. */
+/** Logs each text that the previous call did not have. */
 export function createAnnouncer(log: Pick<Log, 'info'>): Announce {
   const said = new Map<WriteKind, ReadonlySet<string>>();
   return (topic, texts) => {
@@ -97,15 +97,15 @@ export function createNodeMetrics(metrics: Metrics): NodeMetrics {
   return all;
 }
 
-/** A limited rate of writes that nodes take in turn, so that one which always has something to write starves no other. */
+/** A write rate that nodes share in turn, so that a node which always needs a write does not starve the others. */
 export interface WriteBudget {
   /** Takes one write for a node; `false` if none is left. */
   readonly take: (node: string) => boolean;
-  /** Items of nodes in the order given, but those of nodes with a write after all others, the latest write last. */
+  /** Items in the given order, but nodes with a recent write come after all others, the most recent last. */
   readonly inTurn: <T>(items: readonly T[], nodeOf: (item: T) => string) => readonly T[];
 }
 
-/** Avoid lists have a rate of their own: an agent that reports many evictions delays no taint. */
+/** Avoid lists have a separate rate, so that an agent which reports many evictions does not delay taints. */
 export interface WriteBudgets {
   readonly avoid: WriteBudget;
   /** For taints and conditions. */
@@ -119,13 +119,13 @@ export function createWriteBudgets(
   return { avoid: createWriteBudget(writesPerMinute, clock), nodes: createWriteBudget(writesPerMinute, clock) };
 }
 
-/** As many nodes as Kubernetes supports; of more, those with the earliest writes count as without one. */
+/** As many nodes as Kubernetes supports. Beyond that, the nodes with the oldest writes count as not written. */
 const MAX_REMEMBERED = 5_000;
 
-/** A budget with all writes of a minute available, and no turn taken. */
+/** A budget with all writes of a minute available and no recent writes. */
 export function createWriteBudget(perMinute: number, clock: Pick<Clock, 'monotonic'>): WriteBudget {
   const takeWrite = createWriteRate(perMinute, clock);
-  // The latest write last: a Set keeps the order of insertion.
+  // The most recent write comes last: a Set keeps insertion order.
   const written = new Set<string>();
   return {
     take(node) {
@@ -144,7 +144,7 @@ export function createWriteBudget(perMinute: number, clock: Pick<Clock, 'monoton
   };
 }
 
-/** A rate of writes, all of them available at the start. */
+/** A write rate with all writes available at the start. */
 export function createWriteRate(perMinute: number, clock: Pick<Clock, 'monotonic'>): () => boolean {
   const size: BucketSize = { burst: perMinute, refillMs: 60_000 / perMinute };
   let bucket = fullBucket(size, clock.monotonic());

@@ -36,8 +36,8 @@ export async function runTaintPass(ports: NodePassPorts, signal: AbortSignal): P
 type NodeChanges = readonly [node: string, changes: readonly NodeChange[]];
 
 /**
- * The changes of each node: taints to remove first, which make room for others, then taints to add. Among alike nodes,
- * those without a recent write come first.
+ * The changes of each node: taints to remove come first, because they make room for others, then taints to add. Among
+ * equal nodes, those without a recent write come first.
  */
 function inWriteOrder(changes: readonly NodeChange[], { budgets }: NodePassPorts): readonly NodeChanges[] {
   const byNode = [...Map.groupBy(changes, ({ node }) => node)];
@@ -57,7 +57,7 @@ function limitsOf(configuration: NodesConfiguration): TaintLimits {
   };
 }
 
-/** Conditions are not announced: they change nothing about where pods go. */
+/** Conditions are not announced, because they do not change where pods go. */
 function announce({ announce: say }: NodePassPorts, changes: readonly NodeChange[]): void {
   const taints = changes.filter(({ kind }) => kind !== 'condition');
   say(
@@ -89,7 +89,7 @@ async function carryOut({ node, changes, now }: NodeWrite, ports: NodePassPorts,
   }
 }
 
-/** Another controller that undoes the same change again and again is reported, and left alone for longer and longer. */
+/** A controller that keeps undoing the same change is reported, and the pause before the next attempt grows. */
 function noteWrite(node: KnownNode, change: NodeChange, { contested, events, log }: NodePassPorts): void {
   const { times, waitMs } = contested.note(node, change);
   if (times < MANY_UNDONE) return;
@@ -115,8 +115,8 @@ export interface NodeWrite {
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * Writes our taints, conditionally: another writer of this node since it was read makes it a conflict, and the next
- * pass plans anew. `spec.taints` is one list without an owner per entry, so all other taints are written as they are.
+ * Writes our taints conditionally: a write by someone else since the node was read is a conflict, and the next pass
+ * plans again. `spec.taints` is one list without an owner per entry, so all other taints are written back unchanged.
  */
 function writeTaints(
   client: KubeClient,

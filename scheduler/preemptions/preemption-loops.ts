@@ -35,29 +35,32 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 /** The preemptions between owners that this process knows. */
 export interface PreemptionLoops {
   readonly mode: LoopsConfiguration['mode'];
-  /** Takes in a victim, or, without one, a nomination: `nominatedTo` shows who was nominated to a node, the latest last. */
+  /**
+   * Records a victim, or a nomination if there is no victim: `nominatedTo` returns the pods nominated to a node, the
+   * latest last.
+   */
   readonly see: (
     victim: Omit<PreemptedPod, 'at'> | undefined,
     nominatedTo: (node: string) => readonly NominatedPod[],
   ) => void;
-  /** Takes in what the NodePressure of a node records of the time before this process. */
+  /** Records what the NodePressure of a node says about the time before this process started. */
   readonly adopt: (node: string, records: readonly LoopRecord[]) => void;
   /** What the NodePressures should record now, by node. */
   readonly records: () => ReadonlyMap<string, readonly LoopRecord[]>;
-  /** Whether any pair of owners is in a loop at this moment. */
+  /** Whether any pair of owners is in a loop now. */
   readonly isAny: () => boolean;
-  /** Why preempting `victim` for `preemptor` would continue a loop; `undefined` where it would not. */
+  /** Why preempting `victim` for `preemptor` would continue a loop; `undefined` if it would not. */
   readonly between: (victim: Pod, preemptor: Pod) => Because | undefined;
-  /** As `between`, where preemptions are refused for it. */
+  /** As `between`, if preemptions are refused for it. */
   readonly refusal: (victim: Pod, preemptor: Pod) => Because | undefined;
   /** Nodes that the owner of `preemptor` should leave to others. */
   readonly toLeave: (preemptor: Pod) => ReadonlyMap<string, Because>;
 }
 
 /**
- * Counts in memory: each replica of the extender sees the same pods. Times are wall time, because those of other processes
- * are read from NodePressures. What the cluster itself needs must find room, so a preemptor of system priority is never
- * part of a loop.
+ * Counts in memory: each replica of the extender sees the same pods. Times are wall time, because those of other
+ * processes come from NodePressures. Pods that the cluster itself needs must find room, so a preemptor of system
+ * priority is never part of a loop.
  */
 export function createPreemptionLoops(configuration: LoopsConfiguration, clock: Pick<Clock, 'now'>): PreemptionLoops {
   const { mode, rounds: most, windowSeconds } = configuration;
@@ -110,7 +113,7 @@ function sidesOf(victim: Pod, preemptor: Pod): Sides {
   return { preemptor: contenderOf(preemptor).party, victim: contenderOf(victim).party };
 }
 
-/** `preemptionLoops` of SchedulerConfiguration: what is done where two owners preempt each other in turn. */
+/** `preemptionLoops` of SchedulerConfiguration: what to do if two owners preempt each other in turn. */
 export const loopsSchema = z
   .strictObject({
     mode: z
@@ -135,12 +138,12 @@ export const loopsSchema = z
       .min(60)
       .max(MAX_WINDOW_MS / 1000)
       .default(3_600)
-      .describe('The time in which these rounds are counted'),
+      .describe('Period over which these rounds are counted'),
     leaseName: z
       .string()
       .min(1)
       .default('plimsoll-preemption-loops')
-      .describe('Name of the Lease by which the replicas elect the one that records loops in NodePressures'),
+      .describe('Name of the Lease that elects the replica which records loops in NodePressures'),
     leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
@@ -151,9 +154,9 @@ export type LoopsConfiguration = z.output<typeof loopsSchema>;
 export interface ShownPod {
   readonly pod: Pod;
   readonly raw: KubeObject;
-  /** What the snapshot held before; `undefined` for a pod that was neither on a node nor nominated to one. */
+  /** The snapshot's previous state; `undefined` for a pod that was neither on a node nor nominated to one. */
   readonly previous: PlacedPod | undefined;
 }
 
-/** Looks at a pod after the snapshot has taken it in. */
+/** Observes a pod after the snapshot has recorded its change. */
 export type ObservePod = (seen: ShownPod, snapshot: ClusterSnapshot) => void;

@@ -23,13 +23,13 @@ export interface RecordOptions extends ClientContext {
 
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 60_000;
-/** At most this many in one pass. */
+/** Maximum writes in one pass. */
 const MAX_WRITES = 20;
 const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * Keeps `spec.preemptionLoops` of all NodePressures as this process knows the loops, on the replica that holds the lease,
- * until `signal` aborts. Never rejects.
+ * Keeps `spec.preemptionLoops` of all NodePressures equal to the loops that this process knows, on the replica that
+ * holds the lease, until `signal` aborts. Never rejects.
  */
 export async function recordLoops(options: RecordOptions, signal: AbortSignal): Promise<void> {
   const { mode, leaseName, leaseNamespace } = options.configuration;
@@ -45,8 +45,8 @@ export async function recordLoops(options: RecordOptions, signal: AbortSignal): 
 }
 
 /**
- * Writes the lists that have changed. No other process writes them, so each is replaced without a look at the
- * resourceVersion: agents write these objects all the time. What an outdated leader wrote last, the next pass mends.
+ * Writes the lists that have changed. No other process writes them, so each is replaced without checking the
+ * resourceVersion: agents write these objects all the time. The next pass corrects what a former leader wrote last.
  */
 export async function recordOnce(
   { client, loops, recorded, log }: RecordOptions,
@@ -65,7 +65,7 @@ export async function recordOnce(
     const outcome = await patchObject(client, { resource: NODE_PRESSURES, name: node }, patch, { ...PATCH, signal });
     if (outcome.kind === 'ok' || outcome.kind === 'notFound') continue;
     log.warn({ node, kind: outcome.kind, message: outcome.message }, 'Loops of preemptions not recorded');
-    // Only this object is at fault; the others must not wait for it.
+    // Only this object failed; the others must not wait for it.
     if (outcome.kind !== 'invalid') return;
   }
 }

@@ -17,7 +17,7 @@ export interface ReportOptions {
   readonly metrics: Metrics;
 }
 
-/** Of one proposal: more of its Events would tell a reader nothing new. */
+/** Events per proposal; more would tell the reader nothing new. */
 const MAX_REPORTED = 10;
 
 interface FoundLoop {
@@ -26,8 +26,8 @@ interface FoundLoop {
 }
 
 /**
- * Reports each loop that a proposed preemption would continue: an Event on the pending pod that names both sides, a log
- * line, and a count. Only the replica that kube-scheduler asks does so.
+ * Reports each loop that a proposed preemption would continue: an Event on the pending pod that names both owners, a
+ * log line, and a count. Only the replica that receives the request does so.
  */
 export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, 'pod' | 'proposal'>) => Steps<void> {
   const { loops, events, log, metrics } = options;
@@ -47,7 +47,7 @@ export function reportLoops(options: ReportOptions): (proposed: Pick<Proposal, '
   };
 }
 
-/** One for each owner of victims, on whichever nodes these are; of very many some. */
+/** One for each owner of victims, whatever the node; of very many, only some. */
 function* loopsIn(
   { pod, proposal }: Pick<Proposal, 'pod' | 'proposal'>,
   options: ReportOptions,

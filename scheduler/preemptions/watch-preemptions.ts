@@ -15,12 +15,12 @@ export interface PreemptionWatchOptions {
   readonly metrics: Metrics;
 }
 
-/** What a kubelet says where two schedulers gave away the same room. */
+/** What a kubelet reports if two schedulers gave away the same room. */
 const USUAL_REFUSALS = ['OutOfcpu', 'OutOfmemory', 'OutOfpods'];
 
 /**
- * Follows what schedulers do to pods: counts preempted pods, budgets that a preemption breached (S1-17) and pods that a
- * kubelet refused (S0-20), and shows the loops who preempts whom (S0-21).
+ * Follows what schedulers do to pods: it counts preempted pods, budgets that a preemption breached (S1-17) and pods
+ * that a kubelet refused (S0-20), and tells `loops` which pods preempt which (S0-21).
  */
 export function watchPreemptions({ loops, log, metrics }: PreemptionWatchOptions): ObservePod {
   const counters = createCounters(metrics);
@@ -45,7 +45,7 @@ export function watchPreemptions({ loops, log, metrics }: PreemptionWatchOptions
   };
 }
 
-/** They begin with 0, because Prometheus sees no increase in a series that begins with 1. */
+/** The series start at 0, because Prometheus sees no increase in a series that starts at 1. */
 function createCounters(metrics: Metrics) {
   const counters = {
     preempted: metrics.counter(
@@ -72,7 +72,7 @@ function nominatedIn({ occupancies }: ClusterSnapshot) {
   return (node: string): readonly PlacedPod[] => occupancies.get(node)?.nominated ?? [];
 }
 
-/** Each status of a budget is an object of its own: what a victim uses up is forgotten with the next status. */
+/** Each status of a budget is a new object, so what a victim uses up is forgotten with the next status. */
 function countDebits(): (victim: PlacedPod) => readonly string[] {
   const debits = new WeakMap<DisruptionBudget, number>();
   const debitOf = (budget: DisruptionBudget): number => debits.get(budget) ?? 0;
@@ -88,15 +88,15 @@ function nameOf({ pod: { namespace, name } }: ShownPod): string {
   return `${namespace}/${name}`;
 }
 
-/** What has just happened to a pod, as far as it concerns preemption. */
+/** The latest change of a pod, as far as it concerns preemption. */
 export type PodNews =
   | { readonly kind: 'preempted'; readonly victim: PlacedPod; readonly node: string }
   | { readonly kind: 'nominated'; readonly node: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Compares a pod with what was known of it. What happened before the pod was first seen is not reported: after a
- * restart no old preemption is counted again.
+ * Compares a pod with its previous state. Changes before the pod was first seen are not reported: after a restart no
+ * old preemption is counted again.
  */
 export function podChange({ pod, raw, previous }: ShownPod): PodNews | undefined {
   const node = placeOf(pod);

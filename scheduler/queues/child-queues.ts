@@ -27,23 +27,23 @@ export interface ChildQueuePorts extends Pick<ClientContext, 'client' | 'clock' 
   readonly term: Pick<LeaseTerm, 'isHeld'>;
 }
 
-/** In one round, so in a second. */
+/** Per round, that is, per second. */
 const MAX_WRITES = 20;
-/** A refusal hardly goes away faster, and the watch shows by then what was written. */
+/** A refusal rarely clears up faster, and by then the watch shows the write. */
 const AGAIN_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 const OPTIONS = { timeoutMs: 5_000 } as const;
 const WRITE = { ...OPTIONS, fieldManager: COMPONENT_NAMES.scheduler } as const;
 
-/** A queue for which the API server was asked a short time ago; it is left alone until then. */
-interface Asked {
+/** A queue about which the API server was asked recently; it is left alone until then. */
+interface RecentQuestion {
   readonly child: NewChild | undefined;
   readonly until: number;
 }
 
 type Stored = ReadonlyMap<string, StoredQueue>;
 
-/** One write; `child` where it creates a queue. */
+/** One write; `child` is set if it creates a queue. */
 interface Write {
   readonly name: string;
   readonly child?: NewChild;
@@ -51,12 +51,12 @@ interface Write {
 }
 
 /**
- * Makes queues from the templates of others, changes them with the template, and removes those that were empty for an hour,
- * to be called once a second. What a person changes in such a queue stays as it is.
+ * Creates queues from the templates of other queues, updates them with the template, and removes those that were empty
+ * for an hour. Call it once a second. Changes by users to such a queue are kept.
  */
 export function createChildQueues(ports: ChildQueuePorts): (plan: QueuePlan, signal: AbortSignal) => Promise<void> {
   const { clock, term } = ports;
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, RecentQuestion>();
   return async (plan, signal) => {
     const now = clock.monotonic();
     for (const [name, { until }] of asked) if (until <= now) asked.delete(name);
@@ -72,7 +72,7 @@ export function createChildQueues(ports: ChildQueuePorts): (plan: QueuePlan, sig
 
 interface Known {
   readonly stored: Stored;
-  readonly asked: ReadonlyMap<string, Asked>;
+  readonly asked: ReadonlyMap<string, RecentQuestion>;
 }
 
 function writesOf(plan: QueuePlan, { stored, asked }: Known, ports: ChildQueuePorts): readonly Write[] {
@@ -100,7 +100,7 @@ function writesOf(plan: QueuePlan, { stored, asked }: Known, ports: ChildQueuePo
 function questionOf(
   { directory, wantedQueues, occupied }: QueuePlan,
   stored: Stored,
-  asked: ReadonlyMap<string, Asked>,
+  asked: ReadonlyMap<string, RecentQuestion>,
   now: Instant,
 ): ChildrenQuestion {
   const made = Array.from(stored.values()).filter(({ isMade }) => isMade);
@@ -128,7 +128,7 @@ async function createQueue(
   report(log, childName(child), outcome, ['Queue made from a template', 'Queue not made from a template']);
 }
 
-/** Not if it has changed since it was read: a person may just have taken a field over. */
+/** Only if the queue has not changed since it was read: a user may just have taken over a field. */
 async function changeQueue(
   { name, changes, written }: FollowStep,
   queue: StoredQueue | undefined,
@@ -146,7 +146,9 @@ async function changeQueue(
   report(log, name, outcome, ['Queue changed with its template', 'Queue not changed with its template']);
 }
 
-/** Goes with its parent, by the garbage collector; no `blockOwnerDeletion`, which takes a right of its own. */
+/**
+ * The garbage collector deletes the queue with its parent. No `blockOwnerDeletion`, which needs an extra permission.
+ */
 function childQueue(child: NewChild, { uid, object: { name } }: StoredQueue, queue: QueueObject): object {
   const owner = { apiVersion: API_VERSION, kind: QUEUES.kind, name, uid };
   const metadata = {
@@ -158,7 +160,7 @@ function childQueue(child: NewChild, { uid, object: { name } }: StoredQueue, que
   return { ...encodeQueue(queue), metadata };
 }
 
-/** Not if it has changed since it was read. */
+/** Only if the queue has not changed since it was read. */
 async function removeQueue(
   queue: StoredQueue | undefined,
   { client, log, metrics }: ChildQueuePorts,

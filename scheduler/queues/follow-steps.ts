@@ -8,7 +8,7 @@ import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { addAmounts } from '#shared/domain/queue/usage.ts';
 import type { StoredQueue } from './stored-queue.ts';
 
-/** The changes below each queue with a template, the oldest queue first; `unseen` are queues that the tree need not show. */
+/** The changes below each queue with a template, oldest queue first; the tree need not show the queues in `unseen`. */
 export function followSteps(
   tree: QueueTree,
   stored: ReadonlyMap<string, StoredQueue>,
@@ -31,7 +31,7 @@ export function followSteps(
   });
 }
 
-/** A person may have put it below another queue. */
+/** A user may have moved it below another queue. */
 function isInPlace({ isMade, object: { name, parent } }: StoredQueue): boolean {
   return isMade && parent !== undefined && name.startsWith(`${parent}.`);
 }
@@ -52,7 +52,7 @@ function compareAges(a: StoredQueue, b: StoredQueue): number {
   return a.createdAt - b.createdAt || compareTexts(a.object.name, b.object.name);
 }
 
-/** Looked at once a second, and seldom changed. */
+/** Checked once a second, and rarely changed. */
 const madeQueues = new WeakMap<StoredQueue, MadeQueue>();
 
 function madeQueue(queue: StoredQueue): MadeQueue {

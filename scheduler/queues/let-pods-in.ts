@@ -17,20 +17,20 @@ export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'lo
   readonly classOf: (name: string) => AnnotatedClass | undefined;
   readonly metrics: QueueMetrics;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
-  /** Until when, by the monotonic clock, a pod is left alone that the API server did not let us change. */
+  /** By the monotonic clock: when to retry a pod that could not be changed. */
   readonly refusedUntil: Map<string, number>;
 }
 
-/** Requests that are open at once: with more, the API server only queues them. */
+/** Maximum open requests; with more, the API server only queues them. */
 const AT_ONCE = 16;
-/** Passes may follow each other ten times a second, and a pod that cannot be changed now hardly can at the next one. */
+/** Passes may run ten times a second, and an obstacle to a change rarely disappears by the next pass. */
 const REFUSED_MS = 10_000;
 const MAX_REFUSED = 10_000;
-/** Of one plan; the next plan takes the rest, so that a more important pod does not wait for a long list. */
+/** Pods per plan. The next plan takes the rest, so that a more important pod does not wait for a long list. */
 const MAX_OF_PLAN = 1_000;
 const WRITE = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
-/** Takes gates off in the order of the plan. What the API server does not take stays for the next plan. */
+/** Removes gates in the order of the plan. A failed removal stays for the next plan. */
 export async function letPodsIn(
   plan: Pick<QueuePlan, 'letIn' | 'released'>,
   ports: LetInPorts,
@@ -58,8 +58,8 @@ function mayTry(uid: string, { refusedUntil, clock }: LetInPorts): boolean {
 type Into = Pick<Admitted, 'queue' | 'decision'>;
 
 /**
- * One patch, for the pod that was read: its UID and resourceVersion are preconditions, so that neither a successor nor a
- * pod that has changed meanwhile is let in.
+ * One patch, for exactly the pod that was read: its UID and resourceVersion are preconditions. So neither a successor
+ * nor a pod that has changed is let in.
  */
 async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: AbortSignal): Promise<void> {
   const { client, clock, pods, metrics, log } = ports;

@@ -17,7 +17,7 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
   readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<QueueMetrics, 'reclaimEvictions'>;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
-  /** Aborts when this replica leads no longer. */
+  /** Aborts when this replica no longer leads. */
   readonly leading: AbortSignal;
 }
 
@@ -25,30 +25,30 @@ export interface EvictionPorts extends Pick<ClientContext, 'client' | 'clock' | 
 export interface EvictionBatch {
   /** The queue for which they are made. */
   readonly queue: string;
-  /** The pod that gets the room; absent where a queue gives back what it has too much. */
+  /** The pod that gets the room; absent if a queue gives back what exceeds its maximum. */
   readonly pod?: Pick<WaitingPod, 'uid' | 'name'>;
   readonly because: Because;
-  /** The reason that the owner of the victim reads. */
+  /** The reason shown to the owner of the victim. */
   readonly textFor: (victim: RunningPod) => string;
   readonly nodeOf: (victim: RunningPod) => string;
 }
 
-/** An eviction that was refused is not asked for again sooner. */
+/** A refused eviction is not requested again before this time is over. */
 const REFUSED_MS = 60_000;
-/** An eviction that the watch does not show by then has not happened. */
+/** An eviction that the watch does not show within this time did not happen. */
 const UNSEEN_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
 
 /** Instants of the monotonic clock, by UID. */
 export type Deadlines = Map<string, number>;
 
-/** The clock is read only for who has a deadline: every pod of a cluster is asked about. */
+/** Reads the clock only for pods with a deadline: it is called for every pod of the cluster. */
 export function isAhead(deadlines: Deadlines, uid: string, clock: Pick<Clock, 'monotonic'>): boolean {
   const deadline = deadlines.get(uid);
   return deadline !== undefined && deadline > clock.monotonic();
 }
 
-/** Evicts pods for queues, and remembers what became of them until the watch shows it. */
+/** Evicts pods for queues, and remembers each outcome until the watch shows it. */
 export class QueueEvictions {
   readonly #ports: EvictionPorts;
   readonly #leaving: Deadlines = new Map();
@@ -59,12 +59,12 @@ export class QueueEvictions {
     this.#ports = ports;
   }
 
-  /** Whether the pod's eviction was asked for, which the watch does not show yet. */
+  /** Whether the pod's eviction was requested but the watch does not show it yet. */
   isLeaving(uid: string): boolean {
     return isAhead(this.#leaving, uid, this.#ports.clock);
   }
 
-  /** Whether the pod's eviction was refused a short time ago. */
+  /** Whether the pod's eviction was refused recently. */
   isRefused(uid: string): boolean {
     return isAhead(this.#refused, uid, this.#ports.clock);
   }
@@ -74,7 +74,7 @@ export class QueueEvictions {
     return this.#evicted.get(queue) ?? [];
   }
 
-  /** The pods count as leaving, also before their evictions are asked for. */
+  /** The pods count as leaving even before their evictions are requested. */
   announce(victims: readonly RunningPod[]): void {
     for (const { uid } of victims) putBounded(this.#leaving, MAX_REMEMBERED, [uid, this.#now + UNSEEN_MS]);
   }
@@ -84,8 +84,8 @@ export class QueueEvictions {
   }
 
   /**
-   * Evicts announced pods one after the other, until one stays: no further one goes then. Resolves with whether the first
-   * one goes. An eviction of which nothing is known may have taken effect, so that its pod still counts as leaving.
+   * Evicts announced pods one by one and stops at the first that stays. Resolves with whether the first one leaves. An
+   * eviction with an unknown outcome may have taken effect, so its pod still counts as leaving.
    */
   async evictAll(victims: readonly RunningPod[], order: EvictionBatch): Promise<boolean> {
     for (const [index, victim] of victims.entries()) {
@@ -150,7 +150,7 @@ export class QueueEvictions {
   }
 }
 
-/** What becomes of a pod whose eviction was asked for. */
+/** What happens to a pod after its eviction was requested. */
 type Fate = 'goes' | 'stays' | 'unknown';
 
 const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
@@ -160,7 +160,7 @@ const FATES: Readonly<Partial<Record<EvictionOutcome['kind'], Fate>>> = {
 
 const ID_LENGTH = 12;
 
-/** Identifies an eviction by what it was decided on. */
+/** Identifies an eviction by its inputs. */
 function decisionId({ pod, queue }: EvictionBatch, victim: RunningPod): string {
   return hash('sha256', JSON.stringify([pod?.uid ?? queue, victim.uid]), 'hex').slice(0, ID_LENGTH);
 }

@@ -31,7 +31,7 @@ export const queueLeaseSchema = z
       .string()
       .min(1)
       .default('plimsoll-queues')
-      .describe('Name of the Lease by which the replicas elect the one that lets pods in'),
+      .describe('Name of the Lease that elects the replica which lets pods in'),
     namespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of that Lease; it must exist'),
   })
   .prefault({});
@@ -52,7 +52,7 @@ export interface QueueLeaderOptions extends ClientContext {
 
 type FollowedQueues = Pick<Reflector<StoredQueue>, 'values' | 'synced' | 'isSynced' | 'onChange'>;
 
-/** A pass after each change, but never more often; one every ten seconds in any case. */
+/** A pass follows each change, at most this often, and one runs at least every ten seconds. */
 const PASS_PERIOD_MS = 100;
 const QUIET_PERIOD_MS = 10_000;
 const REPORT_PERIOD_MS = 1_000;
@@ -60,8 +60,8 @@ const RECLAIM_PERIOD_MS = 500;
 const DEADLINE_MS = 60_000;
 
 /**
- * Lets waiting pods in on the replica that leads, until `signal` aborts; then the lease is released. The other replicas
- * only follow the pods. Never rejects.
+ * Lets waiting pods in on the leader until `signal` aborts; then releases the lease. The other replicas only follow the
+ * pods. Never rejects.
  */
 export async function runQueueLeader(options: QueueLeaderOptions, signal: AbortSignal): Promise<void> {
   const metrics = createQueueMetrics(options.metrics);
@@ -98,7 +98,7 @@ async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void>
   }
 }
 
-/** The same queues, which call nobody back after the end of the term. */
+/** The same queues, whose callbacks stop at the end of the term. */
 function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, ended: AbortSignal): FollowedQueues {
   const listen: FollowedQueues['onChange'] = (listener) => {
     const stop = onChange(listener);
@@ -108,7 +108,7 @@ function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, e
   return { values, synced, isSynced, onChange: listen };
 }
 
-/** The leader's loops: the first decides and lets pods in, the others go by what the first has decided last. */
+/** The leader's loops. The first decides and lets pods in; the others use its last decision. */
 function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
@@ -159,7 +159,7 @@ function createReclaim(
   return new Reclaim({ ...ports, mode, snapshot: view.snapshot, metrics, events, leading, letIn });
 }
 
-/** The tree is built again only after a change of a Queue. */
+/** Rebuilt only after a Queue changes. */
 function createSettings(queues: FollowedQueues) {
   const read = () => {
     const objects = Array.from(queues.values(), ({ object }) => object);
@@ -193,12 +193,12 @@ async function decide(
   return plan;
 }
 
-/** Nothing is decided on a cluster that has not been read, or about which the API server has been silent. */
+/** Nothing is decided until the cluster has been read, or while the API server is silent about it. */
 function isCurrent({ view }: Pick<Leading, 'view'>): boolean {
   return view.missing().length === 0 && !view.isStale();
 }
 
-/** Whether something has changed since the last pass, or that pass was long ago. */
+/** Whether anything has changed since the last pass, or that pass is too old. */
 function createDueCheck({ pods, view, clock }: Leading, queues: FollowedQueues): () => boolean {
   let seenChanges = -1;
   let hasOther = true;

@@ -19,13 +19,11 @@ const PASS_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   const leader = metrics.gauge('plimsoll_queue_leader', 'Whether this replica lets pods in: 1 or 0');
   leader.set(0);
-  const waiting = metrics.gauge('plimsoll_queue_waiting_pods', 'Pods behind the scheduling gate, by why they wait', [
-    'why',
-  ]);
+  const waiting = metrics.gauge('plimsoll_queue_waiting_pods', 'Pods behind the scheduling gate, by reason', ['why']);
   for (const why of ['queue', 'room', 'no-queue']) waiting.set(0, { why });
   const reclaims = metrics.counter(
     'plimsoll_queue_reclaim_decisions_total',
-    'Decisions about room for a pod whose queue is under its guarantee, each change once',
+    'Decisions about room for a pod whose queue is under its guarantee; each change counts once',
     ['decision', 'mode'],
   );
   for (const mode of ['DryRun', 'Enforce']) {
@@ -33,7 +31,7 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
   }
   const templateWrites = metrics.counter(
     'plimsoll_queue_template_writes_total',
-    'Queues created from the template of another one, changed after it and removed, by what the API server answered',
+    'Queues created from the template of another queue, changed with it and removed, by outcome of the write',
     ['write', 'outcome'],
   );
   for (const write of ['create', 'change', 'remove']) templateWrites.add({ write, outcome: 'ok' }, 0);
@@ -44,17 +42,15 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
     waiting,
     reclaimEvictions: metrics.counter(
       'plimsoll_queue_reclaim_evictions_total',
-      'Evictions that make room for a pod whose queue is under its guarantee, by what the API server answered',
+      'Evictions that make room for a pod whose queue is under its guarantee, by outcome',
       ['outcome'],
     ),
-    gates: metrics.counter(
-      'plimsoll_queue_gates_total',
-      'Scheduling gates taken off, by what the API server answered',
-      ['outcome'],
-    ),
+    gates: metrics.counter('plimsoll_queue_gates_total', 'Scheduling gates removed, by outcome of the write', [
+      'outcome',
+    ]),
     waited: metrics.histogram(
       'plimsoll_queue_wait_seconds',
-      'From the creation of a pod until it was let in',
+      'Time from the creation of a pod until it was let in',
       [],
       WAIT_BUCKETS,
     ),
@@ -64,10 +60,8 @@ export function createQueueMetrics(metrics: Metrics): QueueMetrics {
       [],
       PASS_BUCKETS,
     ),
-    statusWrites: metrics.counter(
-      'plimsoll_queue_status_writes_total',
-      'Writes of the status of a Queue, by what the API server answered',
-      ['outcome'],
-    ),
+    statusWrites: metrics.counter('plimsoll_queue_status_writes_total', 'Writes of the status of a Queue, by outcome', [
+      'outcome',
+    ]),
   };
 }

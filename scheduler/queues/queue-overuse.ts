@@ -7,11 +7,11 @@ import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import type { QueueEvictions } from './queue-evictions.ts';
 import { readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
 
-/** Has queues give back what they use above their maximum, each after its delay. */
+/** Makes queues give back what exceeds their maximum, each after its delay. */
 export class QueueOveruse {
   readonly #ports: Pick<ClientContext, 'clock' | 'log'>;
   readonly #evictions: QueueEvictions;
-  /** Since when queues use more than their maximum, or when evictions last began because of it. */
+  /** When each queue exceeded its maximum, or when evictions for that last began. */
   readonly #since = new Map<string, number>();
   readonly #ending = new Map<string, Promise<unknown>>();
 
@@ -20,12 +20,12 @@ export class QueueOveruse {
     this.#evictions = evictions;
   }
 
-  /** Resolves when no eviction is on its way any more. */
+  /** Resolves when no eviction is open. */
   async settled(): Promise<void> {
     await Promise.all(this.#ending.values());
   }
 
-  /** Begins to evict pods of the queues whose delay is over. */
+  /** Starts to evict pods of queues whose delay is over. */
   async end(plan: QueuePlan, input: RoomInput, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#ports;
     const due = this.#due(plan);

@@ -19,7 +19,7 @@ export interface QueueStatus {
   /** What the queue may hold now. */
   readonly allocated: Texts;
   readonly used: Texts;
-  /** What pods of other queues have to free before the queue may hold it, too. */
+  /** What pods of other queues have to free before the queue can hold it too. */
   readonly preempting: Texts;
   readonly pending: Texts;
   readonly waitingPods: number;
@@ -29,7 +29,7 @@ export interface QueueStatus {
   readonly conditions: readonly Condition[];
 }
 
-/** What reclaim has come to, by queue. */
+/** The state of reclaim, by queue. */
 export interface ReclaimReport {
   /** The pods that were evicted for pods of the queue. */
   readonly evictedFor: (queue: string) => readonly EvictedPod[];
@@ -38,10 +38,10 @@ export interface ReclaimReport {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The CRD takes no more. */
+/** The maximum that the CRD allows. */
 const MAX_TYPES = 16;
 
-/** What waits in queues and in all queues below them, by number. */
+/** By number of the queue: the waiting pods of the queue and of all queues below it. */
 interface Pending {
   readonly usage: QueueUsage;
   readonly pods: number[];
@@ -51,7 +51,7 @@ interface Pending {
 const QUEUES_PER_STEP = 50;
 const PODS_PER_STEP = 1_000;
 
-/** Makes the status of each queue from one plan. */
+/** Builds the status of each queue from one plan. */
 export function* statusesOf(
   plan: QueuePlan,
   queues: readonly Pick<StoredQueue, 'object' | 'isMade'>[],
@@ -114,7 +114,7 @@ function* pendingBelow({ directory: { tree }, held, seeking }: QueuePlan): Steps
   return { usage: sumUsage(tree, own.sums()), pods, oldest };
 }
 
-/** Types of which there is nothing say nothing, but for processor time and memory. */
+/** Leaves out resource types without an amount, except cpu and memory. */
 function texts(amounts: QueueAmounts): Texts {
   const said = Array.from(amounts).filter(([type, amount]) => amount > 0 || type === 'cpu' || type === 'memory');
   const ordered = said.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_TYPES);
@@ -123,7 +123,7 @@ function texts(amounts: QueueAmounts): Texts {
 
 const DETACHED = {
   UnknownParent: (parent: string): string => `parent ${parent} does not exist; no pod is let in`,
-  Cycle: (parent: string): string => `the parents of this queue lead back to it, by way of ${parent}; no pod is let in`,
+  Cycle: (parent: string): string => `the parents of this queue form a cycle through ${parent}; no pod is let in`,
 } as const;
 
 function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly string[]): readonly Condition[] {
@@ -139,19 +139,19 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
   return [ready, judged('SettingsEffective', 'NoEffect', faults), ...guaranteeCondition(object, uncovered)];
 }
 
-/** Only while it is so. */
+/** Present only while a budget blocks reclaim. */
 function blockedCondition(because: Because | undefined): readonly Condition[] {
   if (because === undefined) return [];
   return [{ type: 'ReclaimBlocked', status: 'True', reason: 'BudgetSpent', message: because.text }];
 }
 
-/** Only while no pod stands in a queue that was made from a template. */
+/** Present only while a queue created from a template has no pods. */
 function emptyCondition(isEmpty: boolean): readonly Condition[] {
   if (!isEmpty) return [];
   return [{ type: EMPTY_CONDITION, status: 'True', reason: 'NoPods', message: 'removed after one hour without pods' }];
 }
 
-/** On the queue root, and on each queue right below it, since there may be no such object. */
+/** On the root queue, and on each queue directly below it, because the root may not exist as an object. */
 function guaranteeCondition({ name, parent }: QueueObject, uncovered: readonly string[]): readonly Condition[] {
   const isTop = name === ROOT_QUEUE || (parent ?? ROOT_QUEUE) === ROOT_QUEUE;
   return isTop ? [judged('GuaranteesCovered', 'AboveCluster', uncovered)] : [];

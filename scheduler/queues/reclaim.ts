@@ -20,39 +20,39 @@ import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-st
 
 export interface ReclaimPorts extends RoomMakerPorts {
   readonly mode: 'DryRun' | 'Enforce';
-  /** Whether a queue that uses more than its maximum has to give back what is above. */
+  /** Whether a queue above its maximum has to give back the excess. */
   readonly overuse: 'Off' | 'On';
   readonly pods: QueuedPods;
   readonly snapshot: ClusterSnapshot;
   readonly metrics: Pick<QueueMetrics, 'reclaims' | 'reclaimEvictions'>;
-  /** Takes gates off. */
+  /** Removes scheduling gates. */
   readonly letIn: (pods: readonly WaitingPod[], signal: AbortSignal) => Promise<void>;
 }
 
-/** Looked at in one round; the next ones have to wait for these anyhow. */
+/** Pods examined in one round; later ones have to wait for these anyway. */
 const MAX_SEEKERS = 20;
-/** What stands in the way of a pod hardly goes away faster. */
+/** Obstacles rarely disappear faster. */
 const AGAIN_MS = 10_000;
-/** The delay of a queue is not kept more exactly than this. */
+/** The delay of a queue is met with this accuracy. */
 const EARLY_MS = 1_000;
-/** Longer than until the pod is looked at again. */
+/** Longer than the pause between two attempts for a pod. */
 const BLOCKED_MS = 3 * AGAIN_MS;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * Makes room for pods whose queue is under its guarantee, in rounds: the node is set aside for the pod, then others are
- * evicted from it, and when they are gone the gate comes off. What a round finds is what the cluster shows: the nomination
- * of a pod that waits behind its gate is the record of the decision, so that the next leader goes on with it.
+ * Makes room, in rounds, for pods whose queue is under its guarantee: it sets a node aside for the pod, evicts other
+ * pods from it, and removes the gate when they are gone. It keeps no record of its own. The nomination of a gated pod
+ * records the decision, so the next leader continues from there.
  */
 export class Reclaim {
   readonly #ports: ReclaimPorts;
   readonly #evictions: QueueEvictions;
   readonly #maker: RoomMaker;
   readonly #overuse: QueueOveruse;
-  /** Until when a pod is not looked at again. */
+  /** When each pod may be examined again. */
   readonly #again: Deadlines = new Map();
   readonly #blocked = new Map<string, { readonly because: Because; readonly until: number }>();
-  /** What was found last for each pod for which room is sought. */
+  /** The latest finding for each pod that needs room. */
   readonly #found = new Map<string, Because>();
 
   constructor(ports: ReclaimPorts) {
@@ -62,7 +62,7 @@ export class Reclaim {
     this.#overuse = new QueueOveruse(ports, this.#evictions);
   }
 
-  /** Why a pod that is held back for room still waits. */
+  /** Why a pod still waits for room. */
   whyWaiting(uid: string): Because | undefined {
     return this.#found.get(uid);
   }
@@ -72,25 +72,25 @@ export class Reclaim {
     return this.#evictions.evictedFor(queue);
   }
 
-  /** What keeps the pods of a queue from getting room that it may reclaim: a budget, by name. */
+  /** The budget that keeps the pods of a queue from reclaiming room. */
   blockedFor(queue: string): Because | undefined {
     const blocked = this.#blocked.get(queue);
     return blocked !== undefined && this.#ports.clock.monotonic() < blocked.until ? blocked.because : undefined;
   }
 
-  /** Another kube-scheduler has taken over, which knows of no node that is set aside. */
+  /** Another kube-scheduler took over. It knows no set-aside nodes. */
   onSchedulerTakeover(): void {
     this.#maker.forgetNominations();
   }
 
-  /** Resolves when nothing is on its way to the API server any more. */
+  /** Resolves when no request to the API server is open. */
   async settled(): Promise<void> {
     await Promise.all([this.#maker.settled(), this.#overuse.settled()]);
   }
 
   /**
-   * Carries the two stages of the last plan out: queues that use more than their maximum give back first, then room is
-   * made for pods. Evictions go on after it; their victims count as gone at once.
+   * Carries out the two stages of the last plan: first, queues above their maximum give back the excess; then room is
+   * made for pods. Evictions continue after the round; their victims count as gone at once.
    */
   async round(plan: QueuePlan, signal: AbortSignal): Promise<void> {
     const { mode, overuse } = this.#ports;
@@ -113,7 +113,7 @@ export class Reclaim {
     if (open.length > 0) await this.#ports.letIn(open, signal);
   }
 
-  /** What cannot be decided holds no pod back. */
+  /** If the decision fails, the pods are let in rather than held back. */
   async #stepsFor(plan: QueuePlan, signal: AbortSignal): Promise<readonly SeekerStep[]> {
     try {
       const input = this.#inputOf(plan);
@@ -150,7 +150,7 @@ export class Reclaim {
     return isNew && this.#maker.hasTriedInVain(seeker.pod.uid);
   }
 
-  /** Each change of a decision once. */
+  /** Reports each change of a decision once. */
   #report(steps: readonly SeekerStep[]): void {
     const { log, metrics, mode } = this.#ports;
     for (const { seeker, step } of steps) {
@@ -164,7 +164,7 @@ export class Reclaim {
       if (step.kind !== 'Evict') continue;
       const { node, victims, isLastResort, because } = step;
       const facts = { pod: name, queue, node, isLastResort, because, victims: victims.map((each) => each.name) };
-      log.info(facts, mode === 'DryRun' ? 'Would reclaim room (dry run)' : 'Room is reclaimed');
+      log.info(facts, mode === 'DryRun' ? 'Would reclaim room (dry run)' : 'Reclaiming room');
     }
   }
 
@@ -173,7 +173,10 @@ export class Reclaim {
     putBounded(this.#blocked, MAX_REMEMBERED, [queue, { because, until: this.#ports.clock.monotonic() + BLOCKED_MS }]);
   }
 
-  /** Records why on the pod; while it waits for the delay of its queue, the Event about its waiting is enough. */
+  /**
+   * Records the reason on the pod. While the pod waits for the delay of its queue, the Event about its waiting is
+   * enough.
+   */
   #tellNone(pod: WaitingPod, because: Because): void {
     if (because.code === EARLY) return;
     const regarding = podReference({ ...podAddress(pod), uid: pod.uid });
@@ -187,7 +190,7 @@ export class Reclaim {
       this.#maker.carryOut(seeker, step, floor);
   }
 
-  /** In a dry run nothing changes, so that no pod is worth another look soon. */
+  /** A dry run changes nothing, so another attempt soon would find the same. */
   #rest(steps: readonly SeekerStep[]): void {
     const { clock, mode } = this.#ports;
     const now = clock.monotonic();
@@ -198,14 +201,14 @@ export class Reclaim {
     }
   }
 
-  /** A node stays set aside only for a pod that may get it: not for one that waits for its queue, or that finds no room. */
+  /** A node stays set aside only for a pod that can get it, not for one that waits for its queue or finds no room. */
   #lostClaims({ held, homeless }: QueuePlan, steps: readonly SeekerStep[]): Steps<readonly string[]> {
     const none = steps.filter(({ step }) => step.kind === 'None').map(({ seeker }) => seeker.pod);
     const pods = [...held, ...homeless.map(({ pod }) => pod), ...none];
     return collectInSteps(pods, ({ uid }) => (this.#isSetAsideFor(uid) ? uid : undefined));
   }
 
-  /** Whether a node is, and no decision about it is being carried out. */
+  /** Whether a node is set aside for the pod and no decision about the pod is in progress. */
   #isSetAsideFor(uid: string): boolean {
     const pod = this.#ports.pods.get(uid);
     if (pod === undefined || !isWaiting(pod) || this.#maker.isBusyWith(uid)) return false;
@@ -220,14 +223,14 @@ function isEarly({ because }: RoomStep): boolean {
   return because.code === EARLY;
 }
 
-/** Whether the gate comes off: there is room, or none can be made, and then autoscalers have to see the pod. */
+/** Whether to remove the gate: there is room, or none can be made and autoscalers have to see the pod. */
 function isOpen(step: RoomStep): boolean {
   return step.kind === 'Room' || (step.kind === 'None' && !isEarly(step));
 }
 
 const GIVEN_UP = reason<object>(
   'GivenUp',
-  () => `the leader tried ${MAX_ATTEMPTS} times within ten minutes to make room for it, and it did not get any`,
+  () => `the leader tried ${MAX_ATTEMPTS} times within ten minutes to make room for this pod, without success`,
 );
 
 function givenUp({ seeker }: SeekerStep): SeekerStep {

@@ -12,17 +12,17 @@ export interface RoomMakerPorts extends EvictionPorts {
   readonly pods: Pick<QueuedPods, 'get' | 'lost'>;
 }
 
-/** A decision for which a node is set aside. */
+/** A decision that sets a node aside. */
 export type StepOnNode = Extract<RoomStep, { readonly node: string }>;
 
-/** A nomination that the watch does not show by then has not happened. */
+/** A nomination that the watch does not show within this time did not happen. */
 const UNSEEN_MS = 30_000;
-/** kube-scheduler forgets nominations when it is restarted, until the pod changes, and its Lease may not be readable. */
+/** A restarted kube-scheduler does not know a nomination until the pod changes, and its Lease may not be readable. */
 const NOMINATE_AGAIN_MS = 10_000;
-/** What keeps a node from being set aside hardly goes away faster. */
+/** Obstacles to setting a node aside rarely disappear faster. */
 const FAILED_MS = 10_000;
 const ATTEMPTS_MS = 600_000;
-/** For one pod, so that a cluster in which no victim ever ends is not emptied for it. */
+/** For one pod, so that a cluster whose victims never terminate is not emptied for it. */
 export const MAX_ATTEMPTS = 3;
 const MAX_REMEMBERED = 10_000;
 const OPTIONS = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
@@ -31,12 +31,12 @@ interface OpenPromise extends Omit<RoomPromise, 'isBusy'> {
   readonly until: number;
 }
 
-/** Carries out decisions about room: sets nodes aside for pods, and evicts others from them. */
+/** Carries out decisions about room: sets nodes aside for pods, and evicts other pods from them. */
 export class RoomMaker {
   readonly #ports: RoomMakerPorts;
   readonly #nominated: Deadlines = new Map();
   readonly #evictions: QueueEvictions;
-  /** When pods were evicted for a pod, or no node could be set aside for it, by its UID. */
+  /** By UID of a pod: when others were evicted for it, or setting a node aside for it failed. */
   readonly #attempts = new Map<string, readonly number[]>();
   /** Pods for which no node could be set aside. */
   readonly #failed: Deadlines = new Map();
@@ -48,49 +48,49 @@ export class RoomMaker {
     this.#evictions = evictions;
   }
 
-  /** Whether a decision about the pod is being carried out, or could not be a short time ago. */
+  /** Whether a decision about the pod is in progress, or failed recently. */
   isBusyWith(uid: string): boolean {
     return this.#carriedOut.has(uid) || isAhead(this.#failed, uid, this.#ports.clock);
   }
 
-  /** Whether it was tried often enough to make room for the pod within ten minutes. */
+  /** Whether the attempts for the pod within ten minutes are used up. */
   hasTriedInVain(uid: string): boolean {
     const recent = (this.#attempts.get(uid) ?? []).filter((at) => this.#now - at < ATTEMPTS_MS);
     return recent.length >= MAX_ATTEMPTS;
   }
 
-  /** The nodes that were set aside a short time ago. */
+  /** The nodes that were set aside recently. */
   promises(): readonly RoomPromise[] {
     const open = [...this.#promises.values()].filter(({ until }) => until > this.#now);
     return open.map(({ pod, node }) => ({ pod, node, isBusy: this.#carriedOut.has(pod.uid) }));
   }
 
   /**
-   * Whether kube-scheduler may not know that the node is set aside for the pod. It takes the nomination off a pod without a
-   * gate at each attempt that fails.
+   * Whether kube-scheduler may not know that the node is set aside for the pod. After each failed attempt it clears the
+   * nomination of a pod without a gate.
    */
   isForgotten({ pod, isGated, nominatedTo }: Seeker, node: string): boolean {
     return (isGated && nominatedTo !== node) || !isAhead(this.#nominated, pod.uid, this.#ports.clock);
   }
 
-  /** Another kube-scheduler has taken over, which knows of none of the nominations: the next round writes them again. */
+  /** Another kube-scheduler took over. It knows none of the nominations, so the next round writes them again. */
   forgetNominations(): void {
     this.#nominated.clear();
   }
 
-  /** Resolves when nothing is on its way to the API server any more. */
+  /** Resolves when no request to the API server is open. */
   async settled(): Promise<void> {
     await Promise.all(this.#carriedOut.values());
   }
 
-  /** Begins to carry a decision out; `floor` is the word for what queues are measured by. */
+  /** Starts to carry out a decision. `floor` is the word for the measure of queues: guarantee or share. */
   carryOut(seeker: Seeker, step: StepOnNode, floor: string): void {
     const { uid } = seeker.pod;
     const carriedOut = this.#carryOut(seeker, step, floor).finally(() => this.#carriedOut.delete(uid));
     this.#carriedOut.set(uid, carriedOut);
   }
 
-  /** The node is no longer set aside for the pod. */
+  /** Stops setting the node aside for the pod. */
   async giveUp(uid: string): Promise<void> {
     await this.#writeNomination(uid, null);
   }
@@ -99,7 +99,7 @@ export class RoomMaker {
     return this.#ports.clock.monotonic();
   }
 
-  /** The node is set aside before the first pod goes (S2-25). */
+  /** The node is set aside before the first pod is evicted (S2-25). */
   async #carryOut(seeker: Seeker, step: StepOnNode, floor: string): Promise<void> {
     const { pod } = seeker;
     const { node, because } = step;
@@ -130,7 +130,7 @@ export class RoomMaker {
 
   async #nominate({ pod: { uid, name }, nominatedTo }: Seeker, node: string): Promise<boolean> {
     const { log } = this.#ports;
-    // The same value again would be no change, and kube-scheduler would not learn of it.
+    // Writing the same value again would change nothing, and kube-scheduler would not notice it.
     if (nominatedTo === node) await this.#writeNomination(uid, null);
     const outcome = await this.#writeNomination(uid, node);
     if (outcome === undefined) {
@@ -154,8 +154,8 @@ export class RoomMaker {
   }
 }
 
-/** Names no pod of another namespace. */
+/** Does not name pods of other namespaces. */
 function whyEvicted(victim: RunningPod, taker: WaitingPod, floor: string): string {
-  const last = victim.mayBePreempted ? '' : '; it asked to be spared, but no other pods make room';
+  const last = victim.mayBePreempted ? '' : '; it opted out of preemption, but no other pods free enough room';
   return `queue ${taker.queue} is under its ${floor}, and queue ${victim.queue} over its own${last}`;
 }

@@ -8,9 +8,9 @@ import { LEASES } from '#shared/kube/resource.ts';
 const LEASE = { namespace: 'kube-system', name: 'kube-scheduler' } as const;
 
 /**
- * Calls back with the identity of each other kube-scheduler that takes over, until `signal` aborts: it knows nothing of the
- * nominations of pods that have not changed since it was started. Never rejects; where the Lease cannot be read, it never
- * calls back.
+ * Calls back with the identity of each other kube-scheduler that takes over, until `signal` aborts. A new
+ * kube-scheduler does not know the nominations of pods that have not changed since it started. Never rejects; never
+ * calls back if the Lease cannot be read.
  */
 export async function followKubeScheduler(
   options: Omit<ListWatchOptions, 'resource'>,
@@ -28,7 +28,7 @@ export async function followKubeScheduler(
   });
   leases.onChange(() => {
     const holder = leases.get(`${LEASE.namespace}/${LEASE.name}`);
-    // A scheduler that ends gives the Lease back before the next one takes it.
+    // A scheduler that stops releases the Lease before the next one takes it.
     if (typeof holder !== 'string' || holder === '' || holder === known) return;
     const isTakeover = known !== undefined;
     known = holder;

@@ -22,16 +22,16 @@ export interface StatusPorts extends Pick<ClientContext, 'client' | 'clock' | 'l
   readonly reclaim: ReclaimReport;
 }
 
-/** In one round, so in a second. */
+/** Per round, that is, per second. */
 const MAX_WRITES = 20;
 const WRITE = { type: 'json', fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: 5_000 } as const;
 
 /**
- * Makes a writer of queue statuses, to be called once a second: only what differs from what is stored is written, at most
- * 20 queues a round, each of which then goes behind the others.
+ * Returns a writer of queue statuses. Call it once a second: it writes only statuses that differ from the stored ones,
+ * at most 20 queues a round. A queue that was written goes to the end of the line.
  */
 export function createStatusWriter(ports: StatusPorts): (plan: QueuePlan, signal: AbortSignal) => Promise<void> {
-  /** When each queue of the last rounds was written, which puts it behind the others. */
+  /** When each queue was last written; recently written queues come last. */
   let writtenAt = new Map<string, number>();
   return async (plan, signal) => {
     const stored = Array.from(ports.queues());
@@ -58,7 +58,7 @@ async function write(name: string, value: object, ports: StatusPorts, signal: Ab
     ports.log.warn({ queue: name, kind: outcome.kind, message: outcome.message }, 'Queue status not written');
 }
 
-/** The status to write; nothing where it is stored already. */
+/** The status to write; `undefined` if it is stored already. */
 function changeOf({ object, status }: StoredQueue, wanted: QueueStatus | undefined, now: Instant) {
   if (wanted === undefined) return [];
   const next = encodeStatus(wanted, status, now);
@@ -80,7 +80,7 @@ function encodeStatus(wanted: QueueStatus, stored: unknown, now: Instant): objec
   };
 }
 
-/** What an earlier leader has written stays, within the same bound. */
+/** What an earlier leader wrote stays, within the same bound. */
 function withStored(evicted: readonly EvictedPod[], stored: unknown): readonly object[] {
   const uids = new Set(evicted.map(({ uid }) => uid));
   const earlier = decodeEvictedPods({ status: stored }).filter(({ uid }) => !uids.has(uid));

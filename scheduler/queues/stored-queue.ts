@@ -10,22 +10,22 @@ import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflec
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 
-/** A Queue with the status that is stored. */
+/** A Queue with its stored status. */
 export interface StoredQueue {
   readonly object: QueueObject;
   readonly uid: string;
   readonly resourceVersion: string | undefined;
-  /** It was made from a template, and no person has taken it over by removing the label. */
+  /** The queue was created from a template, and no user has taken it over by removing the label. */
   readonly isMade: boolean;
-  /** What the leader wrote of the template when it made the queue, or changed it last. */
+  /** The template fields as the leader last wrote them. */
   readonly written: ShareFields | undefined;
-  /** Fields of the spec that others own. */
+  /** Fields of the spec that other managers own. */
   readonly taken: ReadonlySet<string>;
   readonly createdAt: Instant;
   readonly status: unknown;
 }
 
-/** Follows the Queues. Only the leader of the queues reads their status, which is most of each. */
+/** Follows the Queues. Only the leader reads their statuses, which are most of each object. */
 export function followQueues(context: ClientContext, keepsStatus: boolean): Reflector<StoredQueue> {
   const decode = decodeWith(decodeStoredQueue);
   const slim = (raw: KubeObject): StoredQueue => (keepsStatus ? decode(raw) : { ...decode(raw), status: undefined });
@@ -34,7 +34,7 @@ export function followQueues(context: ClientContext, keepsStatus: boolean): Refl
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
-/** Of a Queue that was made from a template: no pod stands in it. */
+/** For a Queue created from a template: whether it has no pods. */
 export const EMPTY_CONDITION = 'Empty';
 
 /** Reads a Queue for the leader. */
@@ -53,7 +53,7 @@ export function decodeStoredQueue(raw: unknown): Decoded<StoredQueue> {
   };
 }
 
-/** Since when the stored status says that no pod stands in the queue; leaders that follow each other go on counting. */
+/** Since when the stored status has said that the queue has no pods; a new leader continues the count. */
 export function emptySince({ status }: StoredQueue): Instant | undefined {
   const condition = itemsOf(fieldOf(status, 'conditions')).find((each) => fieldOf(each, 'type') === EMPTY_CONDITION);
   const at = Date.parse(String(fieldOf(condition, 'lastTransitionTime')));

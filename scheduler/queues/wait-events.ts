@@ -8,65 +8,68 @@ import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 
-/** In one round, so in a second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it was let in. */
+/**
+ * Per round, that is, per second: in a burst of 10,000 pods the last one gets its Event after some minutes, unless it
+ * was let in.
+ */
 const MAX_EVENTS = 20;
-/** A pod that is older when it is first seen got its Event from an earlier leader. */
+/** If a pod is older than this when it is first seen, an earlier leader has recorded its Event. */
 const NEW_FOR_MS = 30_000;
 const PODS_PER_STEP = 1_000;
 
-/** Its queue is made within two seconds; otherwise the pod is told that it is not. */
+/** A missing queue may be created within two seconds; after that, an Event reports that it does not exist. */
 const EXPECTED_MS = 10_000;
 
-const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room: other queues have to make it');
+const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other queues have to free');
 
 /**
- * Tells waiting pods what they wait for, at once and after 1, 10 and 60 minutes; to be called once a second. `whyNoRoom`
- * says what has been found for a pod that waits for room.
+ * Records Events on waiting pods about what they wait for, at once and after 1, 10 and 60 minutes. Call it once a
+ * second. `whyNoRoom` returns what was found for a pod that waits for room.
  */
 export function createWaitEvents(
   events: Pick<EventRecorder, 'record'>,
   whyNoRoom: (uid: string) => Because | undefined,
 ): (plan: QueuePlan, now: Instant) => Steps<void> {
-  /** How often each waiting pod has been told. */
-  let told = new Map<string, number>();
+  /** How many Events each waiting pod has got. */
+  let recorded = new Map<string, number>();
   return function* (plan, now) {
     const next = new Map<string, number>();
     let left = MAX_EVENTS;
     const isDue = (uid: string, since: Instant): boolean => {
       const due = announcementsDue(since, now);
-      const known = told.get(uid) ?? (now - since <= NEW_FOR_MS ? 0 : due);
-      const isTold = due > known && left > 0;
-      next.set(uid, isTold ? due : known);
-      left -= Number(isTold);
-      return isTold;
+      const known = recorded.get(uid) ?? (now - since <= NEW_FOR_MS ? 0 : due);
+      const isRecorded = due > known && left > 0;
+      next.set(uid, isRecorded ? due : known);
+      left -= Number(isRecorded);
+      return isRecorded;
     };
-    const tellEach = function* (pods: readonly WaitingPod[], whyOf: (pod: WaitingPod) => Because): Steps<void> {
+    const recordEach = function* (pods: readonly WaitingPod[], whyOf: (pod: WaitingPod) => Because): Steps<void> {
       for (const pod of pods) {
         if (next.size % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-        if (isDue(pod.uid, pod.waitingSince)) record(events, toldPod(pod), whyOf(pod));
+        if (isDue(pod.uid, pod.waitingSince)) record(events, subjectOf(pod), whyOf(pod));
       }
     };
-    yield* tellEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
-    yield* tellEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
+    yield* recordEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
+    yield* recordEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
     for (const { pod, because, isExpected } of plan.homeless) {
       if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
       if (isDue(pod.uid, pod.createdAt)) record(events, pod, because);
     }
-    told = next;
+    recorded = next;
   };
 }
 
-interface Told {
+interface EventSubject {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-function toldPod(pod: WaitingPod): Told {
+function subjectOf(pod: WaitingPod): EventSubject {
   return { ...podAddress(pod), uid: pod.uid };
 }
 
-function record(events: Pick<EventRecorder, 'record'>, pod: Told, because: Because): void {
+function record(events: Pick<EventRecorder, 'record'>, pod: EventSubject, because: Because): void {
   events.record({
     regarding: podReference(pod),
     type: 'Normal',

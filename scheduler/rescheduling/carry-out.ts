@@ -13,7 +13,7 @@ import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { avoidCause } from './messages.ts';
 
-/** What writing an avoid entry needs. */
+/** What is needed to write an avoid entry. */
 export interface AvoidPorts {
   readonly client: KubeClient;
   readonly now: () => Instant;
@@ -21,17 +21,17 @@ export interface AvoidPorts {
   readonly onAvoidFailed: (node: string, message: string) => void;
 }
 
-/** What a move needs that is carried out. */
+/** What is needed to carry out a move. */
 export interface MovePorts extends AvoidPorts {
   readonly snapshot: ClusterSnapshot;
 }
 
-/** What became of a move. */
+/** The outcome of a move. */
 export type MoveOutcome = { readonly kind: 'outdated'; readonly message: string } | EvictionOutcome;
 
 /**
- * Carries out one move: the avoid entry first, because the replacement is made as soon as the pod terminates, then the
- * eviction with the UID that was judged. PodDisruptionBudgets hold in the API server.
+ * Carries out one move. The avoid entry comes first, because the replacement is created as soon as the pod terminates.
+ * The eviction names the UID of the planned pod. The API server enforces PodDisruptionBudgets.
  */
 export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSignal): Promise<MoveOutcome> {
   const outdated = whyOutdated(move, ports.snapshot);
@@ -47,19 +47,20 @@ export async function carryOutMove(move: Move, ports: MovePorts, signal: AbortSi
 
 const ID_LENGTH = 12;
 
-/** Identifies a move by what it was decided on. */
+/** Identifies a move by its inputs. */
 export function moveId({ pod, policy, from, expectedOn, because }: Move): string {
   const decided = JSON.stringify([pod.placed.pod.uid, policy, from, expectedOn, because.code]);
   return hash('sha256', decided, 'hex').slice(0, ID_LENGTH);
 }
 
-/** What has changed since the pass was planned (S3-33): the pod, the node that it is on, or the node that it was to get. */
+/** What has changed since the pass was planned (S3-33): the pod, its node, or the node it was expected on. */
 function whyOutdated({ pod, from, expectedOn }: Move, { placedPods, nodes }: ClusterSnapshot): string | undefined {
   const { uid } = pod.placed.pod;
   const now = placedPods.get(uid)?.pod;
-  if (now === undefined || now.deletion !== undefined || now.spec.nodeName !== from) return 'the pod is gone or leaves';
+  if (now === undefined || now.deletion !== undefined || now.spec.nodeName !== from)
+    return 'the pod is gone or terminating';
   const target = nodes.get(expectedOn[0] ?? '');
-  if (target === undefined || target.node.isUnschedulable) return `node ${expectedOn[0] ?? ''} takes no pods any more`;
+  if (target === undefined || target.node.isUnschedulable) return `node ${expectedOn[0] ?? ''} no longer accepts pods`;
   const { row } = pod.placed;
   const isFull = row.some((amount, column) => {
     const free = Number(target.allocatable[column] ?? 0) - Number(target.occupancy.requested[column] ?? 0);
@@ -74,7 +75,7 @@ function sourceOf({ pod, from, avoidForMs, because }: Move): KeepAway {
   return { owner: pod.owner.key, node: from, forMs: avoidForMs, because };
 }
 
-/** Adds an entry to the avoid list of a node, conditionally: another write makes it a conflict, and the move goes on without. */
+/** Adds an entry to the avoid list of a node, conditionally: after a conflict the move continues without the entry. */
 export async function keepAway(entry: KeepAway, ports: AvoidPorts, signal: AbortSignal): Promise<void> {
   const { node } = entry;
   const address = { resource: NODE_PRESSURES, name: node };
@@ -95,7 +96,7 @@ function entryOf({ owner, forMs, because }: KeepAway, { now, policy }: AvoidPort
   return { owner, until: now() + forMs, cause: avoidCause(policy, because.text), hard: false };
 }
 
-/** An entry that lasts longer, such as one after an eviction, stays. */
+/** An entry that lasts longer, for example one after an eviction, is kept. */
 function withEntry(present: readonly AvoidEntry[], entry: AvoidEntry): readonly AvoidEntry[] {
   const same = present.find(({ owner }) => isSameOwner(owner, entry.owner));
   if (same !== undefined && (same.hard || same.until >= entry.until)) return present;

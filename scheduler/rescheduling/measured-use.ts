@@ -9,8 +9,8 @@ import {
 } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /**
- * What fresh NodePressures say of the use of memory, of their nodes and of the pods that their agents name, and of how
- * these pods fare. A node without a fresh report has no measurement, and nothing is moved off it by usage.
+ * The memory use of nodes, and of the pods that agents name, according to fresh NodePressures, and the memory pressure
+ * of these pods. A node without a fresh report has no measurement, and no pod is moved off it by usage.
  */
 export function measurementsIn({ pressures }: ClusterSnapshot, now: Instant): Measurements {
   const fresh = [...pressures.values()].filter((facts) => isFresh(facts, now));

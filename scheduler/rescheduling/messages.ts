@@ -1,4 +1,4 @@
-/** Every sentence of the rescheduler's Events and log. None of them is a promise (S3-38). */
+/** All sentences in the rescheduler's Events and log. None of them promises anything (S3-38). */
 
 export function passNote(planned: number, moved: number, isDryRun: boolean): string {
   const pods = planned === 1 ? '1 pod' : `${planned} pods`;

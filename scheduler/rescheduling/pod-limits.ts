@@ -12,8 +12,8 @@ import { DISRUPTION_ACCOUNTS } from '#shared/kube/resource.ts';
 import { createKnownLimits, limitObjects } from '#scheduler/disruptions/known-limits.ts';
 
 /**
- * DisruptionLimits, the default limits of the DisruptionPolicy and what is counted of both. Where they are not served or
- * not read yet, a pass knows none.
+ * DisruptionLimits, the default limits of the DisruptionPolicy and their counts. If they are not served or not read
+ * yet, a pass applies no limits.
  */
 export interface PodLimits {
   readonly run: (signal: AbortSignal) => Promise<unknown>;
@@ -22,7 +22,7 @@ export interface PodLimits {
 
 const readDebits = decodeWith(decodeAccount);
 
-/** Nothing is read before they run. */
+/** Nothing is read before the reflectors run. */
 export function watchPodLimits(options: ClientContext): PodLimits {
   const known = createKnownLimits(options);
   const shared = { ...options, backoff: REFLECTOR_BACKOFF };

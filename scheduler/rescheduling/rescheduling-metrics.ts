@@ -11,23 +11,23 @@ export function createReschedulingMetrics(metrics: Metrics) {
   const all = {
     moves: metrics.counter(
       'plimsoll_rescheduling_moves_total',
-      'Moves that were to be carried out, by policy and what became of the eviction',
+      'Planned moves, by policy and outcome of the eviction',
       ['policy', 'outcome'],
     ),
     considered: metrics.gauge('plimsoll_rescheduling_considered_pods', 'Pods that the last pass looked at'),
     gain: metrics.gauge(
       'plimsoll_rescheduling_gain_points',
-      'Gain of the last moves whose replacements are placed, as it was expected and as it was reached',
+      'Expected and achieved gain of the last moves whose replacements are placed',
       ['policy', 'gain'],
     ),
     leader: metrics.gauge('plimsoll_rescheduling_leader', 'Whether this replica makes the passes: 1 or 0'),
     stoppedOwners: metrics.gauge(
       'plimsoll_rescheduling_stopped_owners',
-      'Owners that are left alone because kube-scheduler disagrees, of all policies together',
+      'Owners that are left alone because kube-scheduler disagrees, over all policies',
     ),
     rate: metrics.gauge(
       'plimsoll_rescheduling_move_rate_ratio',
-      'Share of its moves that a policy may make; halved after three passes that missed their gain. The least of all policies',
+      'Smallest share of its moves that any policy may make; halved after three passes that missed their gain',
       ['policy'],
     ),
     seconds: metrics.histogram('plimsoll_rescheduling_plan_duration_seconds', 'Time to plan a pass', [], SECONDS),
@@ -38,7 +38,7 @@ export function createReschedulingMetrics(metrics: Metrics) {
   return all;
 }
 
-/** Shows what is remembered of the moves of all policies; nothing on a replica that does not lead. */
+/** Shows what is remembered about the moves of all policies; nothing on a replica that does not lead. */
 export function showMemories(
   { stoppedOwners, rate }: Pick<ReschedulingMetrics, 'stoppedOwners' | 'rate'>,
   memories: readonly ReschedulingMemory[],

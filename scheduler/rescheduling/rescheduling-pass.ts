@@ -28,7 +28,7 @@ export interface StoredPolicy {
   readonly generation: number;
 }
 
-/** What the passes of one leadership read and write. */
+/** What the passes of one term read and write. */
 export interface ReschedulingPorts extends ClientContext {
   readonly snapshot: ClusterSnapshot;
   readonly limits: Pick<PodLimits, 'limitsIn'>;
@@ -38,19 +38,22 @@ export interface ReschedulingPorts extends ClientContext {
   readonly reschedulingMetrics: ReschedulingMetrics;
 }
 
-/** What passes of one policy hand on. */
+/** What one pass of a policy hands to the next. */
 export interface Remembered {
   readonly memory: ReschedulingMemory;
-  /** The last pods that were evicted, the oldest first. */
+  /** The most recently evicted pods, oldest first. */
   readonly evicted: readonly EvictedPod[];
 }
 
 export interface MadePass extends Remembered {
-  /** Whether the next pass is due soon: this one carried out as many moves as it may. */
+  /** Whether the next pass is due soon: this pass made as many moves as it may. */
   readonly isBusy: boolean;
 }
 
-/** Makes one pass of a policy: reads the copy of the cluster, plans, carries out unless it is a dry run, and reports. */
+/**
+ * Runs one pass of a policy: reads the copy of the cluster, plans, carries out the moves unless it is a dry run, and
+ * reports.
+ */
 export async function makePass(
   stored: StoredPolicy,
   before: Remembered,
@@ -85,12 +88,12 @@ export async function makePass(
   };
 }
 
-/** A dry run moves nothing, so it remembers nothing but what it measured. */
+/** A dry run moves nothing, so it remembers only its measurements. */
 function withoutMoves(after: ReschedulingMemory, before: ReschedulingMemory): ReschedulingMemory {
   return { ...before, hotReadings: after.hotReadings, lowReadings: after.lowReadings };
 }
 
-/** A move that was not carried out is not one of the owner's. */
+/** A move that was not carried out does not count for its owner. */
 function forgetRefused({ memory, moves }: ReschedulingResult, moved: readonly Move[]): ReschedulingMemory {
   const refused = new Set(moves.filter((move) => !moved.includes(move)).map(({ pod }) => pod.placed.pod.uid));
   if (refused.size === 0) return memory;
@@ -108,7 +111,7 @@ async function carryOut(
 ): Promise<readonly Move[]> {
   const moved: Move[] = [];
   for (const move of moves) {
-    // An outdated leader must not write.
+    // A former leader must not write.
     if (!ports.term.isHeld() || signal.aborted) break;
     if (await carryOutOne(move, policy, ports, signal)) moved.push(move);
   }
@@ -174,7 +177,7 @@ async function writeStatus(
     log.warn({ policy: name, kind: outcome.kind, message: outcome.message }, LOG.statusNotWritten);
 }
 
-/** One Event a pass at most, and none for a pass without a move. */
+/** At most one Event per pass, and none for a pass without a move. */
 function report(
   { policy, uid }: StoredPolicy,
   { moves, memory, considered }: ReschedulingResult,

@@ -32,7 +32,7 @@ export const reschedulingSchema = z
       .string()
       .min(1)
       .default('plimsoll-rescheduling')
-      .describe('Name of the Lease by which the replicas elect the one that moves pods'),
+      .describe('Name of the Lease that elects the replica which moves pods'),
     leaseNamespace: z.string().min(1).default(NAMESPACE_SYSTEM).describe('Namespace of the Lease; it must exist'),
   })
   .prefault({});
@@ -47,10 +47,10 @@ export interface ReschedulerOptions extends ClientContext {
 
 const PERIOD_MS = 1_000;
 const DEADLINE_MS = 120_000;
-/** After a pass that carried out as many moves as it may in a minute. */
+/** The pause after a pass that made all the moves allowed per minute. */
 const BUSY_PERIOD_MS = 60_000;
 
-/** Makes passes by the ReschedulingPolicies, on the replica that leads, until `signal` aborts. Never rejects. */
+/** Runs passes by the ReschedulingPolicies on the leader until `signal` aborts. Never rejects. */
 export async function runRescheduler(options: ReschedulerOptions, signal: AbortSignal): Promise<void> {
   const { leaseName: name, leaseNamespace: namespace } = options.configuration;
   const reschedulingMetrics = createReschedulingMetrics(options.metrics);
@@ -71,7 +71,7 @@ interface Term extends ReschedulingPorts {
 async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = options;
   const policies = createReflector({ ...options, resource: RESCHEDULING_POLICIES, slim: readStored });
-  // Optional: where no removals are counted there are no such kinds, and nothing waits for them.
+  // Optional: where removals are not counted, these kinds do not exist, and nothing may wait for them.
   const running = Promise.all([policies.run(signal), ports.limits.run(signal)]);
   try {
     await Promise.race([policies.synced, untilAborted(signal)]);
@@ -86,13 +86,16 @@ async function leadOneTerm(options: ReschedulerOptions, ports: Term, signal: Abo
   }
 }
 
-/** What is known of a policy between its passes. */
+/** What is remembered about a policy between its passes. */
 interface Course extends Remembered {
   readonly dueAt: number;
   readonly generation: number;
 }
 
-/** Makes the passes that are due, one after the other. Nothing is decided while the copy of the cluster is not whole and current. */
+/**
+ * Runs the passes that are due, one after the other. Nothing is decided unless the copy of the cluster is complete and
+ * current.
+ */
 function createPasses(
   { view, clock }: ReschedulerOptions,
   policies: Pick<Reflector<StoredPolicy>, 'values'>,
@@ -107,7 +110,7 @@ function createPasses(
       const { generation } = each;
       const { memory, evicted, dueAt } = courseOf(courses, each);
       if (signal.aborted || clock.monotonic() < dueAt || !isOpen(each, clock.now())) continue;
-      // A pass that fails is not repeated at once.
+      // A failed pass is not repeated at once.
       courses.set(each.uid, { memory, evicted, generation, dueAt: clock.monotonic() + periodMs(each) });
       const made = await makePass(each, { memory, evicted }, ports, signal);
       const pause = made.isBusy ? Math.min(BUSY_PERIOD_MS, periodMs(each)) : periodMs(each);
@@ -121,7 +124,7 @@ function createPasses(
   };
 }
 
-/** A policy that is new or was changed is due at once; what is remembered of its moves stays. */
+/** A new or changed policy is due at once; the memory of its moves is kept. */
 function courseOf(courses: ReadonlyMap<string, Course>, { uid, generation }: StoredPolicy): Course {
   const known = courses.get(uid) ?? { memory: NO_MEMORY, evicted: [], generation: -1, dueAt: -Infinity };
   return known.generation === generation ? known : { ...known, generation, dueAt: -Infinity };
@@ -141,7 +144,7 @@ const WEEK_MINUTES = 7 * 1_440;
 /** 1970-01-01 was a Thursday. */
 const FIRST_DAY_MINUTES = 4 * 1_440;
 
-/** A dry run disturbs no pod, so it is made at any time. */
+/** A dry run disturbs no pod, so it runs at any time. */
 function isOpen({ policy }: StoredPolicy, now: number): boolean {
   if (policy.mode === 'DryRun') return true;
   const minute = (Math.floor(now / MINUTE_MS) + FIRST_DAY_MINUTES) % WEEK_MINUTES;

@@ -60,7 +60,7 @@ describe('removals while no replica runs', { timeout: TIMEOUT_MS }, () => {
       const gaps = JSON.parse(String(at(await send('GET', POSITION), 'data.gaps'))) as readonly object[];
       expect(gaps).toEqual([{ from: expect.any(String) as string, to: expect.any(String) as string }]);
     }, PATIENCE_MS);
-    expect(process.log()).toContain('Removed pods of this time are not recorded');
+    expect(process.log()).toContain('Removals in this period are not recorded');
     expect(await recorded()).toEqual(['first: Deletion', 'second: Deletion']);
     await process.stop();
   });

@@ -108,7 +108,7 @@ describe('a pod is given up', () => {
     stage.told('events');
     expect(await stage.round(halfAMinute)).toEqual([]);
     expect(stage.told('letIn')).toEqual(['shop/taker']);
-    const note = 'the leader tried 3 times within ten minutes to make room for it, and it did not get any';
+    const note = 'the leader tried 3 times within ten minutes to make room for this pod, without success';
     expect(stage.told('events')).toMatchObject([{ reason: 'NoRoomReclaimed', note }]);
     expect(stage.reclaim.whyWaiting('uid-taker')?.code).toBe('GivenUp');
   });

@@ -38,7 +38,7 @@ describe('what is sent', () => {
     };
     expect(stage.requests[1]).toMatchObject({ body: { metadata: { annotations } } });
     const note =
-      'evicted: queue of-shop is under its guarantee, and queue other over its own; it asked to be spared, but no other pods make room';
+      'evicted: queue of-shop is under its guarantee, and queue other over its own; it opted out of preemption, but no other pods free enough room';
     expect(stage.told('events')).toMatchObject([
       { regarding: { name: 'pod-0', uid: 'uid-pod-0' }, reason: 'Reclaimed', type: 'Warning', note },
     ]);
@@ -63,7 +63,7 @@ describe('what is sent', () => {
     stage.state.answer = (what) => (what.startsWith('set') ? { kind: 'conflict', message: 'changed' } : OK);
     expect(await stage.round()).toEqual(expected);
     expect(stage.told('lines')).toMatchObject([
-      { msg: 'Room is reclaimed' },
+      { msg: 'Reclaiming room' },
       { msg: 'Node not set aside', kind: 'conflict' },
     ]);
   });

@@ -76,28 +76,28 @@ describe('carryOutMove', () => {
       ({ snapshot, move }) => {
         removePod(snapshot, move.pod.placed.pod);
       },
-      'gone or leaves',
+      'gone or terminating',
     ],
     [
       'the pod terminates',
       ({ snapshot, move }) => {
         putPod(snapshot, { ...move.pod.placed.pod, deletion: { at: NOON, gracePeriodSeconds: 30 } });
       },
-      'gone or leaves',
+      'gone or terminating',
     ],
     [
       'the expected node is gone',
       ({ snapshot }) => {
         removeNode(snapshot, 'b');
       },
-      'takes no pods',
+      'no longer accepts pods',
     ],
     [
       'the expected node was cordoned',
       ({ snapshot }) => {
         putNode(snapshot, buildNode({ name: 'b', allocatable: SIZE, isUnschedulable: true }));
       },
-      'takes no pods',
+      'no longer accepts pods',
     ],
     [
       'another pod has taken the room',
