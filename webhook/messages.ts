@@ -130,9 +130,9 @@ export const ERRORS = {
   writeConditions: (kind: string, name: string, cause: string) =>
     `cannot write conditions of ${kind} "${name}": ${cause}`,
   readFields: (what: string, field: string, cause: string) => `cannot read ${what}: ${field}: ${cause}`,
-  missing: (what: string) => `cannot read ${what}: there is none`,
+  missing: (what: string) => `${what} not found`,
   cachesNotSynced: (names: readonly string[]) => `cannot decide: caches not synced yet: ${names.join(', ')}`,
-  tooManyReads: (most: number) => `${most} reads are under way already`,
+  tooManyReads: (most: number) => `${most} reads are already in progress`,
   tooLate: (ms: number) => `not done within ${ms} ms`,
   tooManyWaiting: () => 'too many requests are waiting for the API server',
   ledPerhapsByAnother: () => 'cannot write PriorityRules: another replica may lead now',

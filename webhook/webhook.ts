@@ -17,7 +17,7 @@ import { createCertificateSource } from './certificates/certificate-source.ts';
 import { createRegistration } from './registration/registration.ts';
 import { createTrustCheck } from './registration/trust-check.ts';
 
-/** Where a started webhook listens, and what it does with what breaks a rule. */
+/** Where a running webhook listens, and how it treats violations. */
 export interface Webhook {
   readonly port: number;
   readonly healthPort: number;
@@ -44,7 +44,7 @@ export async function startWebhook(configuration: WebhookConfiguration, context:
   return { port: server.port, healthPort: health.port, mode: configuration.mode };
 }
 
-/** What one replica does for all: it compiles the rules of the API server and writes conditions. */
+/** The duties of the leader: it compiles the rules of the API server and writes conditions. */
 function createDuties(parts: WebhookParts, hasAvoidLists: () => boolean) {
   const { configuration, ledgers, shutdown } = parts;
   const rules = new RuleReconciler({ ...parts, mode: configuration.mode });

@@ -38,9 +38,9 @@ import { exportQuotas } from './quota/quota-gauges.ts';
 const MAX_LIVE_READ_MS = 1_000;
 /** An agent has one eviction in flight; other accounts of ours and drains have a few. */
 const EVICTIONS_PER_CALLER = 8;
-/** Share of the request's deadline; the answer and the look-up of quota holders need the rest. */
+/** Share of the request's deadline; the rest is for the answer and the look-up of quota holders. */
 const SHARE_FOR_RESERVING = 0.7;
-/** Share of the request's deadline; reading comes before reserving. */
+/** Share of the request's deadline; reading comes before the reservation. */
 const SHARE_FOR_READING = 0.6;
 
 interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events' | 'metrics'> {
@@ -91,7 +91,7 @@ export function createHandlerSources(
   };
 }
 
-/** The API server calls us only for labelled namespaces: a cache without the label is behind. */
+/** The API server calls this entry only for labelled namespaces: if a cache does not show the label, it is behind. */
 async function readEnforcedLabels(
   name: string,
   namespaces: Reflector<Namespace>,
@@ -104,7 +104,7 @@ async function readEnforcedLabels(
   return labels;
 }
 
-/** What the parts of the webhook share. */
+/** Common to all parts of the webhook. */
 export interface WebhookParts extends ProcessContext {
   readonly configuration: WebhookConfiguration;
   readonly client: KubeClient;

@@ -118,7 +118,7 @@ export interface Authorities {
   readonly current: CertificatePair;
   /** The CA that will sign them once every client trusts it. */
   readonly next: CertificatePair | undefined;
-  /** PEM of the CA that signed them before; clients go on trusting it. */
+  /** PEM of the CA that signed them before; clients continue to trust it. */
   readonly previousPem: string;
 }
 

@@ -24,21 +24,24 @@ import {
   type StoredAuthorities,
 } from './authority-store.ts';
 
-interface Surroundings {
+interface SourceContext {
   readonly client: KubeClient;
   readonly clock: Clock;
 }
 
 /** Creates the certificate source that the configuration selects. */
-export function createCertificateSource(configuration: WebhookConfiguration, around: Surroundings): CertificateSource {
+export function createCertificateSource(
+  configuration: WebhookConfiguration,
+  context: SourceContext,
+): CertificateSource {
   const { clientCaFile } = configuration.tls;
-  const source = servingSource(configuration, around);
+  const source = servingSource(configuration, context);
   return clientCaFile === undefined ? source : withClientAuthority(source, clientCaFile);
 }
 
 function servingSource(
   { tls, registration }: WebhookConfiguration,
-  { client, clock }: Surroundings,
+  { client, clock }: SourceContext,
 ): CertificateSource {
   const { secretName, secretNamespace } = tls;
   if (tls.mode !== 'self-signed') return fileCertificates(tls);

@@ -13,7 +13,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 export interface AvoidList {
   readonly node: string;
   readonly entries: readonly AvoidEntry[];
-  /** Whether the node has ever had one: its list stays when it has become empty. */
+  /** Whether the node has ever had one: an empty list is kept. */
   readonly isKept: boolean;
 }
 
@@ -27,7 +27,7 @@ function readAvoidList(raw: KubeObject): AvoidList {
   return { node: name, entries: avoid, isKept: fieldOf(raw['spec'], 'avoid') !== undefined };
 }
 
-/** Which nodes evicted pods of an owner; an index that is rebuilt only after a list has changed. */
+/** Which nodes evicted pods of an owner; the index is rebuilt only after a list has changed. */
 export function createAvoidLookup(lists: Reflector<AvoidList>, clock: Pick<Clock, 'now'>): AvoidLookup {
   let index: Index | undefined;
   // Agents write their status into the same objects, so most changes concern no avoid list.
@@ -50,7 +50,7 @@ interface NodeEntry {
 
 interface Index {
   readonly byOwner: ReadonlyMap<string, readonly NodeEntry[]>;
-  /** Those with an entry. */
+  /** Nodes with an entry. */
   readonly nodes: ReadonlySet<string>;
 }
 

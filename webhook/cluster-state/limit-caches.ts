@@ -11,28 +11,31 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { byNamespace } from './cached-state.ts';
 
-/** An object that may limit removals; what cannot be read is kept as that, because it could be a limit. */
+/** An object that may limit removals; if it cannot be decoded, that is recorded, because it could be a limit. */
 interface Copied<T> {
   readonly namespace: string;
   readonly name: string;
   readonly decoded: Decoded<T>;
 }
 
-/** The limits and policies of the cluster. Readiness does not wait for them: without them they are read for each removal. */
+/**
+ * The limits and policies of the cluster. Readiness does not wait for them: until they are synced, they are read for
+ * each removal.
+ */
 export interface LimitCaches {
   readonly limits: Reflector<Copied<DisruptionLimit>>;
   readonly policies: Reflector<Copied<DisruptionPolicy>>;
 }
 
-/** What limits removals in a namespace, without its budgets. */
+/** The limits on removals in a namespace, without its budgets. */
 export type NamespaceLimits = Omit<LimitsOfNamespace, 'budgets'>;
 
-/** Of a namespace. More would have to be compared with each of its pods. */
+/** Per namespace. A larger number would have to be compared with each of its pods. */
 export const MAX_LIMITS = 200;
-/** Bookmarks come about every minute: after a longer silence a limit may have been written unseen. */
+/** Bookmarks come about every minute: after a longer silence a new limit may have been missed. */
 const MAX_SILENCE_MS = 90_000;
 
-/** Nothing is read before they run. */
+/** Nothing is read before the reflectors run. */
 export function createLimitCaches(options: ClientContext): LimitCaches {
   const copies = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): Reflector<Copied<T>> =>
     createReflector({ ...options, resource, slim: (raw) => copied(raw, decode) });
@@ -48,8 +51,8 @@ function copied<T>(raw: KubeObject, decode: (raw: unknown) => Decoded<T>): Copie
 }
 
 /**
- * What is known to limit removals in a namespace; `undefined` while that is not known: before the first list, and when the
- * API server has been silent for too long. Throws for what cannot be read and could be a limit.
+ * The known limits on removals in a namespace; `undefined` while they are not known: before the first list, and if the
+ * API server has been silent for too long. Throws if an object cannot be decoded that could be a limit.
  */
 export function createLimitLookUp({ limits, policies }: LimitCaches, clock: Pick<Clock, 'monotonic'>) {
   const limitsOf = byNamespace(limits);
@@ -70,7 +73,7 @@ function valueOf<T>({ name, decoded }: Copied<T>, resource: Resource): T {
   throw new Error(ERRORS.readFields(`${resourceLabel(resource)} "${name}"`, decoded.field, decoded.message));
 }
 
-/** Whether no pod of the namespace can be covered. */
+/** Whether no limit can cover a pod of the namespace. */
 export function limitsNothing({ limits, policy }: NamespaceLimits): boolean {
   return limits.length === 0 && (policy?.defaults ?? []).length === 0;
 }

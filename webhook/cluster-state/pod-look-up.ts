@@ -27,7 +27,7 @@ const MAX_REMEMBERED = 16;
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 const MAX_AT_ONCE = 8;
 const MAX_SELECTOR_LENGTH = 2_000;
-const NEVER = new AbortController().signal;
+const NOT_ABORTED = new AbortController().signal;
 
 /**
  * A look-up without a cache of all pods: reads on demand, remembers results for a few seconds, and bounds time, memory
@@ -63,7 +63,7 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
       (signal) => listSomePods(client, namespace, { ...options, signal }),
       MAX_LOOK_UP_MS,
       clock,
-      NEVER,
+      NOT_ABORTED,
     );
   }
 
@@ -95,7 +95,7 @@ const DEADLINE_MS = 800;
  * only for a short time. Never rejects: returns what was found by then.
  */
 export function findPodsOfClass(client: KubeClient, clock: Clock, name: string): Promise<KnownPods> {
-  return withDeadline((signal) => findUntil(client, name, signal), DEADLINE_MS, clock, NEVER);
+  return withDeadline((signal) => findUntil(client, name, signal), DEADLINE_MS, clock, NOT_ABORTED);
 }
 
 async function findUntil(client: KubeClient, name: string, signal: AbortSignal): Promise<KnownPods> {

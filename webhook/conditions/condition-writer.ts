@@ -18,7 +18,7 @@ export interface ConditionWriterOptions extends Omit<ClientContext, 'metrics'> {
   readonly caches: Caches;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly rules: Pick<RuleReconciler, 'conditionOf'>;
-  /** What of a quota's pods is not charged as they request it; `undefined` until its pods have been counted. */
+  /** Which pods of a quota are not charged as they request; `undefined` until the pods have been counted. */
   readonly uncharged: (quota: string) => UnchargedPods | undefined;
 }
 
@@ -50,7 +50,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
     return new Map(Array.from(conditions, ([quota, others]) => [quota, [...others, podsCondition(uncharged(quota))]]));
   }
 
-  /** Adds the state of the rules that the API server enforces, which can change without a change of policies. */
+  /** Adds the state of the rules that the API server enforces; it can change even if the policies do not. */
   function enforcedAs(
     conditions: ReadonlyMap<string, readonly Condition[]>,
   ): ReadonlyMap<string, readonly Condition[]> {

@@ -36,8 +36,8 @@ export function readNodeReport(raw: KubeObject): NodeReport | undefined {
 }
 
 /**
- * Records in the status of each NodePressurePolicy which of its thresholds a node met when they came into force, so that
- * no node enforces them (docs/decisions/0039). Agents read the status with the policy.
+ * Records in the status of each NodePressurePolicy which of its thresholds a node already met when they came into
+ * force, so that no node enforces those (docs/decisions/0039). Agents read the status together with the policy.
  */
 export function createThresholdRecorder(options: ClientContext): LeaderDuty {
   const { clock, random, log } = options;
@@ -91,7 +91,7 @@ export async function recordAll(
 
 interface Change {
   readonly status: object;
-  /** Thresholds that are held from now on. */
+  /** Thresholds to hold from now on. */
   readonly held: readonly ThresholdRecord[];
 }
 
@@ -118,7 +118,7 @@ function isHeld({ state }: ThresholdRecord): boolean {
   return state === 'Held';
 }
 
-/** Whether every threshold of a policy is in force; if not, the node that holds it is named. */
+/** Whether every threshold of a policy is in force; if not, the message names the node that holds it. */
 export function thresholdsCondition(
   records: readonly ThresholdRecord[],
   { transitionPeriodMs }: Pick<AgentPolicy, 'transitionPeriodMs'>,

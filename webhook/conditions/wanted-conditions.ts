@@ -142,7 +142,7 @@ function quotaReason(selected: number, gaps: number, ineffective: number): strin
   return ineffective > 0 ? 'SettingsWithoutEffect' : 'Enforced';
 }
 
-/** Namespaces where the quota is not enforced, and what would have to change there. */
+/** Namespaces where the quota is not enforced, and what has to change there. */
 interface Gap {
   readonly where: string;
   readonly names: readonly string[];

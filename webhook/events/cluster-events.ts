@@ -31,8 +31,8 @@ export function createDefaultClassEvents(events: Pick<EventRecorder, 'record'>):
 type Quota = Pick<PriorityQuota, 'name' | 'namespaces'> & { readonly uid: string };
 
 /**
- * Records an Event on a quota for each namespace that it was in force in and is not any more, such as one that was
- * deleted and created again without its labels. A namespace that is only gone is remembered: it may come back.
+ * Records an Event on a quota for each namespace that has left it, such as one that was deleted and created again
+ * without its labels. A deleted namespace is remembered, because it may come back.
  */
 export function createLostNamespaceEvents(
   events: Pick<EventRecorder, 'record'>,
@@ -49,7 +49,7 @@ export function createLostNamespaceEvents(
   };
 }
 
-/** More names are not remembered, so that namespaces with generated names do not grow the process. */
+/** More names are not remembered, so that namespaces with generated names do not use up memory. */
 const MAX_REMEMBERED = 10_000;
 
 function compare({ namespaces: selector }: Quota, all: readonly Namespace[], before: ReadonlySet<string> = new Set()) {

@@ -15,22 +15,25 @@ import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#sh
 import { type NamespaceLimits, MAX_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
-/** A limit that was written a moment ago counts a moment later; the account itself is read as it is stored. */
+/** A new limit may take effect a moment later; the account itself is always read from storage. */
 const AT_HAND = { limit: MAX_LIMITS, resourceVersion: '0' } as const;
-const NEVER = new AbortController().signal;
+const NOT_ABORTED = new AbortController().signal;
 
-/** What limits evictions in a namespace, and its budgets as they are stored. */
+/** The limits on evictions in a namespace, and its budgets, as stored. */
 export interface StoredLimits extends LimitsOfNamespace {
   readonly stored: readonly DisruptionBudget[];
 }
 
-/** What is known already of what limits evictions in a namespace, so that it is not read. */
+/** The limits that are already known for a namespace, and need not be read. */
 export interface KnownParts {
   readonly limits: NamespaceLimits | undefined;
   readonly budgets: Promise<readonly DisruptionBudget[]> | undefined;
 }
 
-/** What limits evictions in a namespace, and its budgets. Rejects when something cannot be read that could be a limit. */
+/**
+ * Reads the limits on evictions in a namespace, and its budgets. Rejects if an object cannot be read that could be a
+ * limit.
+ */
 export async function readLimits(
   client: KubeClient,
   namespace: string,
@@ -72,7 +75,7 @@ async function listAll<T>(
   });
 }
 
-/** Budgets belong to tenants: those that cannot be read are left to the API server, which enforces them anyway. */
+/** Budgets belong to tenants: a budget that cannot be decoded is left to the API server, which enforces it anyway. */
 export async function readBudgets(
   client: KubeClient,
   namespace: string,
@@ -84,12 +87,12 @@ export async function readBudgets(
   return decoded.every((each) => each.ok) ? decoded.map(({ value }) => value) : [];
 }
 
-/** The budget that makes the API server refuse an eviction of the pod, with its name. */
+/** The budget for which the API server would refuse an eviction of the pod, with its name. */
 export function refusingBudget(pod: Pod, { stored }: Pick<StoredLimits, 'stored'>): DisruptionBudget | undefined {
   return spentBudget(pod, stored);
 }
 
-/** The rules that cover each pod, with the pods that they cover; these are read only if a rule counts pods. */
+/** The rules that cover each pod, with the pods that they cover; the pods are read only if a rule counts them. */
 export async function readCoverage(
   client: KubeClient,
   pods: readonly Pod[],
@@ -99,7 +102,9 @@ export async function readCoverage(
   const counts = pods.some((pod) => rulesOf(pod, limits).some(countsPods));
   const [first] = pods;
   const all =
-    counts && first !== undefined ? await readNamespacePods(client, first.namespace, { timeoutMs, signal: NEVER }) : [];
+    counts && first !== undefined
+      ? await readNamespacePods(client, first.namespace, { timeoutMs, signal: NOT_ABORTED })
+      : [];
   return new Map(pods.map((pod) => [pod, coveringRules(pod, all, limits)]));
 }
 

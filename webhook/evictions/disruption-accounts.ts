@@ -22,13 +22,13 @@ import { type NamespaceLimits, limitsNothing } from '#webhook/cluster-state/limi
 import { readBudgets, readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
 import { findSurvivors } from './survivors.ts';
 
-/** A removal that is asked for. */
+/** A requested removal. */
 export interface AskedRemoval extends Pick<Wanted, 'component' | 'caller'> {
   readonly pod: Pod;
-  /** `evict` may be refused, `overrun` is debited beyond the limit, `count` never fails to be debited. */
+  /** `evict` may be refused; `overrun` is debited beyond the limit; `count` is always debited. */
   readonly kind: 'evict' | 'overrun' | 'count';
   readonly isDryRun: boolean;
-  /** What was begun to be read for it. */
+  /** The reads that were started for it. */
   readonly begun?: BegunReads | undefined;
   /** By the monotonic clock. */
   readonly giveUpAt: number;
@@ -40,7 +40,7 @@ export interface BegunReads {
   readonly account?: Promise<StoredStatus<Account>>;
 }
 
-/** What became of it; `unclear`: this could not be determined in time. */
+/** The outcome; `unclear`: it could not be determined in time. */
 export type Debited =
   | { readonly kind: 'debited'; readonly overran: Exceeded | undefined }
   | Exceeded
@@ -50,17 +50,23 @@ export type Debited =
 
 /** Debits removals to the accounts of their namespaces, across all replicas. */
 export interface DisruptionAccounts {
-  /** Whether it is known that nothing limits removals in a namespace. Throws when something cannot be read that could. */
+  /**
+   * Whether it is certain that no limit applies to removals in a namespace. Throws if an object cannot be read that
+   * could be a limit.
+   */
   limitsNothing(namespace: string): boolean;
-  /** Begins to read what a debit needs, for when its pod is still to be read; `undefined` if another one has begun. */
+  /** Starts to read what a debit needs while its pod is still being read; `undefined` if another read has started. */
   begin(namespace: string, giveUpAt: number): BegunReads | undefined;
   /** Never rejects; returns by `giveUpAt`, or a little later. */
   debit(asked: AskedRemoval): Promise<Debited>;
-  /** Gives back a debit whose eviction was refused after all. Never rejects: it would be given back later, too. */
+  /** Reverts a debit whose eviction was refused after all. Never rejects: a later check reverts it too. */
   withdraw(asked: AskedRemoval): Promise<void>;
 }
 
-/** Who may go beyond a limit is not held by one that cannot be read: nobody may become immune by it. */
+/**
+ * A removal that may exceed limits does not fail on a limit that cannot be read: otherwise such a limit would make pods
+ * immune.
+ */
 function beyondDoubt({ kind }: AskedRemoval, debited: Debited): Debited {
   return kind === 'overrun' && debited.kind === 'unclear' ? { kind: 'debited', overran: undefined } : debited;
 }
@@ -70,7 +76,7 @@ interface Waiting {
   readonly settle: (debited: Debited) => void;
 }
 
-/** Removals of one namespace share writes, so many need only some. */
+/** Removals of one namespace share writes, so many need only a few. */
 const MAX_IN_BATCH = 32;
 const MAX_WAITING = 512;
 const FORMAT = { decode: decodeAccount, encode: encodeAccount, empty: [] };
@@ -79,17 +85,17 @@ export interface AccountsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** What is known to limit removals in a namespace; without, and where it is not known, this is read. */
+  /** The known limits of a namespace; if they are not known, or without this function, they are read. */
   readonly knownLimits?: (namespace: string) => NamespaceLimits | undefined;
 }
 
-/** The accounts, each changed by compare-and-swap; removals of a namespace that arrive meanwhile share the next write. */
+/** The accounts, each changed by compare-and-swap. Removals that arrive during a write share the next one. */
 export function createDisruptionAccounts(options: AccountsOptions): DisruptionAccounts {
   const waiting = new Map<string, Waiting[]>();
   const beginning = new Set<string>();
   const debits = options.metrics.counter(
     'plimsoll_disruption_limit_debits_total',
-    'Evictions and deletions that asked the limits of disruptions, by what they came to',
+    'Evictions and deletions checked against disruption limits, by outcome',
     ['result'],
   );
   for (const result of ['debited', 'exceeded', 'overran', 'budgetSpent', 'unclear']) debits.add({ result }, 0);
@@ -103,7 +109,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       const queue = waiting.get(namespace);
       const entry = { asked, settle };
       if (queue !== undefined && queue.length >= MAX_WAITING) settle(unclear('too many removals are being counted'));
-      // What was read before the write under way is outdated by it.
+      // The current write makes earlier reads outdated.
       else if (queue !== undefined) queue.push({ ...entry, asked: { ...asked, begun: undefined } });
       else {
         const begun = [entry];
@@ -117,7 +123,7 @@ export function createDisruptionAccounts(options: AccountsOptions): DisruptionAc
       if (waiting.has(namespace) || beginning.has(namespace)) return undefined;
       beginning.add(namespace);
       const reads = beginReads(namespace, giveUpAt, options);
-      // What fails before it is asked for is told when it is.
+      // An early failure is reported when the result is requested.
       void Promise.allSettled(Object.values(reads)).then(() => beginning.delete(namespace));
       return reads;
     },
@@ -155,7 +161,7 @@ async function debitBatch(batch: readonly Waiting[], options: AccountsOptions): 
   if (isUnlimited(known)) return batch.map(() => ({ kind: 'debited', overran: undefined }) as const);
   const begun = batch.map(({ asked }) => asked.begun).find((each) => each !== undefined);
   const store = storeOf(namespace, client);
-  // It does not depend on the limits.
+  // Does not depend on the limits.
   const read = beganWith(begun?.account ?? store.read(leftMs()), store.read);
   const limits = await readLimits(client, namespace, Math.max(1, leftMs()), { limits: known, budgets: begun?.budgets });
   const pods = batch.map(({ asked }) => asked.pod);
@@ -175,10 +181,10 @@ function beginReads(namespace: string, giveUpAt: number, { client, clock }: Acco
   return { budgets: readBudgets(client, namespace, leftMs), account: storeOf(namespace, client).read(leftMs) };
 }
 
-/** The first read is the one that was begun, later ones read again. */
+/** The first read was started early; later ones read again. */
 function beganWith<T>(begun: Promise<T>, read: (timeoutMs: number) => Promise<T>): (timeoutMs: number) => Promise<T> {
   let first: Promise<T> | undefined = begun;
-  // What fails before it is asked for is told when it is.
+  // An early failure is reported when the result is requested.
   begun.catch(() => undefined);
   return (timeoutMs) => {
     const next = first ?? read(timeoutMs);
@@ -218,7 +224,7 @@ async function decideBatch(stored: StoredStatus<Account>, batch: readonly Waitin
   return { next: account === stored.value ? undefined : { ...stored, value: account }, result };
 }
 
-/** A limit that seems reached is checked again without the evictions that were not carried out. */
+/** If a limit seems reached, it is checked again without the evictions that were not carried out. */
 async function debitOne(account: Account, asked: AskedRemoval, now: Instant, context: BatchContext) {
   const rules = context.coverage.get(asked.pod) ?? [];
   const wanted = wantedOf(asked, now);

@@ -24,7 +24,7 @@ export interface EvictionCounter {
   count(wanted: Wanted, bounds: EvictionBounds, giveUpAt: number): Promise<EvictionCount>;
 }
 
-/** Whose eviction was let through. */
+/** The pod whose eviction was allowed. */
 type EvictedPod = Pick<Wanted, 'uid' | 'pod' | 'namespace'>;
 
 export interface EvictionCounterOptions {
@@ -44,8 +44,8 @@ interface Attempt {
 }
 
 /**
- * Counts one eviction at a time per replica; when two replicas write at once, the slower one reads again. Nodes take
- * turns: a node whose token was stolen keeps no other node waiting for all that it asks.
+ * Counts one eviction at a time per replica; if two replicas write at once, the slower one reads again. Nodes take
+ * turns, so that a node whose token was stolen cannot delay others with many requests.
  */
 export function createEvictionCounter(options: EvictionCounterOptions): EvictionCounter {
   const turns = createFairQueue(MAX_WAITING);
@@ -76,7 +76,7 @@ async function countOne(attempt: Attempt, options: EvictionCounterOptions): Prom
   return count ?? unclear('the count was not settled in time');
 }
 
-/** A limit that seems reached is checked again without the evictions that were not executed. */
+/** If a limit seems reached, it is checked again without the evictions that were not carried out. */
 async function decide(
   account: Account,
   { wanted, bounds, giveUpAt }: Attempt,

@@ -26,11 +26,11 @@ const MAX_MS_LENGTH = 10_000;
 const readPod = decodeWith(decodePod);
 
 /**
- * Whether a pod may be preempted although it opted out, as the extender decides it
- * (`shared/domain/preemption/proposal/proposal.ts`): its node holds only such pods and those of DaemonSets, and
- * a DaemonSet's pod of higher priority is nominated to it. Each DaemonSet that a pod names is read, because anyone who may
- * create pods can name one. kube-scheduler may delete victims before the nomination is stored; it then tries again.
- * Rejects when pods or DaemonSets cannot be read.
+ * Whether a pod may be preempted although it opted out, decided as in the extender
+ * (`shared/domain/preemption/proposal/proposal.ts`): its node holds only such pods and pods of DaemonSets, and a
+ * DaemonSet's pod of higher priority is nominated to it. Each DaemonSet that a pod names is read, because anyone who
+ * may create pods can name one. kube-scheduler may delete victims before it stores the nomination; it then tries again.
+ * Rejects if pods or DaemonSets cannot be read.
  */
 export async function isLastResortPreemption(
   client: KubeClient,
@@ -77,7 +77,7 @@ function claimOf(pod: Pod): Claim | undefined {
   return { namespace, name, uid, key: `${namespace}/${name}/${uid}` };
 }
 
-/** Keys of the DaemonSets that exist with that UID. */
+/** Keys of the DaemonSets that exist with the named UID. */
 async function existing(
   client: KubeClient,
   claims: readonly (Claim | undefined)[],
@@ -99,7 +99,7 @@ async function doesExist(client: KubeClient, { namespace, name, uid }: Claim, si
   return expectOk(found, `read DaemonSet "${namespace}/${name}"`).metadata.uid === uid;
 }
 
-/** The answer of each selected pod; one is held at a time. */
+/** The answer for each selected pod; one pod is held at a time. */
 async function askOfPods<T>(
   client: KubeClient,
   selection: Pick<SomeOptions, 'fieldSelector' | 'signal'>,

@@ -12,7 +12,7 @@ import { ERRORS } from '#webhook/messages.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionOptions extends Pick<RemovalRequest, 'expectedUid' | 'gracePeriodSeconds'> {
-  /** From the Eviction's own options; those of the URL are in the review. */
+  /** From the options of the Eviction; those in the URL are in the review. */
   readonly isDryRun: boolean;
   /** As our agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
@@ -20,7 +20,7 @@ export interface EvictionOptions extends Pick<RemovalRequest, 'expectedUid' | 'g
 
 const EVICTION_VERSIONS: readonly unknown[] = ['policy/v1', 'policy/v1beta1'];
 
-/** What is wrong with an Eviction of the pod with this name; `undefined` if it is valid. */
+/** The error in an Eviction of the pod with this name; `undefined` if it is valid. */
 export function evictionProblem(
   eviction: unknown,
   name: string,

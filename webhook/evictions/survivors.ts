@@ -2,7 +2,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
-/** A pod whose eviction was let through. */
+/** A pod whose eviction was allowed. */
 interface EvictedPod {
   readonly namespace: string;
   readonly pod: string;

@@ -18,7 +18,7 @@ export interface EvictionLimitSources {
   readonly client: KubeClient;
   readonly evictions: EvictionCounter;
   readonly accounts: DisruptionAccounts;
-  /** In the whole cluster. */
+  /** For the whole cluster. */
   readonly evictionsPerMinute: number;
 }
 
@@ -29,7 +29,7 @@ export interface LimitedEviction {
   readonly limits: Protection['limits'] | undefined;
   /** As the agent reports it. */
   readonly urgency: EvictionUrgency | undefined;
-  /** How it is debited to the limits of disruptions. */
+  /** How the eviction is debited to the DisruptionLimits. */
   readonly asked: Pick<AskedRemoval, 'component' | 'caller' | 'kind'>;
   readonly accepted: Allowed;
   /** By the monotonic clock. */

@@ -30,7 +30,7 @@ export interface DisruptionSources extends EvictionLimitSources {
   readonly clock: Clock;
 }
 
-const NEVER = new AbortController().signal;
+const NOT_ABORTED = new AbortController().signal;
 
 /** Handles deletions of pods; the pod is in oldObject, also when a whole collection is deleted. */
 export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
@@ -46,7 +46,7 @@ export function deletionHandler(sources: DisruptionSources): AdmissionHandler {
   };
 }
 
-/** A pod that opted out gives way to a DaemonSet's pod that finds no other (S2-29). In doubt, it stays. */
+/** A pod that opted out yields to a DaemonSet's pod that has no other victims (S2-29). In doubt, it stays. */
 async function unlessLastResort(
   { client, classAnnotations, withinMs, clock }: DisruptionSources,
   disruption: RemovalRequest,
@@ -55,7 +55,7 @@ async function unlessLastResort(
   const optedOut = ({ annotations, spec }: Pod): boolean =>
     !ownerWishes(annotations, classAnnotations(spec.priorityClassName ?? '')).mayBePreempted;
   const ask = (signal: AbortSignal) => isLastResortPreemption(client, { victim: disruption.pod, optedOut, signal });
-  const isLast = await withDeadline(ask, withinMs, clock, NEVER).catch(() => false);
+  const isLast = await withDeadline(ask, withinMs, clock, NOT_ABORTED).catch(() => false);
   return isLast ? decideDisruption({ ...disruption, wishes: { ...disruption.wishes, mayBePreempted: true } }) : refusal;
 }
 
@@ -121,7 +121,7 @@ async function decideEvictionOf(
   const wanted = readEviction(object);
   const isDryRun = request.isDryRun || wanted.isDryRun;
   const asked = { ...disruptionOf('eviction', pod, request, sources), ...wanted, isDryRun };
-  // Before anything else is read: a stolen token must not make the API server work for pods of other nodes.
+  // Checked before anything else is read: a stolen token must not make the API server work for pods of other nodes.
   const refusal = refusalOfCaller(asked);
   if (refusal !== undefined) return refusal;
   const { limits, ...protection } = await protectionOf(pod, sources, deadline);
@@ -136,7 +136,7 @@ async function decideEvictionOf(
   return withinLimits(sources, { pod, limits: ofNode, urgency, asked: debit, accepted: decision, ...deadline });
 }
 
-/** In the severe stage the agent may go beyond limits of disruptions, never beyond a PodDisruptionBudget. */
+/** In the severe stage the agent may exceed DisruptionLimits, but never a PodDisruptionBudget. */
 function askedBy(caller: string, mayOverrun: boolean) {
   const kind = mayOverrun ? 'overrun' : 'evict';
   return { kind, caller, component: callerComponent(caller) } as const;

@@ -20,7 +20,7 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   readonly recordDenial: RecordDenial;
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
-  /** Limit of evictions by caller; apart from other reviews, for these wait for the API server too. */
+  /** Limit of evictions by caller; separate from other reviews, because evictions wait for the API server too. */
   readonly evictionLanes: PendingReviews;
 }
 

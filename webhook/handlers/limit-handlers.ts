@@ -23,8 +23,8 @@ export interface LimitHandlerSources {
 }
 
 /**
- * Handles removals in namespaces whose limits are enforced: everyone's evictions are debited or refused; deletions are
- * counted and never refused. Our own evictions are asked about elsewhere, in every namespace.
+ * Handles removals in namespaces whose limits are enforced: evictions by all users are debited or refused; deletions
+ * are counted and never refused. Another entry checks our own evictions, in every namespace.
  */
 export function limitHandler(sources: LimitHandlerSources): AdmissionHandler {
   return (review) => {
@@ -36,12 +36,12 @@ export function limitHandler(sources: LimitHandlerSources): AdmissionHandler {
   };
 }
 
-/** Decides a deletion that cannot be counted now: the record of removed pods counts it. */
+/** Decides a deletion that cannot be counted now; the record of removed pods counts it later. */
 export function acceptDeletion({ request: { namespace, name } }: Pick<Review, 'request'>): AdmissionDecision {
   return allowFor(MESSAGES.disruptionAccepted, { kind: 'deletion' }, { namespace, name });
 }
 
-/** Whatever keeps the decision from being made refuses the eviction; 429, so that drains try again. */
+/** Refuses the eviction if no decision is possible for any reason; with 429, so that drains retry. */
 function evictionUnderLimits(
   sources: LimitHandlerSources,
   review: Review,
@@ -60,7 +60,7 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
   if (accounts.limitsNothing(namespace))
     return allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name });
   const giveUpAt = clock.monotonic() + withinMs;
-  // Before the pod, so that the answers come in one round trip.
+  // Requested before the pod, so that both answers come in one round trip.
   const begun = accounts.begin(namespace, giveUpAt);
   const found = await findEvictedPod(client, request, withinMs);
   if (found === undefined) return allowFor(MESSAGES.noSuchPod, {}, { namespace, name });
@@ -68,7 +68,7 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
   const { isDryRun, expectedUid } = readEviction(object);
   const pod = found.value;
   const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name, uid: pod.uid });
-  // The API server refuses one that means another pod, and the others disrupt nothing.
+  // The API server refuses an eviction with another UID, and evictions of finished pods disrupt nothing.
   if (isGoing(pod) || (expectedUid ?? pod.uid) !== pod.uid) return accepted;
   const isTrial = request.isDryRun || isDryRun;
   const asked = { ...askedOf(request, pod, giveUpAt), begun, isDryRun: isTrial, kind: 'evict' } as const;
@@ -76,7 +76,7 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
   return debited.kind === 'debited' ? accepted : notDebited({ pod, accepted }, debited);
 }
 
-/** A deletion waits for its count only so long; what is not counted here, the record of removed pods counts. */
+/** The maximum time that a deletion waits for its count; the record of removed pods counts the rest. */
 async function countedDeletion(sources: LimitHandlerSources, review: Review): Promise<AdmissionDecision> {
   const { request, oldObject } = review;
   const accepted = acceptDeletion(review);
@@ -95,7 +95,7 @@ function askedOf(
   return { pod, giveUpAt, caller: requester.name, component: callerComponent(requester.name) };
 }
 
-/** A pod that takes no harm from its removal any more. */
+/** A pod whose removal no longer does any harm. */
 function isGoing(pod: Pod): boolean {
   return pod.deletion !== undefined || hasEnded(pod);
 }

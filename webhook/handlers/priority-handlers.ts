@@ -74,7 +74,7 @@ function isGroup({ group, resource }: Review['request']): boolean {
   return group === 'scheduling.k8s.io' && Object.hasOwn(PHASES, resource);
 }
 
-/** Handles groups by each class that they name; the first that is refused decides. */
+/** Handles groups by each class that they name; the first refusal decides. */
 function groupHandler(sources: PodSources): AdmissionHandler {
   return async (review) => {
     const phase = PHASES[review.request.resource];
@@ -97,7 +97,7 @@ function classNames(object: unknown): ReadonlySet<unknown> {
   return new Set(holders.map((holder) => fieldOf(holder, 'priorityClassName') ?? '').filter((name) => name !== ''));
 }
 
-/** As a pod of the class that runs as no account. */
+/** As a pod of the class without a service account. */
 function groupOf(priorityClassName: unknown, { requester, namespace }: Review['request']): Decoded<PodRequest> {
   const pod = { metadata: { namespace }, spec: { priorityClassName, containers: [] } };
   const decoded = decodePodRequest(pod, requester, namespace);

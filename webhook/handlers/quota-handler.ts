@@ -38,8 +38,8 @@ export interface QuotaSources {
 }
 
 /**
- * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them; to all of them or to none.
- * A pod that something else will refuse is refused here too and not charged.
+ * Charges new pods, and the growth of resized ones, to every PriorityQuota that counts them: to all of them or to none.
+ * A pod that another rule will refuse is refused here too and not charged.
  */
 export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharge): AdmissionHandler {
   return async (review) => {
@@ -50,7 +50,8 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
     const quotas = await quotasOf(sources, pod);
     if ('kind' in quotas) return quotas;
     const charges = chargesOf(quotas, read);
-    // A class that needs a quota must not be usable where none counts it: this entry is asked too, and fails closed.
+    // A class that needs a quota must not be usable where no quota counts it. This entry checks that too, and fails
+    // closed.
     const refusal = read.before === undefined || charges.length > 0 ? await checkFirst(read) : undefined;
     if (refusal !== undefined) return refusal;
     const unstated = read.before === undefined ? unstatedIn(quotas, pod) : undefined;
@@ -68,7 +69,7 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
   };
 }
 
-/** What each quota is charged; a resize that a quota does not notice is not charged to it. */
+/** The charge for each quota. A resize that does not change the usage of a quota is not charged to it. */
 function chargesOf(quotas: readonly PriorityQuota[], { cost, before }: QuotaReview): Charge['charges'] {
   const charges = quotas.map((quota) => ({ quota, amounts: growthTo(quota, cost.after, cost.before) }));
   return before === undefined ? charges : charges.filter(({ amounts }) => amounts.size > 0);
@@ -84,7 +85,7 @@ function unstatedIn(quotas: readonly PriorityQuota[], pod: Pod): AdmissionDecisi
   return undefined;
 }
 
-/** A namespace that cannot be read in time is answered with 429, so that the client retries. */
+/** If a namespace cannot be read in time, the answer is 429, so that the client retries. */
 async function quotasOf(
   { cluster, enforcedLabels }: QuotaSources,
   pod: Pod,

@@ -15,13 +15,13 @@ import type { Review } from '#webhook/server/decode-review.ts';
 export interface QuotaReview extends ChargeRequest {
   /** What the pod costs after the request, and before it. */
   readonly cost: { readonly after: Amounts; readonly before: Amounts };
-  /** Without amounts, which depend on the quota. */
+  /** Without amounts, because they depend on the quota. */
   readonly reservation: Omit<Reservation, 'amounts'>;
 }
 
-/** Long enough to distinguish the few requests that ask for the same pod. */
+/** Long enough to distinguish the few requests for the same pod. */
 const CLAIM_LENGTH = 8;
-/** As the API server generates them (RFC 9562). */
+/** In the format that the API server generates (RFC 9562). */
 const UID = /^[\w-]{1,36}$/;
 const MAX_NAMESPACE_LENGTH = 63;
 
@@ -53,7 +53,7 @@ function readPods({ request, object, oldObject }: Review): ChargeRequest | Admis
   return before.ok ? { request: asked, before: before.value } : malformed('oldObject', before);
 }
 
-/** Names are checked earlier, for every entry alike (valid-names.ts). */
+/** Names are checked earlier, for every entry (handlers.ts). */
 function unstorable({ request }: Review, pod: Pod): AdmissionDecision | undefined {
   if (!UID.test(pod.uid)) return unlike('object.metadata.uid', 'a UID of at most 36 characters');
   if (!UID.test(request.uid)) return unlike('request.uid', 'a UID of at most 36 characters');

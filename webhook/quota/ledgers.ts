@@ -41,7 +41,10 @@ function followNamespaces(namespaces: Reflector<CachedNamespace>, view: PodView,
   });
 }
 
-/** Whether a view has every namespace in which quotas are enforced, as stored now. Rejects when they cannot be read. */
+/**
+ * Whether a view has every namespace in which quotas are enforced according to storage. Rejects if the namespaces
+ * cannot be read.
+ */
 async function areNamespacesKnown(
   { client, clock, view }: { readonly client: KubeClient; readonly clock: Clock; readonly view: PodView },
   signal: AbortSignal,
@@ -112,7 +115,7 @@ export class Ledgers {
     this.#pods.onAdvance(() => void this.#observeSoon());
   }
 
-  /** Ready once the pods of every quota have been counted, and from then on. */
+  /** Ready once the pods of every quota have been counted for the first time. */
   readonly check: HealthCheck = {
     name: 'ledger',
     problem: () => {
@@ -132,7 +135,7 @@ export class Ledgers {
     return this.#ledgers.get(name)?.ledger.uncharged;
   }
 
-  /** Follows the pods and reconciles every quota, so that errors heal without a request. */
+  /** Follows the pods and reconciles every quota, so that errors are corrected even without requests. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     const reconciling = {
@@ -145,7 +148,7 @@ export class Ledgers {
     await Promise.all([repeat(reconciling, signal), this.#pods.run(signal)]);
   }
 
-  /** Gives back the slices of this replica; call it when no more requests arrive. */
+  /** Releases the slices of this replica; call it when no more requests arrive. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#ledgers.values(), ({ ledger }) => ledger.close()));
   }

@@ -20,7 +20,10 @@ import { LOG } from '#webhook/messages.ts';
 export interface PodInformerOptions extends ClientContext {
   /** Resource names that any quota limits, in a stable order; if empty, nothing is read from the API server. */
   readonly chargedNames: () => readonly string[];
-  /** Whether the view has every namespace in which quotas are enforced, as it is stored now. Rejects when they cannot be read. */
+  /**
+   * Whether the view has every namespace in which quotas are enforced according to storage. Rejects if the namespaces
+   * cannot be read.
+   */
   readonly areNamespacesKnown: (signal: AbortSignal) => Promise<boolean>;
 }
 
@@ -33,7 +36,7 @@ const PAGE_SIZE = 500;
  * kube-apiserver sends a bookmark two seconds before a watch ends: a short watch soon reports the server's revision.
  */
 const SHORT_WATCH_SECONDS = 3;
-const NEVER = new AbortController().signal;
+const NOT_ABORTED = new AbortController().signal;
 
 /**
  * Keeps a view of the pods in namespaces with quotas. An epoch is a watch from the latest revision on, with lists of all
@@ -214,8 +217,8 @@ export class PodInformer {
    */
   async #askForProof(askedAt: number): Promise<void> {
     const { client, areNamespacesKnown } = this.#options;
-    if (!(await areNamespacesKnown(NEVER))) return;
-    this.#proof.await(askedAt, await latestRevision(client, NEVER), this.view);
+    if (!(await areNamespacesKnown(NOT_ABORTED))) return;
+    this.#proof.await(askedAt, await latestRevision(client, NOT_ABORTED), this.view);
     if (this.#proof.awaitedSince === undefined) this.#advanced();
     else this.#watch.abort();
   }

@@ -113,7 +113,7 @@ export interface EpochTimes {
   readonly begunAt: number;
   /** How long its lists took; `undefined` during the first ones. */
   readonly listMs: number | undefined;
-  /** Since when a proof is awaited. */
+  /** When a proof was requested, if it is still awaited. */
   readonly awaitedSince: number | undefined;
 }
 

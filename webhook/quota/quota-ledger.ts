@@ -24,7 +24,7 @@ export interface QuotaLedgerOptions extends ReplicaSettings {
   readonly random: () => number;
   /** Requests a proof that the view is current. */
   readonly prove: () => void;
-  /** Called for every charge; says whether it took a write. */
+  /** Called for every charge, with whether it took a write. */
   readonly charged: (path: 'slice' | 'ledger') => void;
   /** Called for every recount that was due. */
   readonly recounted: (result: 'done' | 'failed') => void;
@@ -70,7 +70,7 @@ export class QuotaLedger {
     this.#handle({ kind: 'cancelled', reservation });
   }
 
-  /** Call it regularly: does what is due. */
+  /** Call it regularly: runs the work that is due. */
   tick(): void {
     this.#handle({ kind: 'ticked', random: this.#options.random() });
   }
@@ -85,12 +85,12 @@ export class QuotaLedger {
     return this.#replica.hasCounted;
   }
 
-  /** What of its pods is not charged as they request it; `undefined` before the first count. */
+  /** Which of its pods are not charged as they request; `undefined` before the first count. */
   get uncharged(): UnchargedPods | undefined {
     return this.#replica.uncharged;
   }
 
-  /** Gives back our slice; resolves after the attempt. */
+  /** Releases our slice; resolves after the attempt. */
   async close(): Promise<void> {
     for (let turn = 0; turn < TURNS_TO_CLOSE; turn += 1) {
       this.#handle({ kind: 'closed' });

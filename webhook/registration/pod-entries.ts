@@ -18,19 +18,22 @@ import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
 import { ERRORS, LOG } from '#webhook/messages.ts';
 
 export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
-  /** What the API server gives and judges by; `undefined` while the compiled rules are not current or not complete. */
+  /**
+   * The defaults and rules that the API server applies; `undefined` while the compiled rules are outdated or
+   * incomplete.
+   */
   readonly rules: () => InProcessRules | undefined;
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** Every API server knows a policy by then. */
+/** By then every API server knows a new policy. */
 const SETTLE_MS = 5_000;
 const DEADLINE_MS = 10_000;
 const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
 /**
- * Leaves the pods that the API server has resolved and judged itself out of both entries for pods, by a match condition,
- * and takes the condition out wherever it may not have (docs/decisions/0067-modes-of-admission.md).
+ * Excludes pods that the API server has resolved and judged itself from both entries for pods, by a match condition,
+ * and removes the condition whenever the API server may not have done so (docs/decisions/0067-modes-of-admission.md).
  */
 export function createPodEntries({ client, clock, log, rules }: PodEntriesOptions): LeaderDuty {
   async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {
@@ -56,7 +59,7 @@ export function createPodEntries({ client, clock, log, rules }: PodEntriesOption
   return { run };
 }
 
-/** Sets the condition of both entries for pods, or takes it out. An entry that is not registered is left so. */
+/** Sets or removes the condition of both entries for pods. An entry that is not registered is left alone. */
 async function writePodConditions(
   client: KubeClient,
   conditions: PodConditions | undefined,
@@ -97,7 +100,7 @@ function isOurs(condition: unknown): boolean {
   return fieldOf(condition, 'name') === LEFT_TO_WEBHOOK;
 }
 
-/** The same configuration with the condition that the leader has written into the present one. */
+/** The configuration including the condition that the leader has last written. */
 export function withPresentCondition(next: KubeObject, present: KubeObject): KubeObject {
   const kept = new Map(
     itemsOf(present['webhooks']).map((entry) => [

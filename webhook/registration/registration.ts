@@ -34,7 +34,7 @@ export interface Registration {
 }
 
 const RECONCILE_EVERY_MS = 1_000;
-/** A change of our entries by another client is noticed after this long. */
+/** The interval after which a change of our entries by another client is noticed. */
 const VERIFY_EVERY_MS = 30_000;
 const DEADLINE_MS = 10_000;
 const BACKOFF = { initialMs: 200, maxMs: 30_000, factor: 2, jitter: 0.5 };
@@ -91,7 +91,7 @@ async function registerOnce(
   });
 }
 
-/** Port 0 in the registered URL stands for the port that the webhook listens on, which may have been chosen freely. */
+/** Replaces port 0 in the registered URL by the listening port, which may have been chosen freely. */
 function targetOf({ registration }: WebhookConfiguration, port: number): WebhookTarget {
   const { url, serviceNamespace: namespace, serviceName: name, servicePort } = registration;
   if (url === undefined) return { kind: 'service', namespace, name, port: servicePort };

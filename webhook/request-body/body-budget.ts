@@ -15,24 +15,24 @@ export type ReviewBody =
   /** The client disconnected before the body was complete. */
   | { readonly kind: 'gone' };
 
-/** A body without what is not read (`advanceScan`). */
+/** A body without the parts that are skipped (`advanceScan`). */
 interface WholeBody {
   readonly kind: 'whole';
   /** Valid until the callback returns. */
   readonly bytes: Buffer;
   readonly values: number;
-  /** The CRC-32 of the body as it came. */
+  /** The CRC-32 of the original body. */
   readonly fingerprint: number;
 }
 
-/** Limits of what is read. */
+/** Limits for reading. */
 export interface BodyBounds {
   readonly maxBytes: number;
   readonly limits: ScanLimits;
 }
 
 export interface BodyBudget extends BodyBounds {
-  /** From the first chunk of a body to the last, waiting included. */
+  /** From the first chunk of a body to the last, including waiting. */
   readonly patienceMs: number;
 }
 
@@ -41,14 +41,16 @@ type Done = (body: ReviewBody) => void;
 /** Calls back exactly once. Lists with these keys are emptied. */
 export type ReadBody = (request: IncomingMessage, done: Done, unread?: readonly Buffer[]) => void;
 
-/** Nearly every review is smaller, and a connection carries one at a time: these are read at once, for any sender. */
+/**
+ * Nearly every review is smaller, and a connection carries one at a time: such bodies are read at once, for any sender.
+ */
 const SMALL_BYTES = 16 * 1024;
 /** Larger bodies are read one at a time, into one buffer. */
 const MEDIUM_BYTES = 128 * 1024;
 /** Memory that bodies between the two sizes share. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 const MAX_LINE_LENGTH = 64;
-/** Up to this much of a refused body is read and dropped, to keep the connection: a new one costs more. */
+/** Up to this much of a refused body is read and dropped to keep the connection, because a new one costs more. */
 const MAX_DROPPED_BYTES = 1024 * 1024;
 
 /** A request that is being read. */
@@ -59,7 +61,7 @@ interface Reading {
   readonly unread: readonly Buffer[];
   /** The first chunk, once it has arrived. */
   first: Buffer | undefined;
-  /** The memory lease that it holds until it is done. */
+  /** The memory lease that the request holds until it is done. */
   share: TakenShare | undefined;
   stopWaiting: () => void;
   isOver: boolean;
@@ -136,8 +138,8 @@ function startOf({ first }: Reading): ReviewStart | undefined {
 }
 
 /**
- * Keeps the chunks as they arrive: most bodies arrive in one or two. All that is there to be read is read before the first
- * of these bodies is decided, because going back and forth between reading and deciding evicts the code of both from the
+ * Keeps the chunks as they arrive: most bodies arrive in one or two. All available chunks are read before the first of
+ * these bodies is decided, because alternating between reading and deciding evicts the code of both from the
  * processor's caches (docs/decisions/0086).
  */
 function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
@@ -180,7 +182,7 @@ function wholeBody(reading: Reading, bytes: Buffer, limits: ScanLimits): void {
   else refuse(reading, scan.beyond);
 }
 
-/** Excessive nesting shows in the first chunk and is the more helpful answer. */
+/** Excessive nesting shows in the first chunk, and is the more helpful error. */
 function beyondIn(first: Buffer, limits: ScanLimits): ReviewScan['beyond'] {
   const scan = startScan(limits);
   advanceScan(scan, first, first.length);

@@ -17,12 +17,12 @@ interface Entry {
 const NO_PLACE: TakenShare = { end: () => undefined };
 
 /**
- * A queue of at most `longest` entries, which no holder can fill alone; holders are served in turn, so that none waits
+ * A queue of at most `longest` entries that no single holder can fill. Holders are served in turn, so that none waits
  * for all entries of another.
  */
 export function createFairQueue(longest: number): FairQueue {
   const places = createFairShares(longest);
-  /** By holder; the one served last is last. */
+  /** By holder; the holder served last comes last. */
   const lines = new Map<string, readonly Entry[]>();
   let current: Entry | undefined;
 
@@ -74,14 +74,14 @@ export interface TakenShare {
 
 /** A limited amount that many holders share fairly. */
 export interface FairShares {
-  /** Takes a share of `cost`; `undefined` when one of the holders has reached its limit. */
+  /** Takes a share of `cost`; `undefined` if one of the holders has reached its limit. */
   take(holders: readonly string[], cost: number): TakenShare | undefined;
 }
 
 /**
- * No holder may hold more than what is left free, as switches share their buffers (Choudhury and Hahne, dynamic
- * thresholds): a single holder gets half of `total`, each of n greedy holders gets 1/(n+1), and as much stays free for
- * the next one.
+ * Each holder is limited to the amount that is free, as in switches that share their buffers (Choudhury and Hahne,
+ * dynamic thresholds): a single holder gets half of `total`, each of n greedy holders gets 1/(n+1), and the same amount
+ * stays free for the next one.
  */
 export function createFairShares(total: number): FairShares {
   const held = new Map<string, number>();
@@ -122,7 +122,7 @@ interface Wait {
   readonly onLate: () => void;
 }
 
-/** One timer for all of them, because one per request would be expensive: the oldest timeout ends first. */
+/** One timer for all of them, because one per request would be expensive. The oldest timeout ends first. */
 export function createSharedTimeout(ms: number): SharedTimeout {
   const waits = new Set<Wait>();
   let isArmed = false;

@@ -23,7 +23,7 @@ export const DROPPED: BodySink = { piece: freeChunk, end: () => undefined, gone:
 export interface IncomingBody {
   /** From Content-Length; NaN if it is missing. */
   readonly announcedBytes: number;
-  /** So far. */
+  /** Bytes received so far. */
   readonly receivedBytes: number;
   into(sink: BodySink): void;
   /** Stops reading for now. */

@@ -19,14 +19,14 @@ export interface ReviewScan {
   values: number;
   /** The values before the old object. */
   valuesBefore: number;
-  /** Of the latest string; it is open while its end lies before its start. */
+  /** Position of the latest string; it is open while its end is before its start. */
   stringStart: number;
   stringEnd: number;
   /** The managedFields that are being skipped. */
   region: Region | undefined;
-  /** Where the contents of the list begin that is being emptied; -1 outside such a list. */
+  /** Start of the contents of the list that is being emptied; -1 outside such a list. */
   listStart: number;
-  /** The depth around that list: unbalanced brackets make it negative. */
+  /** The depth around that list; unbalanced brackets make it negative. */
   listDepth: number;
   /** The limit that was exceeded; scanning stops then. */
   beyond: keyof ScanLimits | undefined;
@@ -51,16 +51,16 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Lists in a pod that no decision reads, and that are most of what parsing it costs. Short ones are cheaper to parse than
- * to empty. As with managedFields, the API server has written them, so that their grammar need not be checked.
+ * Lists in a pod that no decision reads and that cost most of the parsing time. Short ones are cheaper to parse than to
+ * empty. As with managedFields, the API server wrote them, so their grammar need not be checked.
  */
 export const UNREAD_IN_PODS: readonly Buffer[] = [Buffer.from('env')];
 
 const OLD_OBJECT = Buffer.from('oldObject');
 const MANAGED_FIELDS = Buffer.from('managedFields');
-/** Where an entry of managedFields says that a client sent the class name. */
+/** The place where an entry of managedFields says that a client sent the class name. */
 const CLASS_PATH = ['fieldsV1', 'f:spec', 'f:priorityClassName'].map((key) => Buffer.from(key));
-/** Of the braces of a list: its first entry is at depth 1. */
+/** Depth of the braces of a list: its first entry is at depth 1. */
 const DEPTH_OF_ENTRY = 2;
 const WITH_SENT_CLASS = Buffer.from('[{"fieldsV1":{"f:spec":{"f:priorityClassName":{}}}}]');
 const WITH_OTHER_FIELDS = Buffer.from('[{}]');
@@ -169,7 +169,7 @@ function noteOldObject(scan: ReviewScan, bytes: Buffer, index: number, values: n
   scan.valuesBefore = values;
 }
 
-/** Notes where a list begins that is to be emptied; its values are counted nevertheless. */
+/** Records the start of a list to empty; its values are counted nevertheless. */
 function noteUnreadList(scan: ReviewScan, bytes: Buffer, index: number, depth: number): void {
   if (bytes[index] !== OPEN_BRACKET || scan.listStart >= 0) return;
   // No callback: a closure would cost an allocation for every bracket.
@@ -211,7 +211,7 @@ function passRegion(scan: ReviewScan, region: Region, bytes: Buffer, end: number
   scan.region = undefined;
 }
 
-/** An object begins below a key: extends the path if the key is the next one of it. */
+/** An object starts below a key: extends the path if the key is the next one in it. */
 function followPath(scan: ReviewScan, region: Region, bytes: Buffer, index: number): void {
   const next = CLASS_PATH[region.path];
   if (next === undefined || bytes[index] !== OPEN_BRACE || region.depth !== DEPTH_OF_ENTRY + region.path) return;
@@ -241,7 +241,7 @@ function endOfString(bytes: Buffer, from: number, end: number): number {
   for (; index < end; index += 1) {
     const byte = bytes[index];
     if (byte === QUOTE) break;
-    // The escaped character may be in the next chunk; the scan then starts behind it.
+    // The escaped character may be in the next chunk; the scan then starts after it.
     if (byte === BACKSLASH) index += 1;
   }
   return index;

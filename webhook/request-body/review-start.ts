@@ -5,7 +5,7 @@ import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 /** What the first bytes of an AdmissionReview contain. */
 export interface ReviewStart {
   readonly uid: string;
-  /** `undefined` if these bytes do not contain it: a name of any length precedes it. */
+  /** `undefined` if these bytes do not contain it, because the name before it is too long. */
   readonly namespace: string | undefined;
   readonly username: string | undefined;
 }
@@ -44,7 +44,7 @@ function isJson(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
-/** The sender of a review, as far as it is known. */
+/** The sender of a review, if known. */
 export interface ReviewSender {
   readonly namespace: string | undefined;
   readonly username: string | undefined;
@@ -54,8 +54,8 @@ const SERVICE_ACCOUNT = 'system:serviceaccount:';
 const CONTROLLER = `${SERVICE_ACCOUNT}kube-system:`;
 
 /**
- * The holders that a review counts against in a shared budget: its namespace, and its user unless that is a Kubernetes
- * component, which acts for every namespace. Reviews of which neither is known share the holder `unknown`.
+ * The holders that share a budget for a review: its namespace, and its user unless that is a Kubernetes component,
+ * which acts for every namespace. If neither is known, the holder is `unknown`.
  */
 export function holdersOf({ namespace, username }: ReviewSender): readonly string[] {
   const holders = [

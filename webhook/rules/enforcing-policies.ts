@@ -28,7 +28,7 @@ interface Installed {
 }
 
 const JUDGING = rulePolicies().map(addressOf);
-/** What gives and judges pods. */
+/** The policies and bindings that apply defaults and rules to pods. */
 const OF_PODS = [
   ...defaultPolicy(),
   ...rulePolicies().filter(({ metadata: { name } }) => NAMES_OF_PODS.includes(name ?? '')),
@@ -49,8 +49,9 @@ export async function missingPolicies(client: KubeClient, signal: AbortSignal): 
 }
 
 /**
- * What keeps the API server from giving and judging pods by itself, as `KIND NAME`: objects that are missing, or that are
- * not those of this version, such as a binding that somebody limited to some namespaces. Rejects when they cannot be read.
+ * The objects that keep the API server from applying defaults and rules to pods by itself, as `KIND NAME`: they are
+ * missing, or differ from those of this version, such as a binding that a user limited to some namespaces. Rejects if
+ * they cannot be read.
  */
 export async function unlikeShipped(client: KubeClient, signal: AbortSignal): Promise<readonly string[]> {
   const found = await readAll(OF_PODS.map(addressOf), client, signal);
@@ -59,7 +60,7 @@ export async function unlikeShipped(client: KubeClient, signal: AbortSignal): Pr
   );
 }
 
-/** Equal but for empty objects, with which the API server fills in what is not said. */
+/** Equal, ignoring empty objects that the API server adds as defaults. */
 function isShipped(found: unknown, shipped: unknown): boolean {
   if (Array.isArray(shipped)) {
     return (

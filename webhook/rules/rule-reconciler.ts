@@ -28,7 +28,7 @@ export interface RuleReconcilerOptions extends Omit<ClientContext, 'random'> {
   readonly mode: WebhookConfiguration['mode'];
 }
 
-/** What the compiled rules give, and the classes that they know. */
+/** The defaults of the compiled rules, and the classes that the rules know. */
 export type StoredRules = Pick<CompiledRules, 'giving'> & Pick<Comparison, 'classes'>;
 
 const COMPARE_EVERY_MS = 1_000;
@@ -50,7 +50,7 @@ export class RuleReconciler {
   readonly #compareDue: ReturnType<typeof dueAfter>;
   readonly #writeDue: ReturnType<typeof dueAfter>;
   #state: RuleState;
-  /** What was compiled last and is stored. */
+  /** The latest rules that are compiled and stored. */
   #stored: Pick<Comparison, 'compiled' | 'classes'> | undefined;
 
   constructor(options: RuleReconcilerOptions) {
@@ -85,7 +85,7 @@ export class RuleReconciler {
     return isJustBehind(this.#state, this.#now()) ? undefined : enforcementCondition(policy, this.#state);
   }
 
-  /** What the API server gives and judges by, if that is current and holds every policy. */
+  /** The defaults and rules that the API server applies, if they are current and contain every policy. */
   inForce(): StoredRules | undefined {
     const isLate = behindMs(this.#state, this.#now()) > 0 && !isJustBehind(this.#state, this.#now());
     if (isLate || this.#stored === undefined || this.#state.leftOut.size > 0) return undefined;

@@ -10,11 +10,11 @@ export interface RuleState {
   readonly isCurrent: boolean | undefined;
   /** Why the last write failed, if it did. */
   readonly problem: string | undefined;
-  /** Missing ValidatingAdmissionPolicies and bindings, without which nothing is enforced. */
+  /** Missing ValidatingAdmissionPolicies and bindings; without them nothing is enforced. */
   readonly missing: readonly string[];
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
   readonly isDryRun: boolean;
-  /** Since when they have differed, monotonic; `undefined` while they match. */
+  /** When they started to differ, monotonic; `undefined` while they match. */
   readonly behindSince: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export type RuleEvent =
   | { readonly kind: 'written'; readonly missing: readonly string[] }
   | { readonly kind: 'writeFailed'; readonly problem: string };
 
-/** Every change makes the rules differ for a moment, which is not reported. */
+/** Every change makes the rules differ for a moment; that is not reported. */
 const SETTLE_MS = 5_000;
 
 /** Before anything is known. */
@@ -62,7 +62,7 @@ export function behindMs({ behindSince }: RuleState, now: number): number {
   return behindSince === undefined ? 0 : now - behindSince;
 }
 
-/** Whether they differ since so short a time that it may be a change that is being written. */
+/** Whether the rules have differed for so short a time that a change may just be in progress. */
 export function isJustBehind(state: RuleState, now: number): boolean {
   return state.behindSince !== undefined && behindMs(state, now) < SETTLE_MS;
 }

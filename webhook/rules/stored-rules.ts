@@ -75,7 +75,7 @@ async function writeRulesObject(
     : expectOk(await replaceObject(client, address, object, options), 'replace', name);
 }
 
-/** Writes in its status what it was compiled from, unless it is current. Rejects when it cannot. */
+/** Records in its status what it was compiled from, unless the status is current. Rejects if that fails. */
 async function writeRulesStatus(
   client: KubeClient,
   object: KubeObject,
@@ -101,7 +101,7 @@ function expectOk<T>(outcome: Outcome<T>, verb: string, name: string): T {
 /** The rules compiled from policies and classes, and the stored objects to compare with. */
 export interface Comparison {
   readonly compiled: CompiledRules;
-  /** All classes, as they were compiled. */
+  /** All classes at the time of compilation. */
   readonly classes: PriorityClasses;
   /** Objects to write first, objects to delete last, so that no rule is missing in between. */
   readonly objects: readonly RulesObject[];

@@ -10,14 +10,14 @@ export interface Review {
   readonly oldObject: unknown;
   /** Deadline of the answer, by the monotonic clock. */
   readonly answerBy: number;
-  /** Upper bound of the memory that its values take. */
+  /** Upper bound of the memory that the decoded values take. */
   readonly heldBytes: number;
 }
 
 export type DecodedReview =
   | { readonly kind: 'review'; readonly review: Review }
   /** An AdmissionReview that the API server would never send: the answer must carry its uid. */
-  | { readonly kind: 'unacceptable'; readonly uid: string; readonly message: string }
+  | { readonly kind: 'invalidRequest'; readonly uid: string; readonly message: string }
   /** Not an AdmissionReview v1. */
   | { readonly kind: 'notAReview'; readonly message: string };
 
@@ -29,7 +29,7 @@ const API_VERSION = 'admission.k8s.io/v1';
 const MAX_UID_LENGTH = 128;
 /** Kubernetes names are far shorter; user names come from the authenticator and may be longer. */
 const MAX_TEXT_LENGTH = 4_096;
-/** Fields that are repeated in answers, logs and our own requests. */
+/** Fields that appear again in answers, logs and our own requests. */
 const REPEATED_TEXTS = ['namespace', 'name', 'resource.resource', 'subResource', 'userInfo.username'] as const;
 /** None of our webhook rules includes CONNECT. */
 const OPERATIONS: readonly string[] = ['CREATE', 'UPDATE', 'DELETE'] satisfies Operation[];
@@ -42,7 +42,7 @@ export function decodeReview(body: unknown, terms: Pick<Review, 'answerBy' | 'he
   if (typeof wire === 'string') return { kind: 'notAReview', message: wire };
   const uid = wire['uid'] as string;
   const problem = findProblem(wire);
-  if (problem !== undefined) return { kind: 'unacceptable', uid, message: problem };
+  if (problem !== undefined) return { kind: 'invalidRequest', uid, message: problem };
   return {
     kind: 'review',
     review: {

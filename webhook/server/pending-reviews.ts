@@ -11,7 +11,7 @@ export interface PendingReviews {
   begin(review: Pick<Review, 'request' | 'heldBytes'>): TakenShare | undefined;
 }
 
-/** Memory that waiting reviews may hold together. */
+/** Maximum memory of all waiting reviews together. */
 const TOGETHER_BYTES = 16 * 1024 * 1024;
 
 /** A review larger than this still gets a slot when no other review waits. */
@@ -30,8 +30,8 @@ export function createPendingReviews(most: number): PendingReviews {
 }
 
 /**
- * At most `mostPerCaller` reviews at once of each caller; our agents share one account, so each node's counts by itself.
- * A node whose token was stolen must not keep the agents of other nodes waiting.
+ * At most `mostPerCaller` reviews at once per caller. Our agents share one account, so each node counts as a caller: a
+ * node whose token was stolen must not delay the agents of other nodes.
  */
 export function createCallerLanes(mostPerCaller: number): PendingReviews {
   const lanes = new Map<string, number>();

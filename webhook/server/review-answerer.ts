@@ -33,10 +33,10 @@ export interface IncomingReview {
   readonly startedAt: number;
 }
 
-/** A body that arrived, as far as it did. */
+/** The received part of a body. */
 export type ArrivedBody = Exclude<ReviewBody, { readonly kind: 'gone' }>;
 
-/** Reviews above this take some milliseconds to parse, and as long to decide. */
+/** Larger reviews take some milliseconds to parse, and as long to decide. */
 const MANY_VALUES = 3_000;
 const NO_JSON = FAILURES.notJson();
 const LATE = FAILURES.late();
@@ -60,7 +60,7 @@ export function createAnswerer({ refusals, pending, deadlineMs, metrics }: Answe
     if (decoded.kind === 'notAReview') {
       return refuseStart(asked, reviewStart(body.bytes), { code: 400, message: decoded.message });
     }
-    if (decoded.kind === 'unacceptable') {
+    if (decoded.kind === 'invalidRequest') {
       return { code: 200, body: encodeReview(decoded.uid, refusals.malformed(decoded.message), undefined) };
     }
     const { request } = decoded.review;
@@ -121,16 +121,16 @@ export function sendAnswer(response: ServerResponse, answer: ReviewAnswer): void
   response.end(body);
 }
 
-/** Remembers which content came with which request uid. */
+/** Remembers the content of each request uid. */
 export interface UidMemory {
-  /** Whether this uid has come lately with other content, and remembers it. */
+  /** Whether this uid came recently with other content; also remembers the content. */
   isReused(uid: string, fingerprint: number): boolean;
 }
 
-/** Twice this many of the latest uids are remembered: at 1,000 reviews a second some ten seconds. */
+/** Up to twice this many uids are remembered: some ten seconds at 1,000 reviews a second. */
 const GENERATION = 8_192;
 
-/** Two generations, of which the older one is forgotten as a whole: nothing is searched for what to forget. */
+/** Two generations. The older one is dropped as a whole, so nothing searches for uids to forget. */
 export function createUidMemory(generation = GENERATION): UidMemory {
   let older = new Map<string, number>();
   let newer = new Map<string, number>();

@@ -9,14 +9,14 @@ import { LOG } from '#webhook/messages.ts';
 /** Counts and logs answers. */
 export interface ReviewMetrics {
   decided(path: string, request: AdmissionRequest, decision: AdmissionDecision, elapsedMs: number): void;
-  /** The same for a review of which only the start is known. */
+  /** The same for a review of which only the beginning was read. */
   decidedUnread(path: string, start: ReviewStart, decision: AdmissionDecision): void;
   answered(path: string, code: number): void;
   /** Two different requests with one uid, which the API server never sends. */
   uidUsedTwice(path: string, request: AdmissionRequest): void;
 }
 
-/** Refusals are logged one by one; allowed requests, which are nearly all, only at level debug. */
+/** Each refusal is logged; allowed requests, which are nearly all, only at level debug. */
 export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
   // Webhooks, codes and operations come from fixed sets, so little is kept.
