@@ -57,7 +57,8 @@ export function createAttempts(
   }
 
   async function carryOut(eviction: Eviction, signal: AbortSignal): Promise<void> {
-    const outcome = (await recheck(ports, eviction, signal)) ?? (await ports.attempt[eviction.mode](eviction, signal));
+    const outcome =
+      (await preflight(ports, eviction, signal)) ?? (await ports.attempt[eviction.mode](eviction, signal));
     answer(eviction, outcome);
     if (isUnclear(outcome)) answer(eviction, await ports.readAgain(eviction, signal));
   }
@@ -76,7 +77,7 @@ export function createAttempts(
   };
 }
 
-async function recheck(
+async function preflight(
   { readFresh, source, clock, policy }: AttemptPorts,
   eviction: Eviction,
   signal: AbortSignal,
@@ -96,8 +97,8 @@ export function enforceEviction(client: KubeClient): AttemptEviction {
 }
 
 /**
- * DryRun: the same request with `dryRun=All`, so that the API server and its webhooks refuse what they would refuse, for
- * example because of a PodDisruptionBudget. Nothing is stored.
+ * DryRun: the same request with `dryRun=All`, so that the API server and its webhooks refuse it if they would refuse
+ * the real one, for example because of a PodDisruptionBudget. Nothing is stored.
  */
 export function dryRunEviction(client: KubeClient): AttemptEviction {
   return async (eviction, signal) => {
@@ -120,7 +121,7 @@ function requestOf(eviction: Eviction): EvictionRequest {
 
 const ID_LENGTH = 12;
 
-/** Identifies a decision by what it was decided on: which pod, for which signal, with which numbers. */
+/** Identifies a decision by its inputs: the pod, the signal and the numbers. */
 export function decisionIdOf({
   pod,
   signal,
@@ -152,8 +153,8 @@ export async function readAgain(
 }
 
 /**
- * A pod that kube-scheduler preempted meanwhile is no eviction, so it adds no avoid entry (S3-32); a pod that terminates
- * after a dry run was removed by another program.
+ * A pod that kube-scheduler preempted in the meantime does not count as an eviction, so it adds no avoid entry (S3-32).
+ * A pod that terminates after a dry run was removed by another program.
  */
 function found(object: KubeObject, { uid, mode }: Pick<InflightEviction, 'uid' | 'mode'>): AttemptOutcome {
   if (object.metadata.uid !== uid) return { kind: 'foundGone' };
@@ -207,7 +208,7 @@ async function firstAnswer(ask: Ask, clock: Clock, signal: AbortSignal): Promise
 
 const NO_ANSWER = `no answer within ${FRESH_TIMEOUT_MS / 1000} s`;
 
-/** A busy server, or none, would answer no other request either. */
+/** If the server is busy or unavailable, it would not answer other requests either. */
 const WITHOUT_ANSWER: readonly Failure['kind'][] = ['unreachable', 'timeout', 'tooManyRequests', 'unauthorized'];
 
 function unknown({ kind, message, retryAfterSeconds }: Failure): FreshPod {

@@ -100,7 +100,7 @@ export function createPassRunner(ports: PassPorts): PassRunner {
 
 type Measured = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: ObservedNode };
 
-/** The input of a decision: what was measured, and what other parts of the agent know. */
+/** The input of a decision: the measurements, and what other parts of the agent know. */
 function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): NodeSnapshot {
   return {
     ...view,
@@ -156,9 +156,9 @@ type Urgency = Pick<Parameters<typeof depthNow>[0], 'isNear' | 'isShort' | 'areP
 
 /** The pods of the node and their usage, measured no more often than the pressure needs. */
 export interface PodMeasurements {
-  /** Takes over the pods as the API server shows them, if they have changed. */
+  /** Applies the pods that the API server shows, if they have changed. */
   readonly follow: (now: Instant) => void;
-  /** Measures what is due now; the usage of an earlier pass stays where nothing is. */
+  /** Measures what is due now; otherwise the usage of an earlier pass stays. */
   readonly measure: (now: Instant, urgency: Urgency) => Pick<NodeSnapshot, 'pods' | 'usage'>;
 }
 

@@ -1,4 +1,4 @@
-/** Prints the agent's validated settings as JSON, or its help. main.ts runs this in a process of its own. */
+/** Prints the agent's validated settings as JSON, or its help. main.ts runs it in a separate process. */
 import { readFileSync } from 'node:fs';
 import { describeSettings, loadConfiguration } from '#shared/runtime/configuration.ts';
 import { agentConfiguration } from './configuration.ts';

@@ -11,9 +11,8 @@ export type ReadSettings =
 const PROGRAM = fileURLToPath(new URL('./print-configuration.ts', import.meta.url));
 
 /**
- * Reads the settings in a process of its own, which ends before the agent begins: the library that checks them takes 7
- * MiB of private memory and 12 MiB in all, on every node, for something that is needed once. Throws when that process
- * fails.
+ * Reads the settings in a separate process that ends before the agent starts: the library that validates them takes 7
+ * MiB of private memory and 12 MiB in total, on every node, and is needed only once. Throws if that process fails.
  */
 export function readSettings(argv: readonly string[]): ReadSettings {
   const { stdout, error, status } = spawnSync(process.execPath, [...process.execArgv, PROGRAM, ...argv], {

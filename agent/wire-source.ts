@@ -21,33 +21,33 @@ import { askNodeOsUtils, askSysteminformation } from './observe/node/second-opin
 import type { PodHistory } from './cross-check/pod-history.ts';
 import { type Peer, memoryPeer, type ReadOwn, kubeletPeer } from './cross-check/peer.ts';
 
-interface Surroundings {
+interface FileContext {
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Address and credentials of the kubelet; `undefined` when no address is configured. Its CA is that of the API server
- * unless a file is named; a file, also that of the API server's CA, is followed.
+ * Address and credentials of the kubelet; `undefined` if no address is configured. The CA is that of the API server
+ * unless a file is named; any CA file, including the API server's, is followed.
  */
 export function kubeletAddress(
   { kubelet }: AgentConfiguration,
   connection: ClusterConnection,
-  surroundings: Surroundings,
+  context: FileContext,
 ): KubeletAddress | undefined {
   const { url, tokenFile, caFile, skipTlsVerify } = kubelet;
   if (url === undefined) return undefined;
   return {
     url: kubeletUrl(url),
     token: tokenFile === undefined ? connection.token : async () => (await readFile(tokenFile, 'utf8')).trim(),
-    ca: caFile === undefined ? authorityOf(connection, surroundings) : followCertificates(caFile, surroundings),
+    ca: caFile === undefined ? authorityOf(connection, context) : followCertificates(caFile, context),
     skipTlsVerify,
   };
 }
 
-function authorityOf({ ca, caFile }: ClusterConnection, surroundings: Surroundings): KubeletAddress['ca'] {
+function authorityOf({ ca, caFile }: ClusterConnection, context: FileContext): KubeletAddress['ca'] {
   if (ca === undefined) return undefined;
-  return caFile === undefined ? () => ca : followCertificates(caFile, surroundings, ca);
+  return caFile === undefined ? () => ca : followCertificates(caFile, context, ca);
 }
 
 /** The cgroup root: `path.cgroupfs`, or fs/cgroup below the mounted /sys. */

@@ -162,13 +162,13 @@ function rememberSignal(clock: Pick<Clock, 'monotonic'>) {
   return { note, reading };
 }
 
-/** Whether a hard threshold in Enforce mode was met recently, so that a fresh copy of the node's pods matters. */
+/** Whether a hard threshold in Enforce mode was met recently, so that an up-to-date copy of the node's pods matters. */
 export interface UrgentNeed {
   readonly note: (result: PassResult) => void;
   readonly isMet: (now: number) => boolean;
 }
 
-/** A shortage has moments of relief and moments without a new measurement. */
+/** During a shortage, measurements may show brief relief, or be missing. */
 const MOMENT_MS = 10_000;
 
 /** Not met before the first pass; times are monotonic milliseconds. */

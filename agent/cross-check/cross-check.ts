@@ -27,7 +27,7 @@ const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemor
 /** A single check may differ by chance, without an error on either side. */
 const CHECKS = 2;
 
-/** How often in a row a source or pod differed. */
+/** How many times in a row a source or pod differed. */
 type Streaks = ReadonlyMap<string, number>;
 
 /** State of the last checks. */
@@ -80,7 +80,7 @@ function lastingDoubts({ answers, pods }: CheckState): DoubtfulPods {
   return new Map([...differingPods(answers)].filter(([uid]) => lasts(pods, uid)));
 }
 
-/** Counts what differs now; everything else starts over. */
+/** Counts what differs now; all other counts restart. */
 function advanceStreaks(previous: Streaks, differing: readonly string[]): Streaks {
   return new Map(differing.map((name) => [name, (previous.get(name) ?? 0) + 1]));
 }

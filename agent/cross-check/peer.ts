@@ -6,7 +6,7 @@ import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
 import { type SourceOpinion, compareOpinion, type OwnReading, comparePods } from './compare-opinion.ts';
 import type { PodHistory } from './pod-history.ts';
 
-/** Another source for something that the agent reads itself. */
+/** Another source for a value that the agent reads itself. */
 export interface Peer {
   readonly name: string;
   /** Reads and compares once; rejects if the source could not be read. */
@@ -34,7 +34,7 @@ export function memoryPeer(name: string, ask: AskSecondOpinion, own: ReadOwn, to
   };
 }
 
-/** The peer's value was read at some time between the two. */
+/** The peer read its value at some time between the two. */
 function spanning(before: OwnReading, after: OwnReading): OwnReading {
   return {
     totalBytes: after.totalBytes,

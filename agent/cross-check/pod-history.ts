@@ -4,8 +4,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 export interface PodHistory {
   readonly note: (usage: UsageByUid, atMs: number) => void;
   /**
-   * Lowest and highest value from just before `fromMs` to just after `toMs`; `undefined` if the history does not reach
-   * back.
+   * Lowest and highest value from just before `fromMs` to just after `toMs`; `undefined` if the history is too short.
    */
   readonly range: (uid: string, fromMs: number, toMs: number) => Range | undefined;
 }
@@ -42,8 +41,8 @@ class PodSeries {
   }
 
   /**
-   * Walks back from the newest entry to the first that began before `fromMs`; of entries after `toMs` only the earliest
-   * counts.
+   * Walks back from the newest entry to the first that began before `fromMs`; of entries after `toMs`, only the
+   * earliest counts.
    */
   range(fromMs: number, toMs: number): Range | undefined {
     let range: Range | undefined;
@@ -82,7 +81,7 @@ export function createPodHistory(): PodHistory {
   return { note, range: (uid, fromMs, toMs) => seriesByUid.get(uid)?.range(fromMs, toMs) };
 }
 
-/** Lowest and highest value of the recent past: the values that an answer some seconds old may correctly have. */
+/** Lowest and highest value of the recent past: the range in which an answer some seconds old may correctly be. */
 export interface RecentRange {
   readonly note: (value: number, atMs: number) => void;
   readonly range: (nowMs: number) => { readonly low: number; readonly high: number } | undefined;

@@ -68,7 +68,7 @@ export const FIRST_STATE: AgentState = {
 };
 
 const DEFAULT_GRACE_SECONDS = 30;
-/** Attempts are counted until a pod had no attempt for this long. */
+/** Attempts are counted until a pod has had no attempt for this long. */
 const PAUSE_MEMORY_MS = 600_000;
 
 type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;

@@ -33,10 +33,10 @@ const TROUBLE_PAUSE_MS = 10 * SECOND;
 /** A longer Retry-After is cut to this: a shortage lasts minutes. */
 const MAX_RETRY_AFTER_MS = 60 * SECOND;
 const FIRST_PAUSE_MS = 10 * SECOND;
-/** Failed attempts before the agent waits. */
+/** Failed attempts before the agent pauses. */
 const FAILURES_WITHOUT_WAIT = 2;
 const MAX_PAUSE_MS = 300 * SECOND;
-/** A refusal by authorization or validation does not change soon. */
+/** A refusal by authorization or validation will not change soon. */
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
 /** Folds one answer into the state. */
@@ -135,7 +135,7 @@ interface PauseSpec {
 }
 
 function pauseAfter(outcome: AttemptOutcome): PauseSpec {
-  // The watch or a cached label has not caught up yet: another pod may be evicted meanwhile.
+  // The watch or a cached label is outdated: another pod may be evicted in the meantime.
   const hasChanged = outcome.kind === 'overtaken' || outcome.kind === 'unreadable';
   if (hasChanged) return { because: REASONS.changed({ cause: messageOf(outcome) }), ms: undefined };
   return { because: REASONS.refused({ cause: messageOf(outcome) }), ms: REFUSED_PAUSE_MS };
@@ -172,13 +172,13 @@ function failed(answered: Answered): EvictionState {
   return { ...after, failedUid: inflight.uid };
 }
 
-/** A pod that cannot be read although the server answers may be the only one: it stops no other. */
+/** A pod that cannot be read although the server answers may be the only one, so it holds back no other. */
 function afterUnconfirmed(answered: Answered, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'unconfirmed') return answered.own;
   return outcome.isAnswered === true ? failed(answered) : troubled(answered, outcome.retryAfterSeconds);
 }
 
-/** When evictions of several pods fail in a row, the server itself fails. */
+/** If evictions of several pods fail in a row, the server itself is failing. */
 function failedAlone(answered: Answered): EvictionState {
   const { own, now } = answered;
   const failures = own.failures + 1;
@@ -201,8 +201,8 @@ function retryAfterMs(seconds: number | undefined): Instant | undefined {
 }
 
 /**
- * An exhausted PodDisruptionBudget or DisruptionLimit affects this pod and the others of its owner, a limit of the webhook what its window
- * counts, and a throttling server every request.
+ * An exhausted PodDisruptionBudget or DisruptionLimit affects this pod and the others of its owner. A limit of the
+ * webhook affects what its window counts, and a throttling server affects every request.
  */
 function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'tooManyRequests') return answered.own;

@@ -60,7 +60,7 @@ export function decide(previous: AgentState, snapshot: NodeSnapshot, own: AgentP
   };
 }
 
-/** Between two readings of a slow source no threshold evicts a pod, and what was short still is. */
+/** Between two readings of a slow source no threshold evicts a pod, and a shortage persists. */
 function ongoing(shortage: Shortage | undefined, { pressure }: AgentState): Shortage | undefined {
   return pressure.met.some(({ id }) => id === shortage?.trigger.threshold.id) ? shortage : undefined;
 }

@@ -30,7 +30,9 @@ import {
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 
-/** After the kubelet evicted a pod, its relief is not measured yet; the severe stage has no time to wait for it. */
+/**
+ * After the kubelet evicted a pod, its relief has not been measured yet. The severe stage has no time to wait for it.
+ */
 const STAND_BACK_MS: Readonly<Record<Severity, Instant>> = { mild: 30_000, severe: 2000 };
 
 /** One trigger with the evictions of its mode; the input of every gate. */
@@ -97,8 +99,8 @@ function limitGate(query: GateQuery): Because | undefined {
 }
 
 /**
- * What terminating pods will free, in the signal's unit. Of this agent's evictions, those for the same resource count
- * and any whose memory is falling; of pods that others terminate, those expected to end in time.
+ * What terminating pods will free, in the signal's unit. Of this agent's evictions, it counts those for the same
+ * resource and any whose memory is falling; of pods that others terminate, those expected to end in time.
  */
 export function alreadyFreed(
   { trigger: { signal }, evictions, pace }: GateQuery,
@@ -141,9 +143,9 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
 }
 
 /**
- * With this many evicted pods that do not terminate, the agent stops: something is wrong with the node. In the severe
- * stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway. While
- * the kubelet is ready there is no bound, as the kubelet itself has none (docs/decisions/0043); otherwise it is the
+ * With this many evicted pods that do not terminate, the agent stops, because something is wrong with the node. In the
+ * severe stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway.
+ * While the kubelet is ready there is no bound, as in the kubelet itself (docs/decisions/0043); otherwise it is the
  * default number of evictions in ten minutes (docs/decisions/0058).
  */
 const MAX_STUCK: Readonly<Record<Severity, number>> = { mild: 2, severe: 4 };

@@ -34,12 +34,12 @@ import { heldPodIn, returnedInVain, safeWithinRequest, tooSmallReason } from './
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { REASONS } from '#agent/messages.ts';
 
-/** What one shortage asks for. */
+/** The demand of one shortage. */
 export interface EvictionPlan extends Shortage {
   readonly evictions: readonly Eviction[];
 }
 
-/** Everything that a plan is made from. */
+/** The inputs of a plan. */
 export interface PlanInput {
   readonly state: AgentState;
   readonly snapshot: NodeSnapshot;
@@ -64,14 +64,14 @@ export function planEvictions(trigger: PressureTrigger, given: PlanInput): Evict
   return { trigger, evictions: [...shortened, ...chosen], closedGates: held };
 }
 
-/** In the last chance before memory is exhausted, the windows allow as much as the kubelet would do. */
+/** In the last chance before memory is exhausted, the windows allow as much as the kubelet would evict. */
 function withUrgency(trigger: PressureTrigger, { state, policy }: PlanInput): AgentPolicy {
   return { ...policy, limits: limitsFor(urgencyOf(trigger, state.trend), policy.limits) };
 }
 
 type PlanQuery = GateQuery & { readonly trigger: PressureTrigger };
 
-/** What must come free once what leaves already and what is filled meanwhile are counted. */
+/** The amount to free, after counting what terminating pods will free and what others fill meanwhile. */
 function gapOf(query: PlanQuery, { state, snapshot }: PlanInput): number {
   const { gap, signal } = query.trigger;
   const filledMeanwhile = resourceOf(signal) === 'memory' ? expectedLoss(state.trend) : 0;
@@ -109,7 +109,7 @@ interface NodeChoice extends Pick<VictimChoice, 'victims' | 'ineligible'> {
 
 const NO_CHOICE: NodeChoice = { victims: [], ineligible: [], candidates: 0 };
 
-/** A pod that was refused a moment ago gives way to those that were not tried yet. */
+/** A pod whose eviction was just refused comes after pods that were not tried yet. */
 function choose(query: PlanQuery, gap: number, input: PlanInput): NodeChoice {
   if (query.trigger.stage === 'mild') return chooseWith({}, query, gap, input);
   const first = chooseWith({ pauseMs: SEVERE_TURN_MS }, query, gap, input);
@@ -191,14 +191,14 @@ function noEligiblePod({ ineligible, candidates }: NodeChoice): readonly Because
   return [REASONS.noEligiblePod({ reasons: reasons.join(', '), held }, counts), ...ofOwners.slice(0, 1)];
 }
 
-/** The pod because of which pods within their requests stay too: for it the node is left to the kubelet. */
+/** A pod because of which pods within their requests stay too, so that the kubelet has to act on the node. */
 function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: string } | undefined {
   const [held] = heldAboveRequest(ineligible);
   if (held !== undefined) return { pod: nameOf(held.candidate), why: held.because.text };
   return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
 }
 
-/** What was requested counts as freed before the answer, which may be a refusal. */
+/** What was requested counts as freed before the answer, even though the answer may be a refusal. */
 function enoughTerminating(gap: number, { trigger, evictions }: PlanQuery): readonly Because[] {
   if (gap > 0) return [];
   const isAwaited = evictions.inflight.some((each) => isUncounted(each) && isFor(trigger.signal, each));

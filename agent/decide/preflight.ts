@@ -24,15 +24,15 @@ export type FreshPod =
   /** The object cannot be decoded. */
   | { readonly kind: 'unreadable'; readonly message: string };
 
-/** What is observed right before a request. */
+/** The observations made right before a request. */
 export interface Preflight {
   readonly fresh: FreshPod;
   readonly view: Pick<ObservedNode, 'readings' | 'reclaimable'>;
 }
 
 /**
- * The last check before acting: why an eviction decided a moment ago must not be sent, `undefined` if it may. The
- * decision used a watch and a measurement that may be outdated; the policy may have changed as well.
+ * The last check before acting: why the agent must not send an eviction that it has just decided, `undefined` if it
+ * may. The decision used a watch and a measurement that may be outdated; the policy may have changed as well.
  */
 export function abortReason(
   eviction: Eviction,

@@ -20,7 +20,7 @@ export interface AgentMetrics {
 const TOP = 10;
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Signals that pods are evicted for; disks are the kubelet's. */
+/** Signals for which the agent evicts pods; the kubelet handles disks. */
 const ACTED_ON = [
   'memory.available',
   'allocatableMemory.available',
@@ -41,7 +41,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
     'result',
     'mode',
   ]);
-  // `increase` does not see the first event of a series that begins with it.
+  // `increase` misses the first event of a series that starts with it.
   for (const signal of ACTED_ON)
     for (const [mode, result] of Object.entries(USUAL_RESULTS))
       evictions.add({ eviction_signal: signal, result, mode }, 0);

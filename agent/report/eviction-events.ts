@@ -49,7 +49,7 @@ const SILENT: readonly AttemptOutcome['kind'][] = [
   'serverError',
 ];
 
-/** Type and reason of an Event on a pod; those of a dry run must not count as evictions or failures. */
+/** Type and reason of an Event on a pod. Events of a dry run must not count as evictions or failures. */
 function kindInMode(reason: string, mode: Mode): Pick<EventRecord, 'type' | 'reason'> {
   return mode === 'DryRun' ? { type: 'Normal', reason: EVENT_REASONS.evictionDryRun } : { type: 'Warning', reason };
 }

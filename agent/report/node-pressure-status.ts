@@ -120,7 +120,7 @@ const MAX_RULES = 32;
 
 /**
  * Thresholds and stall rules in force, and whether each may act: a rule that was met when it came into force may not
- * yet. Not written before they are known, so that the entries of a previous process stay.
+ * act yet. Not written before they are known, so that the entries of a previous process stay.
  */
 function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] | undefined {
   const entries = Array.from(state.activations ?? [], ([rule, { isConfirmed, policy, generation, mode, heldBy }]) => ({
@@ -134,7 +134,7 @@ function ruleEntries({ decision: { state } }: PassResult): readonly RuleEntry[] 
   return state.activations && entries.slice(0, MAX_RULES);
 }
 
-/** The reason with the pod's pressure as further facts, and in words if the pod is at its own limit. */
+/** The reason with the pod's pressure as additional facts; if the pod is at its own limit, the text says so too. */
 export function withPodPressure({ code, text, facts }: Because, podPressure: PodPressure | undefined): Because {
   if (podPressure === undefined) return { code, text, facts };
   return {
@@ -177,8 +177,8 @@ const MAX_LENGTHS = { text: 1_024, fact: 253 } as const;
 const MAX_FACTS = 32;
 
 /**
- * A reason as the CRD takes it. Names of owners have no limit in Kubernetes, and one text that is too long would make the
- * API server refuse the whole status: a tenant could silence the node.
+ * A reason within the limits of the CRD. Kubernetes does not limit the names of owners, and the API server would reject
+ * the whole status because of one text that is too long: a tenant could silence the node.
  */
 function boundedReason({ code, text, facts }: Because): Because {
   const entries = Object.entries(facts).slice(0, MAX_FACTS);

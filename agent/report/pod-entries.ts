@@ -13,14 +13,14 @@ import {
   type PodPressure,
 } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** Of pods that wait or were killed, and of each resource that pods use beyond their requests. */
+/** Maximum entries: pods that wait or were killed, and for each resource pods that exceed their requests. */
 const MAX_COUNTS = { waiting: 10, cpu: 5, memory: 5 } as const;
-/** In percent; waiting less is normal. */
+/** In percent; a smaller share of waiting is normal. */
 const LEAST_WAITING = 5;
 
 type Seen = Pick<NodeSnapshot, 'pods' | 'podPressures' | 'usage' | 'doubtfulPods'>;
 
-/** A running pod with what is known of it. */
+/** A running pod with its measurements. */
 interface Measured {
   readonly facts: RankingFacts;
   readonly usage: PodUsage | undefined;
@@ -28,7 +28,7 @@ interface Measured {
   readonly oomKills: number | undefined;
 }
 
-/** The pods that suffer on the node, and those that may be why (S3-4, S3-5). */
+/** The pods that suffer on the node, and the pods that may cause it (S3-4, S3-5). */
 export function podEntries(seen: Seen): readonly PodEntry[] {
   const measured = seen.pods.running.map((facts) => measure(facts, seen));
   const named = [
@@ -50,7 +50,10 @@ function measure(facts: RankingFacts, { podPressures, usage, doubtfulPods }: See
   };
 }
 
-/** A pod that its own limit slows down waits for no other pod; at its memory limit it reads its files again and again. */
+/**
+ * A pod that its own limit slows down does not wait for other pods; at its memory limit it reads its files again and
+ * again.
+ */
 function waitingOf(podPressure: PodPressure): PodEntry['waiting'] {
   const { memory, cpu, io } = podPressure.waiting;
   const isThrashing = isAtMemoryLimit(podPressure);
@@ -65,7 +68,7 @@ function percent(share: number | undefined): number | undefined {
   return share === undefined ? undefined : Math.min(100, Math.round(share * 100));
 }
 
-/** The largest ones above zero; of equal ones the UID decides, so that the list does not change without a cause. */
+/** The largest ones above zero. Among equal ones the UID decides, so that the list does not change without a cause. */
 function top(measured: readonly Measured[], sizeOf: (each: Measured) => number, most: number): readonly Measured[] {
   const sized = measured.map((each) => ({ each, size: sizeOf(each) })).filter(({ size }) => size > 0);
   sized.sort((a, b) => b.size - a.size || compareTexts(a.each.facts.pod.uid, b.each.facts.pod.uid));

@@ -67,7 +67,7 @@ function familyCondition(family: Family, result: PassResult): PressureConditions
       };
 }
 
-/** Names what holds evictions back; `NoEligiblePod` before others, because the kubelet is the only backstop then. */
+/** Names the gate that holds evictions back; `NoEligiblePod` before others, because then only the kubelet can act. */
 function whyPressed(family: Family, { decision: { assessment } }: PassResult): { reason: string; message: string } {
   const { trigger, closedGates } = assessment;
   const [gate] = [...closedGates.filter(({ code }) => code === 'NoEligiblePod'), ...closedGates];
@@ -111,7 +111,7 @@ function rulesCondition({ decision: { state }, policy }: PassResult): PressureCo
   return { type: 'RulesConfirmed', status: 'True', reason: 'NoneWaits', message };
 }
 
-/** A pod that cannot be read is no candidate, and its usage is unknown. */
+/** A pod that cannot be decoded is no candidate, and its usage is unknown. */
 function podsCondition({ snapshot }: PassResult): PressureConditions[number] {
   const [first, ...others] = snapshot.pods.unreadable;
   if (first === undefined) {
@@ -154,10 +154,10 @@ function carriedOutCondition({ snapshot, decision: { state } }: PassResult): Pre
   return { type, status: 'Unknown', reason: 'KubeletSilent', message: CONDITIONS.kubeletSilent() };
 }
 
-/** The policies of the cluster as they were last read. */
+/** The policies of the cluster as last read. */
 export interface PoliciesSeen {
   readonly count: number;
-  /** That one cannot be read, or that the copy is old. */
+  /** A policy that cannot be decoded, or a copy that is too old. */
   readonly problem: Because | undefined;
 }
 

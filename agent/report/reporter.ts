@@ -155,9 +155,9 @@ export function noteEnds(
 }
 
 /**
- * The kubelet's message about a victim; `containers` are measured for it alone, once it is chosen. A pod so young that
- * its containers' ids are unknown is described without them, with empty lists, as the kubelet does, which never uses
- * the pod's own figure instead (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` walks `podStats.Containers`).
+ * The kubelet's message about a victim. `containers` are measured only for the chosen victim. If a pod is so young that
+ * the IDs of its containers are unknown, the message has empty lists, as the kubelet's, which never uses the pod's own
+ * figure instead (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` iterates over `podStats.Containers`).
  */
 export function describeEviction(
   { signal, threshold, observed, pod, usage }: Eviction,

@@ -3,7 +3,7 @@ import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 
-/** Adds what the pods of the node have used since the last pass. */
+/** Adds the usage of the node's pods since the last pass. */
 export type CountResourceSeconds = (snapshot: Pick<NodeSnapshot, 'usage' | 'pods'>) => void;
 
 interface Reading {
@@ -12,22 +12,22 @@ interface Reading {
   readonly cores: number;
 }
 
-/** Finer steps change no bill. */
+/** Finer steps would not change a bill. */
 const SHORTEST_STEP_MS = 1_000;
-/** Nobody knows what a pod used during a longer gap. */
+/** The usage during a longer gap is unknown. */
 const MAX_STEP_MS = 60_000;
-/** Namespaces and classes are made by tenants, and a series stays as long as the process. */
+/** Tenants create namespaces and classes, and a series exists as long as the process. */
 const MAX_SERIES = 1_000;
 const OTHERS = { namespace: '', priority_class: '' };
 
 /**
- * What pods used, by priority and namespace, as numbers to charge by (S3-13): the sum over time of what was measured, so
- * that the rate of a counter is the mean usage. Between two readings of a pod the later one counts.
+ * The usage of pods by priority and namespace, for chargeback (S3-13): the sum over time of the measured usage, so that
+ * the rate of the counter is the mean usage. Between two readings of a pod, the later one counts.
  */
 export function createResourceSeconds(metrics: Metrics): CountResourceSeconds {
   const seconds = metrics.counter(
     'plimsoll_priority_resource_seconds_total',
-    'Usage of pods over time: byte-seconds of memory and core-seconds of cpu; without a namespace what is beyond a thousand namespaces and classes',
+    'Usage of pods over time: byte-seconds of memory and core-seconds of cpu; usage beyond a thousand namespaces and classes has an empty namespace',
     ['namespace', 'priority_class', 'resource'],
   );
   const known = new Set<string>();

@@ -108,7 +108,7 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result:
   };
 }
 
-/** For humans: bytes in a readable unit, whatever unit they were written in. The numbers are exact. */
+/** In a readable unit, whatever unit the amount was written in. The numbers are exact. */
 function amountText(name: KubeletSignal, quantity: Quantity): string {
   const isBytes = isMemorySignal(name) || resourceOf(name) === 'ephemeral-storage';
   return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);

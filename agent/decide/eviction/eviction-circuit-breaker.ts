@@ -5,9 +5,9 @@ import type { InflightEviction } from './inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /**
- * Stops the agent's evictions for one resource when they bring no relief. Once a pod has released what it used,
- * the next measurement shows how much came free, which is compared with what was expected. What other pods took
- * meanwhile is added, and a growing shortage is no reason to stop.
+ * Stops the agent's evictions for one resource if they bring no relief. Once a pod has released its resources, the next
+ * measurement shows how much was freed, which is compared with the expected amount. The growth of other pods meanwhile
+ * is added, because a growing shortage must not stop evictions.
  */
 export interface CircuitBreaker {
   readonly ineffective: number;
@@ -29,7 +29,7 @@ export const NO_BREAKERS: CircuitBreakers = new Map();
 
 /** The kernel needs a moment to free the pages of a terminated process. */
 const SETTLE_MS = 2000;
-/** The same when the node has no time for that. */
+/** The same if the node has no time for that. */
 const SHORT_SETTLE_MS = 200;
 const MAX_WAIT_MS = 60_000;
 const LEAST_RELIEF = 0.1;

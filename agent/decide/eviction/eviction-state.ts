@@ -31,9 +31,9 @@ export interface EvictionState {
   readonly failedUid: string | undefined;
 }
 
-/** In the severe stage nothing waits longer for another attempt than this, whatever asked for a longer pause. */
+/** In the severe stage no pause between attempts is longer than this, whatever its cause. */
 export const SEVERE_PAUSE_MS = 1000;
-/** For so long a pod that was refused in the severe stage gives way to pods that were not tried yet. */
+/** How long a pod that was refused in the severe stage comes after pods that were not tried yet. */
 export const SEVERE_TURN_MS = 3000;
 
 /** How long a pause lasts at most in this stage. */
@@ -99,7 +99,7 @@ export function withEvictions(
   return { ...evictions, [mode]: change(evictions[mode]) };
 }
 
-/** One requested eviction, for the sliding windows and for ranking its owner later. */
+/** One requested eviction, for the sliding windows and for ranking other pods of its owner later. */
 export interface PastEviction {
   readonly at: Instant;
   readonly uid: string;
@@ -143,7 +143,7 @@ export function lostByNamespace(past: readonly PastEviction[], now: Instant): Re
   return lost;
 }
 
-/** Why a namespace with `count` evicted or chosen pods may lose no further one; `undefined` if it may. */
+/** Why a namespace with `count` evicted or chosen pods must not lose another one; `undefined` if it may. */
 export function namespaceLimit(namespace: string, count: number, limits: EvictionLimits): Because | undefined {
   const most = limits.perNamespacePerTenMinutes;
   const facts = { namespace, count, most };
@@ -155,7 +155,9 @@ export function ownerDisruptedAt(past: readonly PastEviction[], owner: string | 
   return owner === undefined ? undefined : past.findLast((each) => each.owner === owner)?.at;
 }
 
-/** A terminating pod, whatever deleted it: since when, its grace period, and whether its memory is already falling. */
+/**
+ * A terminating pod, whatever deleted it: when it began, its grace period, and whether its memory is already falling.
+ */
 export interface TerminatingPod extends Termination {
   /** Highest usage since it last fell. */
   readonly usedBytes: number | undefined;

@@ -41,7 +41,7 @@ export interface InflightEviction {
   readonly shortage: Shortfall | undefined;
   /** Total usage of all other pods at the request, in the signal's unit. */
   readonly othersUsed: number;
-  /** Since when the pod uses next to nothing; its object may outlive that, with a finalizer forever. */
+  /** When the pod began to use next to nothing; its object may stay after that, forever if it has a finalizer. */
   readonly releasedAt: Instant | undefined;
   /** Whether it was requested again with the shortest grace period; its times stay those of the first request. */
   readonly isShortened: boolean;
@@ -51,8 +51,8 @@ export interface InflightEviction {
 export type Pace = Severity | 'lastChance';
 
 /**
- * Time after the grace period for cleaning up volumes and containers. In the last chance a process that outlives SIGKILL
- * must not keep the agent from the pod that takes the memory (decision 0059).
+ * Time after the grace period for cleaning up volumes and containers. In the last chance, a process that survives
+ * SIGKILL must not keep the agent from the pod that uses the memory (decision 0059).
  */
 const CLEAN_UP_MS: Readonly<Record<Pace, Instant>> = { mild: 10_000, severe: 5000, lastChance: 2000 };
 /** The longest wait for a pod, however long its grace period. */
@@ -75,7 +75,7 @@ export function isExpected({ since, graceMs }: Termination, pace: Pace, now: Ins
   return pace === 'mild' ? isInTime : isInTime && now - since >= graceMs - SOON_MS;
 }
 
-/** Since when a pod terminates, and its grace period. */
+/** When a pod began to terminate, and its grace period. */
 export interface Termination {
   readonly since: Instant;
   readonly graceMs: number;
@@ -110,7 +110,7 @@ export function isOutstanding(eviction: InflightEviction, pace: Pace, now: Insta
   }
 }
 
-/** Whether its answer is not known yet, so that no window counts it; a second request was counted with the first. */
+/** Whether its answer is unknown, so that no window counts it yet; a second request was counted with the first. */
 export function isUncounted({ phase, isShortened }: InflightEviction): boolean {
   return !isShortened && (phase === 'asking' || phase === 'unknown');
 }

@@ -41,7 +41,7 @@ function measuredFor(signal: Signal, usage: PodUsage | undefined): PodUsage | un
   return figureFor(signal, usage) === undefined ? undefined : usage;
 }
 
-/** For a pod whose sources disagree, the smaller memory figure counts. */
+/** For a pod whose sources disagree, the smaller memory figure is used. */
 function supportedUsage(signal: Signal, { uid }: Pod, { usage, doubtfulPods }: NodeSnapshot): PodUsage | undefined {
   const measured = measuredFor(signal, usage.get(uid));
   const doubt = doubtfulPods.get(uid);
@@ -84,8 +84,8 @@ export function rankNode(context: RankingContext, snapshot: NodeSnapshot, policy
 }
 
 /**
- * Pods that terminate, or are asked to, and still use more than they requested; without those that have released what
- * they used, those that the kubelet never evicts, and victims of a dry run, which stay.
+ * Pods that are terminating, or were asked to, and still use more than they requested. Excludes pods that have released
+ * what they used, pods that the kubelet never evicts, and victims of a dry run, which stay.
  */
 export function leavingAboveRequest(
   context: RankingContext,
@@ -148,7 +148,7 @@ function withOptOut(rules: ProtectionRules, optOut: OptOutForce): ProtectionRule
   return optOut === 'honoured' ? rules : { ...rules, wantsToStay: () => false };
 }
 
-/** An opt-out protects what a pod requested, not what it took beyond that. */
+/** An opt-out protects the requested amount, not the usage beyond it. */
 export function optOutForce(
   { exceedsRequest }: Pick<Candidate, 'exceedsRequest'>,
   stage: Severity,
@@ -171,7 +171,7 @@ function doubtful({ facts, signal }: Candidate, stage: Severity, { doubtfulPods 
   return stage === 'mild' && resourceOf(signal) === 'memory' ? doubtfulPods.get(facts.pod.uid)?.because : undefined;
 }
 
-/** The pause of the pod, or of its owner, whose other pods have the same budget, or of its namespace. */
+/** The pause of the pod, of its owner, whose other pods have the same budget, or of its namespace. */
 function pauseOf(pod: Pod, { evictions, stage, pauseMs }: RankingContext, now: Instant): Because | undefined {
   if (evictions.pauses.size === 0) return undefined;
   const keys = [pod.uid, ownerOf(pod) ?? '', namespaceKey(pod.namespace)];
@@ -205,12 +205,12 @@ const NO_VICTIMS: readonly Candidate[] = [];
 /** Why a candidate is ineligible now, `undefined` if it is eligible; `victims` are already chosen. */
 export type Ineligibility = (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined;
 
-/** What is short, and the evictions of the same mode so far. */
+/** The shortage, and the evictions of the same mode so far. */
 export interface RankingContext {
   readonly signal: Signal;
   readonly stage: Severity;
   readonly evictions: EvictionState;
-  /** How long pauses last at most; absent: as long as the stage allows. */
+  /** The maximum length of pauses; if absent, that of the stage. */
   readonly pauseMs?: Instant;
 }
 

@@ -31,9 +31,9 @@ const NO_STATISTICS = REASONS.noStatistics({}).code;
 const ABOVE_REQUEST_HELD = REASONS.aboveRequestHeld({ pod: '', why: '' }).code;
 
 /**
- * Why a pod within its request must stay (law 12, docs/decisions/0044): another pod holds more than it requested, or may
- * do so. That pod is evicted first, in any ranking; if it stays because of a wish, a budget, a limit, a grace period or a
- * fault of this agent, the node is left to the kubelet. Pods above their requests are not affected.
+ * Why a pod within its request must stay (docs/decisions/0044): another pod holds more than it requested, or may do so.
+ * That pod is evicted first, in any ranking. If it stays because of an annotation, a budget, a limit, a grace period or
+ * a fault of this agent, the kubelet has to act. Pods above their requests are not affected.
  */
 export function safeWithinRequest(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const { missingStats } = ranking.policy.ranking;
@@ -80,12 +80,15 @@ function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: Nod
   return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
 }
 
-/** The kubelet evicts pods above their requests first; its victim's phase is Failed before the processes have ended. */
+/**
+ * The kubelet evicts pods above their requests first. The phase of its victim is Failed before the processes have
+ * ended.
+ */
 function isVictimOfKubeletLeft({ signal }: RankingContext, { pods, usage }: NodeSnapshot): boolean {
   return pods.endedByKubelet.some(({ uid }) => (figureFor(signal, usage.get(uid)) ?? 0) > 0);
 }
 
-/** A running pod without statistics may hold anything; the kubelet ranks it first. */
+/** A running pod without statistics may use any amount; the kubelet ranks it first. */
 function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
   return usage === undefined && pod.status.phase === 'Running';
 }
@@ -95,12 +98,12 @@ function held({ pod, because }: HeldPod): Because {
   return REASONS.aboveRequestHeld(facts, facts);
 }
 
-/** An eviction counts from its answer, which may be this much later than the replacement. */
+/** An eviction counts from its answer, which may arrive this long after the replacement. */
 const ANSWERED_LATER_MS: Instant = 10_000;
 
 /**
- * Why a pod that came to the node in place of an evicted one must stay in the severe stage: evicting it again frees memory
- * for a moment only, which keeps the kubelet from a held pod that exceeds its request by more and that it would evict.
+ * Why a pod that replaces an evicted one must stay in the severe stage. Evicting it again frees memory only for a
+ * moment, and so delays the kubelet's eviction of a held pod that exceeds its request by more.
  */
 export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const largest = once(() => largestHeld(ranking));
@@ -113,7 +116,7 @@ export function returnedInVain(ranking: NodeRanking): (candidate: Candidate) => 
   };
 }
 
-/** Whether it came after its owner had lost a pod of this node for the same resource. */
+/** Whether it arrived after its owner had lost a pod on this node for the same resource. */
 function isReplacement({ facts: { pod } }: Candidate, { context, snapshot }: NodeRanking): boolean {
   const cameAt = snapshot.pods.cameAt.get(pod.uid);
   if (cameAt === undefined) return false;

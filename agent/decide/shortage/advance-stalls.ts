@@ -131,12 +131,12 @@ export interface UsageEvidence extends Pick<ObservedNode, 'cpu' | 'reclaim'> {
   readonly podPressures: PodPressureByUid;
 }
 
-/** The numbers that prove a shortage; `undefined` if it is not proven. */
+/** The numbers that prove a shortage; `undefined` if there is no proof. */
 export type Proof = Because['facts'] | undefined;
 
 /** The kernel reclaims hard when it scans as much as is available within this time. */
 const TURNOVER_SECONDS = 10;
-/** Reading a large file is no shortage: all scanned pages are reclaimed, and none is needed again. */
+/** Reading a large file does not count as a shortage: all scanned pages are reclaimed, and none is needed again. */
 const LEAST_LOST_SHARE = 0.1;
 /** A pod that stalls less than this is not affected: on a busy node some pod always stalls a little. */
 const LEAST_WAITING = 0.1;
@@ -203,7 +203,7 @@ function proveCpu({ below }: ShortageLimit, { cpu, podPressures }: UsageEvidence
   return { availableShare: shareOf(room), throttledPods: count(podPressures, isAtCpuLimit) };
 }
 
-/** Tasks held back by their own limit stall like any others; they explain everything if no other pod stalls. */
+/** Tasks slowed down by their own limit stall like any others. If no other pod stalls, they explain all stalls. */
 function isOnlyAtLimits(podPressures: PodPressureByUid, isAtLimit: Test, resource: 'memory' | 'cpu'): boolean {
   const waits: Test = (podPressure) => !isAtLimit(podPressure) && (podPressure.waiting[resource] ?? 0) >= LEAST_WAITING;
   return some(podPressures, isAtLimit) && !some(podPressures, waits);

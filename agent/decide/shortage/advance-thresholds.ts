@@ -85,10 +85,13 @@ export interface Confirmation {
 export type Confirmations = ReadonlyMap<string, Confirmation>;
 
 const CONFIRM_MS = 1000;
-/** One second until the next measurement counts, two until a victim's memory is free, one for a candidate that is refused. */
+/**
+ * One second until the next measurement counts, two until a victim's memory is free, one for a candidate whose eviction
+ * is refused.
+ */
 const TOO_LATE_MS = 4000;
 const MIB = 1024 * 1024;
-/** A process can take this much before the next pass: at 3 GiB a second it is gone in 40 ms. */
+/** A process can allocate this much before the next pass: at 3 GiB a second, in 40 ms. */
 const LAST_BYTES = 128 * MIB;
 const LAST_SHARE = 0.005;
 

@@ -34,7 +34,7 @@ export interface RuleActivation {
   readonly unmetOnArrivalAt?: Instant | undefined;
 }
 
-/** By threshold id or stall rule key; `undefined` before anything is known, when all rules may act. */
+/** By threshold ID or stall rule key; `undefined` before anything is known, when all rules may act. */
 export type RuleActivations = ReadonlyMap<string, RuleActivation> | undefined;
 
 interface Rule {
@@ -42,7 +42,7 @@ interface Rule {
   readonly isMet: boolean;
   /** Whether the node is short by a default threshold too, so that the rule may act on a node without a history. */
   readonly isShortAnyway: boolean;
-  /** Whether a confirmed threshold asked for as much, so that the rule evicts no pod that would have stayed. */
+  /** Whether a confirmed threshold demanded as much, so that the rule evicts no additional pod. */
   readonly asksForLess: boolean;
   /** Other nodes hold it: the status of the policy says so. */
   readonly record?: ThresholdRecord | undefined;
@@ -126,7 +126,7 @@ function unmetSinceOf({ isMet }: Rule, before: RuleActivation | undefined, { now
   return isMet ? undefined : (before?.unmetSince ?? now);
 }
 
-/** A threshold that asks for less than the one before it needs no proof, so nothing takes it back. */
+/** A threshold that demands less than the one before it needs no proof, so nothing revokes it. */
 function unmetOnArrivalAt(
   { isMet, asksForLess }: Rule,
   before: RuleActivation | undefined,
@@ -135,7 +135,10 @@ function unmetOnArrivalAt(
   return before === undefined && !isMet && !asksForLess ? now : undefined;
 }
 
-/** Whether other nodes keep the rule from being enforced. They keep nothing that has been in force here for long. */
+/**
+ * Whether other nodes keep the rule from being enforced. They do not affect a rule that has been in force here for
+ * long.
+ */
 function isHeld(
   { record, asksForLess }: Rule,
   before: RuleActivation | undefined,
@@ -176,8 +179,8 @@ function mayBegin({ isMet, isShortAnyway, asksForLess }: Rule, previous: RuleAct
 }
 
 /**
- * Thresholds that stay in force although the policy does not have them: while a hard or soft threshold of a signal waits
- * for confirmation, the confirmed one before it, or if there was none the default one, unless that asks for more.
+ * Thresholds that stay in force although the policy does not have them. While a hard or soft threshold of a signal
+ * waits for confirmation, this is the confirmed one before it, or without one the default, unless that demands more.
  */
 export function keptThresholds(
   policy: AgentPolicy,
@@ -220,7 +223,7 @@ function predecessorsOf(
   return enforcedThresholds(activations).filter((each) => isSuccessor(threshold, each) && !own.has(each.id));
 }
 
-/** Thresholds that were confirmed and acted; what was a dry run under its policy is not enforced later. */
+/** Thresholds that were confirmed and acted; a former dry-run threshold is not enforced later. */
 function enforcedThresholds(activations: RuleActivations): readonly Threshold[] {
   const confirmed = [...(activations ?? [])].filter(([, each]) => each.isConfirmed && each.mode === 'Enforce');
   return confirmed.flatMap(([key]) => thresholdOfId(key) ?? []);

@@ -41,7 +41,7 @@ type Figure = (usage: PodUsage) => number | undefined;
 
 const NOT_MEASURED: Figure = () => undefined;
 
-/** The figure that a ranking by this resource needs. Disks have none: they are left to the kubelet. */
+/** The figure that a ranking by this resource needs. Disks have none: the kubelet handles them. */
 const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
   memory: ({ memory }) => memory?.workingSetBytes,
   pids: ({ processCount }) => processCount,
@@ -79,7 +79,10 @@ export const NOT_COMPARED: FigureComparison = { gaps: new Map(), at: undefined }
 const APART_SHARE = 0.1;
 const TOGETHER_SHARE = 0.05;
 const SIGNALS: readonly MemorySignal[] = ['memory.available', 'allocatableMemory.available'];
-/** Figures of the kubelet's summary are up to 16 s old: memory that changed meanwhile is no difference between figures. */
+/**
+ * Figures in the kubelet's summary are up to 16 s old: memory that changed since then is not a difference between
+ * figures.
+ */
 const SAME_TIME_MS = 2000;
 /** The summary has a new figure every ten seconds, which is not always read in time for a comparison. */
 const KEPT_MS = 60_000;
@@ -101,7 +104,7 @@ function keptUntil(previous: FigureComparison, now: Instant): FigureComparison {
   return previous.at !== undefined && now - previous.at <= KEPT_MS ? previous : NOT_COMPARED;
 }
 
-/** Both figures of a signal, of the same time. */
+/** Both figures of a signal, from the same time. */
 interface FigurePair {
   readonly signal: MemorySignal;
   readonly kubelets: number;

@@ -8,7 +8,7 @@ import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { REASONS } from '#agent/messages.ts';
 
-/** A pod that the kubelet evicted for node pressure, and what the node was short of. */
+/** A pod that the kubelet evicted for node pressure, and the resource that the node was short of. */
 export interface KubeletEviction {
   readonly uid: string;
   readonly resource: StarvedResource;
@@ -24,7 +24,7 @@ export interface PodsOnNode {
   readonly endedByKubelet: readonly KubeletEviction[];
   /** Errors of pods that cannot be read and are therefore no candidates, one sentence each. */
   readonly unreadable: readonly string[];
-  /** By UID, of pods that the agent did not find on the node when it started. */
+  /** By UID, for pods that were not on the node when the agent started. */
   readonly cameAt: ReadonlyMap<string, Instant>;
 }
 
@@ -84,7 +84,7 @@ const NO_OTHERS: OtherPods = { endedByKubelet: [], unreadable: [] };
 
 const NO_ARRIVALS: PodsOnNode['cameAt'] = new Map();
 
-/** When each pod came, given the pods as they were before; the first ones that the agent sees have been there. */
+/** When each pod arrived, given the previous pods; the first pods that the agent sees have always been there. */
 export function arrivals(
   { aliveByUid, cameAt }: Pick<PodsOnNode, 'aliveByUid' | 'cameAt'>,
   facts: readonly RankingFacts[],
@@ -125,7 +125,7 @@ export interface ObservedNode {
   readonly stalls: readonly StallRatio[];
   readonly cpu: CpuRoom | undefined;
   readonly reclaim: ReclaimRates;
-  /** Since boot; grows when the kernel's OOM killer was faster. */
+  /** Since boot; grows if the kernel's OOM killer was faster. */
   readonly oomKills: number | undefined;
 }
 

@@ -8,11 +8,11 @@ export interface ApiContact {
   readonly answered: () => void;
   /** The later of an answer and `watchedMs`, when a watch last received something; `undefined` before the first. */
   readonly lastMs: (watchedMs: number | undefined) => number | undefined;
-  /** After a long silence and while it is urgent, asks for any answer; never rejects. */
+  /** After a long silence, and while an answer is urgent, sends any request; never rejects. */
   readonly probe: (client: KubeClient, watchedMs: number | undefined, signal: AbortSignal) => Promise<void>;
 }
 
-/** Every account may read it, and it costs the API server nothing. */
+/** Every account may read it, and it costs the API server almost nothing. */
 const PROBED_PATH = '/version';
 /** A connection that an outage left half open must not hold the next probe. */
 const PROBE_TIMEOUT_MS = 900;

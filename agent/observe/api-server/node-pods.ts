@@ -19,15 +19,15 @@ import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 
-/** A pod of this node: the facts that rank it, and where its statistics are. */
+/** A pod of this node: the facts for its ranking, and where its statistics are. */
 export interface NodePod {
   readonly facts: RankingFacts;
   readonly observed: ObservedPod;
 }
 
 /**
- * What is kept of a pod bound to this node: of a terminated pod only that the kubelet evicted it, of an unreadable pod
- * the error.
+ * What the agent keeps of a pod bound to this node. For a terminated pod this is only that the kubelet evicted it; for
+ * a pod that cannot be decoded, the error.
  */
 export type KnownPod =
   | ({ readonly kind: 'alive' } & NodePod)
@@ -37,8 +37,8 @@ export type KnownPod =
 type Options = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
 
 /**
- * Tenants decide how large the pods of a node are and how often they change. Behind this, changes are late, and pods
- * that are known stay candidates; reading costs some 5 ms of CPU per MiB.
+ * Limits the rate of reading. Tenants decide how large the pods of a node are and how often they change. Above this
+ * rate, changes arrive late, and known pods stay candidates. Reading costs some 5 ms of CPU per MiB.
  */
 const PACE: BytePace = { perSecond: 8 * 1024 * 1024, burst: 32 * 1024 * 1024 };
 const KNOWN: readonly string[] = ['Guaranteed', 'Burstable', 'BestEffort'];
@@ -73,7 +73,8 @@ function isPathSegment(text: string): boolean {
 }
 
 /**
- * What is kept of a pod that has not terminated. Throws when the pod cannot be read; other pods are not affected.
+ * What the agent keeps of a pod that has not terminated. Throws if the pod cannot be decoded; other pods are not
+ * affected.
  */
 export function slimPod(raw: KubeObject): NodePod {
   const decoded = decodePod(raw);
@@ -94,8 +95,8 @@ export function slimPod(raw: KubeObject): NodePod {
 }
 
 /**
- * What is kept of a pod; `undefined` for a terminated pod, which has no cgroup and is no candidate: a node may hold
- * 12,500 of them (the terminated-pod threshold of the controller manager).
+ * What the agent keeps of a pod. `undefined` for a terminated pod, which has no cgroup and is no candidate: a node may
+ * hold 12,500 of them (the terminated-pod threshold of the controller manager).
  */
 export function slimKnownPod(raw: KubeObject): KnownPod | undefined {
   try {
@@ -115,10 +116,10 @@ const LOW_ON = /^The node was low on resource: ([a-z-]{1,32})\./;
 const EVICTABLE: readonly StarvedResource[] = ['memory', 'ephemeral-storage', 'inodes', 'pids'];
 
 /**
- * What the node was short of when the kubelet evicted the pod (`nodeLowMessageFmt` in `pkg/kubelet/eviction/helpers.go`).
- * The kubelet also writes the condition when it preempts a pod for a critical one, when the node shuts down, and when a
- * pod exceeds a limit of its own; only the message says which. The status itself says nothing where the containers end
- * well: then the pod has succeeded.
+ * The resource that was short when the kubelet evicted the pod (`nodeLowMessageFmt` in
+ * `pkg/kubelet/eviction/helpers.go`). The kubelet also writes the condition if it preempts a pod for a critical one, if
+ * the node shuts down, and if a pod exceeds a limit of its own; only the message tells them apart. If the containers
+ * exit successfully, the pod has succeeded, and its status says nothing.
  */
 function resourceOfEviction({ status }: KubeObject): StarvedResource | undefined {
   const byKubelet = itemsOf(fieldOf(status, 'conditions')).find(
@@ -183,9 +184,9 @@ const READ_ANNOTATIONS: readonly string[] = [
   CONFIG_MIRROR,
   CONFIG_SOURCE,
 ];
-/** They are a word or a hash; longer values are user data. */
+/** The values are a word or a hash; longer ones are user data. */
 const MAX_VALUE_LENGTH = 256;
-/** Of each pod; the API server sets no limit to either. */
+/** Per pod; the API server does not limit either. */
 const MAX_CONTAINERS = 100;
 const MAX_VOLUMES = 1_000;
 const NO_TEXTS: ReadonlyMap<string, string> = new Map();
@@ -227,14 +228,14 @@ function podEssentials(pod: Pod): Pod {
   };
 }
 
-/** A key stays even where its value is too long to mean anything, because for some annotations their presence counts. */
+/** A key stays even if its value is too long to be valid, because for some annotations the presence counts. */
 function withoutData(annotations: Pod['annotations']): Pod['annotations'] {
   const read = Array.from(annotations).filter(([key]) => READ_ANNOTATIONS.includes(key));
   const short = read.map(([key, value]) => [key, value.length > MAX_VALUE_LENGTH ? '' : value] as const);
   return short.length === 0 ? NO_TEXTS : new Map(short);
 }
 
-/** Of the resources that evictions hold against a container. */
+/** Only the resources that evictions compare with a container's usage. */
 function requestsOf({ name, resources, restartPolicy }: Container): Container {
   const requests = resources.requests && filterAmounts(resources.requests, (each) => BASIC_RESOURCES.includes(each));
   return { name, resources: { requests, limits: undefined }, restartPolicy, ports: [] };

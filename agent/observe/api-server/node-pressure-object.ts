@@ -43,7 +43,7 @@ export function createNodePressureReflector(nodeName: string, options: Options):
   });
 }
 
-/** Never throws: an entry that cannot be read is left out, and the rest carries over a restart. */
+/** Never throws: an entry that cannot be decoded is left out, and the rest carries over. */
 export function readNodePressure(raw: unknown): NodePressureObject {
   const { avoid, status } = decodeNodePressure(raw);
   return { avoid, status: status === undefined ? NO_PREVIOUS_STATUS : previousStatus(status) };

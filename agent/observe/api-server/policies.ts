@@ -25,7 +25,10 @@ export interface Policies {
   readonly inForce: () => AgentPolicy;
   /** Whether the policies have been read once; nothing is enforced before that. */
   readonly areRead: () => boolean;
-  /** How many there are, and the problem with them: the copy is old, or the first that cannot be read with its field. */
+  /**
+   * The number of policies, and any problem: the copy is too old, or the first policy that cannot be decoded, with its
+   * field.
+   */
   readonly seen: () => { readonly count: number; readonly problem: Because | undefined };
 }
 
@@ -94,8 +97,8 @@ function firstMistake(policies: Iterable<NamedPolicy>): Because | undefined {
 }
 
 /**
- * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, its kernel, the
- * kubelet's state.
+ * What the agent needs of its Node: labels that select a policy, the UID that owns the NodePressure, its kernel, and
+ * the state of the kubelet.
  */
 export interface OwnNode {
   readonly uid: string | undefined;
@@ -120,7 +123,7 @@ export function createOwnNode(nodeName: string, options: NodeOptions): Reflector
   });
 }
 
-/** What is kept of a Node. */
+/** What the agent keeps of a Node. */
 export function slimNode({ metadata, status }: KubeObject): OwnNode {
   const { conditions, nodeInfo } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;

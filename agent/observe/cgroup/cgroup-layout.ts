@@ -107,9 +107,9 @@ export interface PodsPlace {
   readonly kubepods: string;
 }
 
-/** What a pod's cgroup is named after. */
+/** The identifier in the name of a pod's cgroup. */
 export interface PodCgroupName {
-  /** For a static pod the hash in its `kubernetes.io/config.mirror` annotation, the only UID that the kubelet knows. */
+  /** For a static pod, the hash in its `kubernetes.io/config.mirror` annotation: the kubelet knows no other UID. */
   readonly uid: string;
   readonly qos: QosClass;
 }

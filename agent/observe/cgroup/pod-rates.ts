@@ -48,7 +48,7 @@ function countersOf(details: Partial<CgroupDetails> | undefined): Counters {
   };
 }
 
-/** NaN stands for a counter that this kernel does not have. */
+/** NaN means that this kernel does not have the counter. */
 function finite(count: number | undefined): number | undefined {
   return Number.isFinite(count) ? count : undefined;
 }
@@ -161,7 +161,7 @@ export function createGroupMeter(layout: CgroupLayout): GroupMeter {
   };
 }
 
-/** Only what metrics show: stalls and memory of these cgroups are read elsewhere. */
+/** Only what metrics show; other parts read the stalls and memory of these cgroups. */
 function openGroup(layout: CgroupLayout, path: string) {
   return {
     cpu: cpuCgroupSource(layout, path),

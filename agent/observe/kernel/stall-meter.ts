@@ -80,7 +80,7 @@ export function stallSource(name: string, directory: string, fileName: string): 
   return { name, read, close: () => file.close() };
 }
 
-/** Growth rate of a counter right now, to see whether something is still going on. */
+/** Current growth rate of a counter, to see whether an activity continues. */
 export interface LatestRate {
   /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
   readonly add: (value: number, atMs: number) => void;

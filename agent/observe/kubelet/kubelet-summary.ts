@@ -8,7 +8,7 @@ export interface KubeletAddress {
   /** `https://NODE_IP:10250`, or plain http on loopback. */
   readonly url: string;
   readonly token: (() => Promise<string>) | undefined;
-  /** Asked before every request, because the file may be replaced. PEM; the system's CAs if undefined. */
+  /** Called before every request, because the file may be replaced. PEM; the system's CAs if undefined. */
   readonly ca: (() => string) | undefined;
   /** A kubelet often serves a self-signed certificate; the operator then sets this. */
   readonly skipTlsVerify: boolean;

@@ -19,8 +19,8 @@ export interface FollowingOptions {
 const PATIENCE = { lostMs: 15_000, foundMs: 0 };
 
 /**
- * The kernel files wherever the cgroup of all pods is: a kubelet restarted with another cgroup driver or root keeps its
- * pods elsewhere, and the old cgroup may still exist.
+ * Follows the cgroup of all pods. A kubelet restarted with another cgroup driver or root keeps its pods elsewhere, and
+ * the old cgroup may still exist.
  */
 export function createFollowingNode({ layout, findLayout, open, nowMs }: FollowingOptions): NodeSource {
   let current = { kubepods: layout.kubepods, node: open(layout) };

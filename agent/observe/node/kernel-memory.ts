@@ -165,7 +165,7 @@ interface Guarded {
   readonly stat: KernelFile;
 }
 
-/** memory.min is set when a service or a pod starts, and seldom changes. */
+/** memory.min is set when a service or a pod starts, and rarely changes. */
 const RESCAN_MS = 10_000;
 const FIELDS = defineFields('inactive_file', 'active_file');
 
@@ -223,7 +223,7 @@ function readOnce(directory: string, name: string): number {
   return value;
 }
 
-/** Empty for a cgroup that has been removed meanwhile. */
+/** Empty for a cgroup that was removed in the meantime. */
 function memoryOf({ minBytes, usage, stat }: Guarded): readonly GuardedMemory[] {
   const usageBytes = usage.readNumber();
   if (usageBytes === undefined || readFields(stat, FIELDS) !== undefined) return [];

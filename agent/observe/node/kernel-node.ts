@@ -75,9 +75,9 @@ interface OwnKernelOptions {
 }
 
 /**
- * A summary that is up to 16 s old, completed with what /proc says now, if the agent runs on that node: the kernel has
- * the boot id of the Node and the memory that the kubelet reports. The boot id alone is not enough, because a container
- * in which /proc/meminfo is virtual has the boot id of its host.
+ * A summary up to 16 s old, completed with current data from /proc if the agent runs on that node: the kernel must have
+ * the boot ID of the Node and the memory that the kubelet reports. The boot ID alone is not enough, because a container
+ * with a virtual /proc/meminfo has the boot ID of its host.
  */
 export function withOwnKernel(summary: NodeSource, { proc, isNodesKernel, clock }: OwnKernelOptions): NodeSource {
   const meminfo = watchSource(meminfoSource(proc), clock);
@@ -134,7 +134,7 @@ function readBootId(proc: string): string | undefined {
   }
 }
 
-/** Paths on the file systems to measure; `undefined` for those that are left to the kubelet. */
+/** Paths on the file systems to measure; `undefined` for those that the kubelet handles. */
 export interface DiskPaths {
   readonly nodefs: string | undefined;
   readonly imagefs: string | undefined;

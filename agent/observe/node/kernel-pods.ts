@@ -16,7 +16,7 @@ import {
 } from '#agent/observe/cgroup/cgroup-details.ts';
 
 const NO_DISK: FilesystemUsage = { usedBytes: undefined, inodesUsed: undefined };
-/** What runtimes add to a container's id in the name of its cgroup; nothing with the cgroupfs driver. */
+/** Prefixes and suffixes that runtimes add to a container's ID in its cgroup name; none with the cgroupfs driver. */
 const SCOPES: readonly (readonly [prefix: string, suffix: string])[] = [
   ['', ''],
   ['cri-containerd-', '.scope'],

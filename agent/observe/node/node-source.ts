@@ -6,11 +6,11 @@ import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
 import type { QosClass } from '#shared/domain/pod/qos.ts';
 import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
 
-/** The part of a pod that its statistics need. */
+/** The parts of a pod that its statistics need. */
 export interface ObservedPod {
   readonly uid: string;
   readonly cgroup: { readonly uid: string; readonly qos: QosClass };
-  /** Whether its containers have started, so that there is something to measure. */
+  /** Whether its containers have started and can be measured. */
   readonly isRunning: boolean;
   readonly containers: readonly { readonly name: string; readonly id: string }[];
 }
@@ -22,7 +22,7 @@ export interface NodeSource {
   readonly readNode: (nowMs: number) => ObservedNode;
   /** Sets the pods to measure; called whenever they change. */
   readonly follow: (pods: readonly ObservedPod[]) => void;
-  /** Usage by pod; what lies below `depth` is as old as the call that last read it. */
+  /** Usage by pod; parts deeper than `depth` are as old as the call that last read them. */
   readonly usage: (depth: UsageDepth, nowMs: number) => UsageByUid;
   /** Pressure of each pod over the last slow interval; empty if the source does not report it. */
   readonly podPressures: () => PodPressureByUid;

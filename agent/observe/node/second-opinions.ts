@@ -49,7 +49,9 @@ export async function askNodeOsUtils(): Promise<SecondOpinion> {
   return { totalBytes: answer.data.total.toBytes(), availableBytes: answer.data.available.toBytes() };
 }
 
-/** Hardware and kernel of the node: changes seldom and decides nothing; it gives context to metrics and logs. */
+/**
+ * Hardware and kernel of the node. They rarely change and affect no decision; metrics and logs show them as context.
+ */
 export interface Inventory {
   /** Release of the kernel, on which the available signals depend (PSI, cgroup version). */
   readonly kernel: string;
@@ -60,9 +62,9 @@ export interface Inventory {
 }
 
 /**
- * Reads the memory from systeminformation: of its calls that describe a Linux machine only `mem()` reads files;
- * `cpu()`, `osInfo()`, `system()`, `fsSize()`, `currentLoad()` and even `time()` start programs. Kernel and processors
- * come from Node.js itself.
+ * Reads the memory from systeminformation: on Linux only its `mem()` reads files, while `cpu()`, `osInfo()`,
+ * `system()`, `fsSize()`, `currentLoad()` and even `time()` start programs. Kernel and processors come from Node.js
+ * itself.
  */
 export async function askInventory(): Promise<Inventory> {
   const { total, swaptotal } = await loadMemory()();

@@ -15,8 +15,8 @@ interface Sample {
 }
 
 /**
- * A window that drops all samples after a pause of half its length: a mean across the pause would say nothing about the
- * present.
+ * A window that drops all samples after a pause of half its length, because a mean across the pause would not describe
+ * the present.
  */
 export function createCounterWindow(windowMs: number): CounterWindow {
   const spacingMs = windowMs / MAX_SAMPLES;

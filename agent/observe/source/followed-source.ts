@@ -16,7 +16,7 @@ export interface PolledSource<T> {
 interface PolledSourceOptions<T> {
   readonly name: string;
   readonly ask: (signal: AbortSignal) => Promise<T>;
-  /** An older answer counts as missing: a stale reading never causes an eviction. */
+  /** An older answer counts as missing, because a stale reading must never cause an eviction. */
   readonly timeToLiveMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
@@ -24,7 +24,7 @@ interface PolledSourceOptions<T> {
 /** Nothing is read before the first `poll`. */
 export function createPolledSource<T>(options: PolledSourceOptions<T>): PolledSource<T> {
   const { name, ask, timeToLiveMs, clock } = options;
-  let answer: Reading<T> = absent(`${name} was not asked yet`);
+  let answer: Reading<T> = absent(`${name} was not read yet`);
   let answeredAtMs: number | undefined;
   let durationMs = 0;
   let failures = 0;

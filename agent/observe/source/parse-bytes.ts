@@ -1,6 +1,6 @@
 /**
- * Parsers for the kernel's text files that work on bytes in place: no string is made on the hot path. Any deviation
- * from the kernel's format becomes NaN, which callers treat as unknown.
+ * Parsers for the kernel's text files that work on bytes in place: the hot path creates no strings. Any deviation from
+ * the kernel's format becomes NaN, which callers treat as unknown.
  */
 const NEWLINE = 10;
 const SPACE = 32;
@@ -74,8 +74,8 @@ function valueStart(bytes: Uint8Array, start: number, length: number): number {
 }
 
 /**
- * Fills `values[i]` with the number after `keys[i]` in a file of `key value` or `key: value` lines; NaN where the key
- * is not there. The scan ends as soon as every key was seen.
+ * Fills `values[i]` with the number after `keys[i]` in a file of `key value` or `key: value` lines; NaN if the key is
+ * missing. The scan ends as soon as it has seen every key.
  */
 export function scanFields(bytes: Uint8Array, length: number, keys: readonly Uint8Array[], values: Float64Array): void {
   values.fill(Number.NaN);
@@ -92,7 +92,7 @@ export function scanFields(bytes: Uint8Array, length: number, keys: readonly Uin
   }
 }
 
-/** The `total` of each line of a pressure file, in microseconds; NaN for a line that is not there. */
+/** The `total` of each line of a pressure file, in microseconds; NaN if the line is missing. */
 export interface StallTotals {
   some: number;
   full: number;

@@ -47,7 +47,7 @@ describe('createPolledSource', () => {
   test('an answer counts until its time to live is over', async () => {
     const clock = steppingClock(0);
     const source = createPolledSource({ name: 'disk', ask: () => Promise.resolve(7), timeToLiveMs: 1000, clock });
-    expect(source.latest()).toEqual({ kind: 'absent', because: 'disk was not asked yet' });
+    expect(source.latest()).toEqual({ kind: 'absent', because: 'disk was not read yet' });
     await source.poll(never);
     expect(source.latest()).toEqual({ kind: 'reading', value: 7 });
     clock.jump(1001);
