@@ -16,14 +16,14 @@ export interface DashboardOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Shown on every page, to tell one cluster from another. */
+  /** Shown on every page, to distinguish clusters. */
   readonly clusterName?: string | undefined;
 }
 
 const PAGE = fileURLToPath(new URL('./page/', import.meta.url));
 const OK = 200;
 
-/** Everything the page needs comes from here, and nothing else may be loaded or run. */
+/** Everything that the page needs comes from this server; the browser loads and runs nothing else. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,9 +33,9 @@ const HEADERS = {
 } as const;
 
 /**
- * The dashboard: read only, no route writes. `/` the page (401 where it has to ask for a token; the page itself holds no
- * data), `/api/view` everything as JSON, `/api/live` updates as they come, with `?node=NAME` the details of one node,
- * `/api/what-if` what a node would do.
+ * The dashboard. It is read-only: no route writes. `/` is the page (401 if it has to ask for a token; the page itself
+ * contains no data), `/api/view` returns everything as JSON, `/api/live` streams updates, with `?node=NAME` the details
+ * of one node, and `/api/what-if` simulates what a node would do.
  */
 export function dashboardApp({ sources, admit, clock, log, signal, clusterName }: DashboardOptions): Express {
   const app = express();

@@ -48,7 +48,7 @@ export interface LiveObjects {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Keeps what the page shows current by watches; nothing is read before `run`. */
+/** Keeps the data of the page current by watches; nothing is read before `run`. */
 export function createLiveObjects(options: LiveObjectsOptions): LiveObjects {
   const reflect = <T>(resource: Resource, slim: (raw: KubeObject) => T | undefined): Reflector<T> =>
     createReflector({ ...options, resource, slim });
@@ -100,7 +100,7 @@ function labelledNode({ metadata: { name = '', labels = {} } }: KubeObject): Lab
   return { name, labels };
 }
 
-/** Which policy applies to a node is looked at again when its Node changes or any policy does. */
+/** The policy of a node is determined again when its Node changes or any policy does. */
 function createPolicyViews(
   policies: Reflector<PolicyEntry>,
   nodes: Reflector<LabelledNode>,
@@ -125,7 +125,7 @@ function createPolicyViews(
   );
 }
 
-/** What happened on each node: the same array until something in it changes. */
+/** The timeline of each node: the same array until one of its entries changes. */
 function createNodeTimelines(
   events: Reflector<EventEntry>,
   records: Reflector<RecordView>,
@@ -153,7 +153,7 @@ function createNodeTimelines(
   };
 }
 
-/** The former value where the new one says the same, so that it is not sent again. */
+/** Keeps the previous value if the new one is equal, so that it is not sent again. */
 function unlessEqual<A extends readonly unknown[], T>(compute: (...args: A) => T): (...args: A) => T {
   let last: { readonly value: T } | undefined;
   return (...args) => {
@@ -191,12 +191,12 @@ export interface NodeNames {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** A view says with its age that its node is unknown, so the age is looked at this often. */
+/** The state of a node depends on the age of its report, so the age is checked this often. */
 const CHECK_AGE_MS = 1_000;
 
 /**
- * Views by name, the same array for all pages of one second unless an object changes; each view is made again when its
- * object changes, or when its age does what it says.
+ * Views by name, the same array for all pages within a second unless an object changes. Each view is rebuilt if its
+ * object changes, or if its state changes with age.
  */
 export function createNodeViews(pressures: NodePressures, names: NodeNames): DashboardSources['nodes'] {
   const views = new WeakMap<NodePressure, { readonly view: NodeView | undefined; readonly fresh: boolean }>();
@@ -213,7 +213,7 @@ export function createNodeViews(pressures: NodePressures, names: NodeNames): Das
     const reported = [...pressures.values()].flatMap((pressure) => viewOf(pressure, now) ?? []);
     const known = new Set(reported.map(({ name }) => name));
     const others = Array.from(names.values(), ({ name }) => name).filter((name) => !known.has(name));
-    // The same object each time, so that it is sent once.
+    // The same object each time, so that it is sent only once.
     silent = new Map(others.map((name) => [name, silent.get(name) ?? nodeWithoutAgent(name)]));
     return [...reported, ...silent.values()].sort(byName);
   };

@@ -11,9 +11,12 @@ export interface LiveStreamOptions {
   readonly clusterName: string | undefined;
 }
 
-/** Server-Sent Events to every open page: an update at once, then one at most every 200 ms while things change. */
+/** Server-Sent Events to every open page: an update at once, then at most one every 200 ms while things change. */
 export interface LiveStream {
-  /** Whether there was room for one more page, among all and among those of its user; `node` is the one whose details it shows. A closed page takes no room. */
+  /**
+   * Adds a page, and returns false if too many are open in total or for its user; `node` is the one whose details it
+   * shows. A closed page frees its place.
+   */
   add(response: ServerResponse, viewer: Viewer, node: string | undefined): boolean;
 }
 
@@ -24,22 +27,22 @@ interface Listener extends OpenPage {
 }
 
 const PAUSE_MS = 200;
-/** A proxy closes what is silent; the page also sees the age of what it shows. */
+/** Proxies close silent connections, and the page also shows how old its data is. */
 const HEARTBEAT_MS = 5_000;
 const MAX_PAGES = 100;
 const MAX_PAGES_OF_USER = 10;
 const MAX_UNREAD_BYTES = 4_194_304;
-/** After this time the page reconnects, and its rights are checked again. */
+/** After this time the page reconnects, and its permissions are checked again. */
 const MAX_STREAM_MS = 300_000;
 
-/** Starts sending; ends with `signal`, and every open page with it. */
+/** Starts sending; ends with `signal`, which also ends every open page. */
 export function createLiveStream({ sources, clock, signal, clusterName }: LiveStreamOptions): LiveStream {
   const listeners = new Set<Listener>();
   let isScheduled = false;
 
   async function send(listener: Listener): Promise<void> {
     if (listener.response.destroyed) return void listeners.delete(listener);
-    // A page whose namespaces are still asked about gets the next update.
+    // A page whose permissions are still being checked gets the next update.
     if (listener.isBusy) return;
     listener.isBusy = true;
     const update = await nextUpdate(listener, sources, clock.now());
@@ -82,7 +85,7 @@ export function createLiveStream({ sources, clock, signal, clusterName }: LiveSt
 
   return {
     add(response, viewer, node) {
-      // Closed while its caller was checked: its 'close' was emitted before anything listened.
+      // Already closed during the permission check: its 'close' was emitted before anything listened.
       if (response.destroyed) return true;
       if (isFull(viewer)) return false;
       const openedAt = clock.monotonic();

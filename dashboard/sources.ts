@@ -11,24 +11,24 @@ import type {
   TimelineEntry,
 } from './views/view.ts';
 
-/** What the dashboard reads. A value that did not change is the same object again. */
+/** The data of the dashboard. An unchanged value is the same object again. */
 export interface DashboardSources {
-  /** By name; `now` is in milliseconds since 1970. */
+  /** Sorted by name; `now` is in milliseconds since 1970. */
   readonly nodes: (now: number) => readonly NodeView[];
   readonly history: (node: string) => History;
   readonly timeline: (now: number) => readonly TimelineEntry[];
-  /** What happened on one node, also where the timeline of all is too long for it. */
+  /** The timeline of one node, even if the common timeline is too long to include it. */
   readonly nodeTimeline: (node: string, now: number) => readonly TimelineEntry[];
   readonly classes: () => readonly ClassView[];
   readonly quotas: () => readonly QuotaView[];
-  /** From the top, each before its children. */
+  /** From the root, each queue before its children. */
   readonly queues: () => readonly QueueView[];
-  /** The newest first. */
+  /** Newest first. */
   readonly preemptions: () => readonly PreemptionView[];
   readonly policies: () => readonly PolicyView[];
   readonly nodePolicies: (now: number) => readonly NodePolicyView[];
-  /** What a simulation needs of one node, read when it is asked for; never rejects. */
+  /** The input of a simulation for one node, read on request; never rejects. */
   readonly readNode: (name: string, signal: AbortSignal) => Promise<ReadNode>;
-  /** Calls back when something of it changed; returns how to stop. */
+  /** Calls back on changes; returns a function that stops it. */
   readonly onChange: (listener: () => void) => () => void;
 }

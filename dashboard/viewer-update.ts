@@ -14,26 +14,26 @@ import {
 } from './views/redact.ts';
 import type { NodeSummary, NodeView, TimelineEntry, View } from './views/view.ts';
 
-/** What all pages show, whichever node is open. */
+/** Data that all pages show, whichever node is open. */
 type Sections = Omit<View, 'at' | 'nodes'>;
 
-/** What changed since the last update of one open page; a section that did not change is left out. */
+/** The changes since the last update of one open page; unchanged sections are left out. */
 export interface Update extends Partial<Sections> {
   readonly at: number;
   readonly isLimited: boolean;
-  /** Rows that are new or changed. */
+  /** New or changed rows. */
   readonly nodes: readonly NodeSummary[];
-  /** Names of nodes that are gone. */
+  /** Names of removed nodes. */
   readonly gone: readonly string[];
-  /** The node whose page is open; null where there is no such node. */
+  /** The node whose page is open; null if it does not exist. */
   readonly node?: NodeView | null;
-  /** With that node: the readings since the last update, at first all. */
+  /** With that node: the readings since the last update; all of them at first. */
   readonly history?: History;
-  /** What happened on that node. */
+  /** The timeline of that node. */
   readonly nodeTimeline?: readonly TimelineEntry[];
 }
 
-/** One open page: who reads it, whose node it shows, and what it was sent. */
+/** One open page: its viewer, its node, and the data that was sent. */
 export interface OpenPage {
   readonly viewer: Viewer;
   readonly node: string | undefined;
@@ -62,7 +62,7 @@ export async function nextUpdate(page: OpenPage, sources: DashboardSources, now:
   };
 }
 
-/** Everything at once, for programs. */
+/** The full data at once, for programs. */
 export async function wholeView(viewer: Viewer, sources: DashboardSources, now: number): Promise<View> {
   const { maySee, seesAll } = viewer;
   const [nodes, sections] = [sources.nodes(now), sectionsOf(sources, now)];
@@ -83,7 +83,7 @@ function sectionsOf(sources: DashboardSources, now: number): Sections {
   };
 }
 
-/** Classes and policies name no pod, so users who may read NodePressures may read them. */
+/** Classes and policies do not name pods, so users who may read NodePressures may read them. */
 function redactSections({ timeline, quotas, queues, preemptions, ...rest }: Sections, maySee: MaySee): Sections {
   return {
     ...rest,

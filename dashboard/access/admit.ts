@@ -5,7 +5,7 @@ import { API_GROUP } from '#shared/kube/api-names.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { limitedViewer, SEES_ALL, type Viewer, createKnownAccess, type MayList } from './viewer.ts';
 
-/** Lets a request in with what its caller may see, or says what is missing. Never rejects. */
+/** Admits a request with the permissions of its caller, or returns what is missing. Never rejects. */
 export type Admit = (request: IncomingMessage) => Promise<Admission>;
 
 export type Admission =
@@ -13,16 +13,16 @@ export type Admission =
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 503; readonly message: string };
 
 export interface AdmitOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
-  /** Whether every caller has shown the certificate of the front proxy, so that its headers count. */
+  /** Whether every caller has presented the certificate of the front proxy, so that its headers are trusted. */
   readonly trustsProxy: boolean;
 }
 
-/** Every caller sees everything: for a page on loopback that shows a sandbox. */
+/** Every caller sees everything: for the page of a sandbox on loopback. */
 export const admitAll: Admit = () => Promise.resolve({ kind: 'admitted', viewer: SEES_ALL });
 
-/** More callers at once are refused. */
+/** Above this number of concurrent callers, requests are refused. */
 const MAX_CALLERS = 32;
-/** Of all callers, and for their namespaces; more of them wait. */
+/** For all callers and their namespaces together; further questions wait. */
 const MAX_REVIEWS = 16;
 const PODS = { group: '', resource: 'pods', verb: 'list' };
 const NODE_PRESSURES = { group: API_GROUP, resource: 'nodepressures', verb: 'get', namespace: '' };
@@ -32,8 +32,8 @@ const NOT_ACCEPTED =
   'the API server does not accept this token: it may have expired; "kubectl create token NAME" prints a new one';
 
 /**
- * Asks the API server who calls (TokenReview) and what they may see (SubjectAccessReview): who calls with each request,
- * and which namespaces they may see at most once a minute.
+ * Asks the API server who calls (TokenReview, with each request) and what they may see (SubjectAccessReview). Each
+ * namespace is checked at most once a minute per user.
  */
 export function createAdmit({ client, trustsProxy, clock, log }: AdmitOptions): Admit {
   const reviewer: Reviewer = { request: atMost(MAX_REVIEWS, (sent) => client.request(sent)) };
@@ -95,7 +95,7 @@ function refused(status: 401 | 403 | 503, message: string): Admission {
   return { kind: 'refused', status, message };
 }
 
-/** The same call, at most `most` of them under way at once; the others wait in the order in which they came. */
+/** The same call with at most `most` in progress at once; the others wait in order of arrival. */
 export function atMost<A extends readonly unknown[], T>(
   most: number,
   call: (...args: A) => Promise<T>,
@@ -108,7 +108,7 @@ export function atMost<A extends readonly unknown[], T>(
     else next();
   };
   return async (...args) => {
-    // The one that ends hands its place over, so that a call that comes in between does not take it.
+    // A finished call passes its place to the next one, so that a new call cannot take it.
     if (underWay >= most) await new Promise<void>((resolve) => waiting.push(resolve));
     else underWay += 1;
     return await call(...args).finally(leave);
@@ -122,9 +122,9 @@ const MAX_TOKEN_LENGTH = 16_384;
 const EXTRA = 'x-remote-extra-';
 
 /**
- * Who a request says it comes from: a bearer token, or the headers of a front proxy (`X-Remote-User`, `X-Remote-Group`,
- * `X-Remote-Extra-…`), which count only where `trustsProxy`: then every caller is the proxy, by its certificate.
- * `k8s.io/apiserver/pkg/authentication/request/headerrequest`.
+ * The identity that a request claims: a bearer token, or the headers of a front proxy (`X-Remote-User`,
+ * `X-Remote-Group`, `X-Remote-Extra-…`). The headers count only with `trustsProxy`: then every caller is the proxy, by
+ * its certificate. `k8s.io/apiserver/pkg/authentication/request/headerrequest`.
  */
 function credentialsOf(
   headers: IncomingHttpHeaders,

@@ -4,15 +4,15 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { User } from '#shared/kube/access/reviews.ts';
 import type { MaySee } from '#dashboard/views/redact.ts';
 
-/** A user of the dashboard, with what they may see. */
+/** A user of the dashboard with their permissions. */
 export interface Viewer {
-  /** Whose pages are counted together; absent where the dashboard has no sign-in. */
+  /** Identifies the user whose pages are counted together; absent without sign-in. */
   readonly user?: string;
   /** Whether pods of every namespace may be shown. */
   readonly seesAll: boolean;
-  /** Asks about those namespaces that are not known yet; never rejects. */
+  /** Checks those namespaces that are not known yet; never rejects. */
   readonly learn: (namespaces: Iterable<string>) => Promise<void>;
-  /** Whether pods of the namespace may be shown; not before it was asked about. */
+  /** Whether pods of the namespace may be shown; false before it was checked. */
   readonly maySee: MaySee;
 }
 
@@ -21,7 +21,7 @@ export const SEES_ALL: Viewer = { seesAll: true, learn: () => Promise.resolve(),
 const MAX_NAMESPACES = 1_000;
 const AT_ONCE = 8;
 
-/** A viewer whose namespaces are asked about one by one, `mayList` each; an unanswered question is asked again. */
+/** A viewer whose namespaces are checked one by one with `mayList`; a failed check is repeated. */
 export function limitedViewer(mayList: MayList): Viewer {
   const known = new Map<string, boolean>();
   const ask = async (namespace: string): Promise<void> => {
@@ -39,14 +39,14 @@ export function limitedViewer(mayList: MayList): Viewer {
   };
 }
 
-/** Whether a user may see the pods of a namespace; `undefined` where the question was not answered. */
+/** Whether a user may see the pods of a namespace; `undefined` if the check failed. */
 export type MayList = (namespace: string) => Promise<boolean | undefined>;
 
 export interface KnownAccessOptions {
   readonly clock: Clock;
   /** Asks the API server; never rejects. */
   readonly ask: (user: User, namespace: string) => Promise<boolean | undefined>;
-  /** Answers kept at most; the oldest are forgotten first. */
+  /** Maximum number of cached answers; the oldest are dropped first. */
   readonly most?: number;
 }
 
@@ -56,12 +56,12 @@ interface Answer {
 }
 
 const KEPT_MS = 60_000;
-/** Some 300 bytes each. */
+/** About 300 bytes each. */
 const MAX_ANSWERS = 20_000;
 
 /**
- * Remembers for a minute what users may see, across their requests; a question under way is not asked twice. Users that
- * differ in a group or an extra field are different users, because the answer may depend on it.
+ * Caches for a minute what users may see, across their requests; concurrent checks of the same question share one
+ * request. Users that differ in a group or an extra field are different users, because the answer may depend on it.
  */
 export function createKnownAccess({ clock, ask, most = MAX_ANSWERS }: KnownAccessOptions): (user: User) => MayList {
   const answers = new Map<string, Answer>();

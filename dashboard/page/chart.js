@@ -3,14 +3,14 @@ import { Plot } from './library/library.js';
 import { age, dateTime, percent } from './format.js';
 
 const HEIGHT = 140;
-/** `[age, gap]`: older points stand further apart (dashboard/views/history.ts); what was not measured is not drawn. */
+/** `[age, gap]`: older points are further apart (dashboard/views/history.ts). Missing measurements are not drawn. */
 const GAPS = [
   [3_600_000, 300_000],
   [86_400_000, 2_700_000],
   [Infinity, 21_600_000],
 ];
 
-/** Keeps one chart in an element; `draw` shows the newest figures in it. */
+/** Keeps one chart in an element; `draw` updates its data. */
 export function createChart(onCursor) {
   let [plot, box, shown] = [undefined, undefined, {}];
   const resized = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT }));
@@ -75,7 +75,7 @@ const DAY_S = 86_400;
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const TIMES = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** With the day where the axis is longer than one. */
+/** Includes the day if the axis is longer than one. */
 function axisTime({ min, max }) {
   return (seconds) => (max - min > DAY_S ? DAYS : TIMES).format(seconds * 1000);
 }
@@ -85,7 +85,7 @@ function cursorText(index, [times, values]) {
   return value === undefined || value === null ? '' : `${dateTime(times[index] * 1000)}: ${percent(value)} used`;
 }
 
-/** Seconds, with a gap wherever nothing was measured for long. */
+/** Seconds, with a gap wherever measurements are missing for long. */
 function dataOf({ times, values, now, from }) {
   const [seconds, ratios] = [[], []];
   times.forEach((time, index) => {
@@ -132,7 +132,7 @@ function stroke(ctx, [fromX, fromY], [toX, toY]) {
   ctx.stroke();
 }
 
-/** The chart in words: now, the highest with its time, the threshold, and removals. */
+/** A text description of the chart: now, the maximum with its time, the threshold, and removals. */
 export function chartLabel(name, { times, values, lineRatio, marks = [], now }) {
   const known = values.filter((value) => value !== null && value !== undefined);
   if (known.length === 0) return `${name}: not measured yet`;

@@ -1,4 +1,4 @@
-/** Words and numbers as people read them. */
+/** Words and numbers in readable form. */
 
 /** The label, and a mark that does not depend on colour; `rank` is the order of the tiles. */
 export const STATES = {
@@ -38,7 +38,7 @@ const SHORT = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 
-/** `26 Nov, 13:50:15 UTC`, in the zone of the reader. */
+/** `26 Nov, 13:50:15 UTC`, in the reader's time zone. */
 export function dateTime(at) {
   return at === undefined || at === null ? '–' : SHORT.format(at);
 }
@@ -62,7 +62,7 @@ export function duration(milliseconds) {
   return seconds < 2 * DAY ? `${Math.round(seconds / HOUR)} h` : `${Math.round(seconds / DAY)} days`;
 }
 
-/** A pod's name, or what is shown where the viewer may not list its namespace. */
+/** A pod's name, or a placeholder if the viewer may not list its namespace. */
 export function podName(name) {
   return name === '' ? 'a pod of another namespace' : name;
 }

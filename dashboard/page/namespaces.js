@@ -1,4 +1,4 @@
-/** What concerns one namespace: its pods in line for eviction, what happened to others, and its share of quotas. */
+/** One namespace: its pods that may be evicted next, its removed pods, and its share of quotas. */
 import { html, nothing } from './library/library.js';
 import { badge, empty, nodeLink, panel, podLink, stateText, table } from './parts.js';
 import { quotaTable } from './priorities.js';
@@ -27,8 +27,8 @@ function listView({ nodes, timeline, quotas }) {
   const columns = [
     ['', 'Namespace'],
     ['number', 'Pods in line for eviction or evicted'],
-    ['number', 'Entries in the timeline'],
-    ['number', 'Quotas that it uses'],
+    ['number', 'Timeline entries'],
+    ['number', 'Quotas used'],
   ];
   const rows = [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -54,13 +54,13 @@ function namespaceView(name, { nodes, timeline, quotas, preemptions, now }) {
     <p class="back"><a href="#/namespaces">← All namespaces</a></p>
     <section class="headline">
       <p class="title" aria-hidden="true">${name}</p>
-      <div class="badges">${badge(`${gave} preempted`)} ${badge(`${took} times room was made for its pods`)}</div>
+      <div class="badges">${badge(`${gave} preempted`)} ${badge(`${took} preemptions for its pods`)}</div>
     </section>
     ${inLine(name, nodes)} ${quotaPanel(name, quotas)} ${panel('What happened', entryList(happened, now))}
   </div>`;
 }
 
-/** Nodes on which pods of the namespace may be evicted next, or were. */
+/** Nodes on which pods of the namespace were evicted, or may be evicted next. */
 function inLine(name, nodes) {
   const rows = [...nodes.values()].flatMap((node) => {
     const pods = node.pods.filter((pod) => pod.startsWith(`${name}/`));

@@ -1,4 +1,4 @@
-/** Which nodes are shown, and in which order: all of it stands in the address. */
+/** Which nodes are shown, and in which order. The address holds all of it. */
 
 const COMPARE = {
   name: (a, b) => (a.name < b.name ? -1 : 1),
@@ -9,30 +9,30 @@ const COMPARE = {
   seen: (a, b) => (a.observedAt ?? 0) - (b.observedAt ?? 0),
 };
 
-/** Nodes that act come before those that only tell what they would do. */
+/** Nodes in Enforce mode come before nodes in DryRun mode. */
 function enforcing({ mode }) {
   return mode === 'Enforce' ? 0 : 1;
 }
 
-/** A node of which nothing is known comes last. */
+/** Nodes without data come last. */
 function headroom({ headroomRatio }) {
   return headroomRatio ?? Number.MAX_VALUE;
 }
 
-/** What is not there comes last. */
+/** Missing values come last. */
 function text(value) {
   return value === undefined || value === '' ? '\uffff' : value;
 }
 
 export const DEFAULT_SORT = 'headroom';
 
-/** The sort column and direction that an address asks for. */
+/** The sort column and direction in an address. */
 export function orderOf(params) {
   const column = params.get('sort') ?? DEFAULT_SORT;
   return { column: Object.hasOwn(COMPARE, column) ? column : DEFAULT_SORT, isReversed: params.get('order') === 'desc' };
 }
 
-/** The nodes that an address asks for, in its order. */
+/** The nodes that an address selects, in its order. */
 export function selectedNodes(nodes, params) {
   const { column, isReversed } = orderOf(params);
   const shown = [...nodes.values()].filter(filterOf(params));

@@ -1,4 +1,4 @@
-/** NodePressurePolicies: which applies to which node, what it sets, and where an agent reports something else. */
+/** NodePressurePolicies: the nodes that each applies to, its settings, and nodes whose agent reports something else. */
 import { html, nothing } from './library/library.js';
 import { badge, empty, modeText, nodeLink, panel, tableSection, troubleList } from './parts.js';
 
@@ -17,8 +17,8 @@ const DIFFERENCES = [
 ];
 const DEVIATIONS = [
   ['', 'Node'],
-  ['', 'Policy in its report'],
-  ['', 'Mode in its report'],
+  ['', 'Reported policy'],
+  ['', 'Reported mode'],
 ];
 
 export function nodePoliciesPage() {
@@ -46,16 +46,16 @@ function policyPanel(policy) {
     troubleList(conditions),
     tableSection('Thresholds', THRESHOLDS, thresholds.map(thresholdRow), `Thresholds of ${of}`),
     tableSection(
-      'Other than the defaults',
+      'Changed from the defaults',
       DIFFERENCES,
       differs.map(differenceRow),
-      `What ${of} sets otherwise than the defaults`,
+      `Settings of ${of} that differ from the defaults`,
     ),
     tableSection(
-      'Agents that report otherwise',
+      'Agents that report something else',
       DEVIATIONS,
       deviating.map(deviationRow),
-      `Agents that report otherwise than ${of}`,
+      `Agents that report something else than ${of}`,
     ),
   );
 }

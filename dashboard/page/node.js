@@ -1,4 +1,4 @@
-/** One node: signals against their thresholds over time, the pods that would be evicted and why, and what happened. */
+/** One node: signals against their thresholds over time, the pods that would be evicted and why, and its timeline. */
 import { html, nothing, ref } from './library/library.js';
 import { chartLabel, createChart } from './chart.js';
 import { age, percent, STATES } from './format.js';
@@ -7,13 +7,13 @@ import { badge, bar, choice, empty, modeText, moment, panel, podLink, stateText,
 import { entryList } from './timeline.js';
 
 const SPANS = [
-  ['', 'All that is known'],
+  ['', 'All data'],
   ['7d', 'The last week'],
   ['1d', 'The last day'],
   ['1h', 'The last hour'],
 ];
 const SPAN_MS = { '7d': 604_800_000, '1d': 86_400_000, '1h': 3_600_000 };
-/** What the charts mark. */
+/** The removals marked in charts. */
 const REMOVALS = [
   'eviction',
   'preemption',
@@ -60,7 +60,7 @@ export function nodePage({ name, redraw }) {
   };
 }
 
-/** By signal with a threshold and a past: what its chart shows. */
+/** Chart data by signal, for signals with a threshold and a history. */
 function figuresOf(node, readings, { now, params, nodeTimeline }) {
   const from = now - (SPAN_MS[params.get('span')] ?? Infinity);
   const gone = nodeTimeline.filter(({ kind, isDryRun }) => REMOVALS.includes(kind) && !isDryRun).map(({ at }) => at);
@@ -78,7 +78,7 @@ function missing(name) {
   return html`<div class="stack">
     ${back()}
     <h1>${name}</h1>
-    <div class="panel">${empty('There is no such node, or its agent has not reported yet.')}</div>
+    <div class="panel">${empty('This node does not exist, or its agent has not reported yet.')}</div>
   </div>`;
 }
 
@@ -96,7 +96,7 @@ function nodeView(node, context) {
 
 function noAgent() {
   const text =
-    'No agent has reported from this node: nothing is known of its memory, and no pod is evicted here by Plimsoll. Is there a pod of the DaemonSet plimsoll-agent on it?';
+    'No agent has reported from this node: its memory is unknown, and Plimsoll evicts no pod here. Check that a pod of the DaemonSet plimsoll-agent runs on it.';
   return panel('Signals', empty(text));
 }
 
@@ -131,7 +131,7 @@ function headline(node, now) {
   </section>`;
 }
 
-/** Those with a threshold as charts, then the others. */
+/** Signals with a threshold as charts, then the others. */
 function signals(node, context) {
   if (node.readings.length === 0) return panel('Signals', empty('No signal is measured yet.'));
   const grid = (isWatched) => {

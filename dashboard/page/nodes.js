@@ -1,4 +1,4 @@
-/** All nodes at a glance, one row each: those that act with the least headroom first. */
+/** All nodes at a glance, one row each: nodes in Enforce mode with the least headroom come first. */
 import { html, nothing, ref, repeat } from './library/library.js';
 import { age, percent, podName, STATES } from './format.js';
 import { DEFAULT_SORT, orderOf, selectedNodes } from './node-filters.js';
@@ -14,7 +14,7 @@ const COLUMNS = [
   ['', 'Next to be evicted', 'next'],
   ['', 'Seen', 'seen'],
 ];
-/** Of a row of one line. */
+/** Height of a row with one line. */
 const ROW_HEIGHT = 41;
 const MODES = [
   ['', 'Any mode'],
@@ -63,7 +63,7 @@ function count(shown, all) {
   return html`<p class="quiet small" role="status">${shown === all ? `${all} nodes` : `${shown} of ${all} nodes`}</p>`;
 }
 
-/** How many nodes there are in each state; a click shows these nodes alone. */
+/** The number of nodes in each state; a click shows only these nodes. */
 function tiles(nodes, params, setParams) {
   const chosen = new Set((params.get('state') ?? '').split(',').filter(Boolean));
   const counts = new Map();
@@ -104,7 +104,7 @@ function nodeTable(shown, { rows, params, setParams, now }) {
   return html`<div class="scroll tall" tabindex="0" role="region" aria-label="List of nodes" ${ref(rows.scrollIn)}>
     <table class="nodes" aria-rowcount=${shown.length + 1}>
       <caption>
-        Nodes that enforce with the least headroom first, unless another column is chosen
+        Nodes in Enforce mode with the least headroom come first, unless another column is chosen
       </caption>
       <thead>
         <tr aria-rowindex="1">
@@ -168,7 +168,7 @@ function stateOf(node) {
   return html`<div>${stateText(node.state)}${more}</div>`;
 }
 
-/** Their signals already say so. */
+/** Their signals already show it. */
 const SHORTAGES = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
 
 function memoryOf({ usedRatio, lineRatio }) {

@@ -1,4 +1,4 @@
-/** The page: follows the address, keeps what the server sends, and shows it. */
+/** The page: follows the address, keeps the data from the server, and shows it. */
 import { html, nothing, render } from './library/library.js';
 import { duration } from './format.js';
 import { namespacePage, namespacesPage } from './namespaces.js';
@@ -13,7 +13,7 @@ import { openStream, saveToken, takeToken } from './stream.js';
 import { timelinePage } from './timeline.js';
 import { whatIfPage } from './what-if.js';
 
-/** The server sends something every five seconds; what is older than this is marked. */
+/** The server sends an update every five seconds; older data is marked. */
 const SILENT_MS = 8_000;
 const TICK_MS = 1_000;
 const SECTIONS = ['timeline', 'nodeTimeline', 'classes', 'quotas', 'queues', 'preemptions', 'policies', 'nodePolicies'];
@@ -30,7 +30,7 @@ const PAGES = {
 
 const content = document.getElementById('content');
 const freshness = document.getElementById('freshness');
-/** Beside the status, so that a screen reader does not read every second that passes. */
+/** Separate from the status, so that a screen reader does not read out every passing second. */
 const dataAge = document.getElementById('data-age');
 
 const known = {
@@ -40,13 +40,13 @@ const known = {
 let page;
 let path;
 let stream;
-/** The server's time of the last update, and when it came by the monotonic clock of the page. */
-let heard;
+/** The server's time of the last update, and when it arrived by the monotonic clock of the page. */
+let received;
 let isLost = false;
 let refusal;
 let isDrawing = false;
 
-/** `#/nodes/NAME?text=web` as its path and its parameters. */
+/** `#/nodes/NAME?text=web` split into its path and its parameters. */
 function address() {
   const [where = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   return { path: where, params: new URLSearchParams(query) };
@@ -68,7 +68,7 @@ function decoded(text) {
   }
 }
 
-/** Changes parameters of the address; an empty one is left out. The page stays. */
+/** Changes parameters of the address without leaving the page; an empty value removes the parameter. */
 function setParams(changes) {
   const { path: where, params } = address();
   for (const [name, value] of Object.entries(changes)) {
@@ -123,7 +123,7 @@ function connect() {
 
 function take(update, isFirst) {
   const start = performance.now();
-  heard = { at: update.at, by: start };
+  received = { at: update.at, by: start };
   isLost = false;
   if (isFirst) known.nodes.clear();
   for (const node of update.nodes) known.nodes.set(node.name, node);
@@ -136,7 +136,7 @@ function take(update, isFirst) {
   performance.measure('plimsoll:update', { start, end: performance.now() });
 }
 
-/** Several changes at once are drawn once. */
+/** Draws several changes at once. */
 function redraw() {
   if (isDrawing) return;
   isDrawing = true;
@@ -151,8 +151,8 @@ function draw() {
   tellFreshness();
   document.title = [page.title, known.cluster, 'Plimsoll'].filter(Boolean).join(' · ');
   document.getElementById('cluster').textContent = known.cluster;
-  if (heard === undefined) return;
-  const now = heard.at + performance.now() - heard.by;
+  if (received === undefined) return;
+  const now = received.at + performance.now() - received.by;
   const heading = page.node === undefined ? html`<h1 class="unseen">${page.title}</h1>` : nothing;
   const shown = page.render({ ...known, now, params: address().params, setParams });
   render(html`${heading}${shown}`, content);
@@ -170,10 +170,10 @@ function drawRefusal() {
 }
 
 function tellFreshness() {
-  const silent = heard === undefined ? 0 : performance.now() - heard.by;
-  dataAge.textContent = heard !== undefined && (isLost || silent > SILENT_MS) ? `${duration(silent)} old` : '';
+  const silent = received === undefined ? 0 : performance.now() - received.by;
+  dataAge.textContent = received !== undefined && (isLost || silent > SILENT_MS) ? `${duration(silent)} old` : '';
   if (isLost) return showFreshness('lost', 'connection lost, trying again…');
-  if (heard === undefined) return;
+  if (received === undefined) return;
   if (silent > SILENT_MS) showFreshness('lost', 'no update: data is old');
   else showFreshness('live', known.isLimited ? 'live · your namespaces' : 'live');
 }
@@ -188,5 +188,5 @@ function showFreshness(state, text) {
 addEventListener('hashchange', follow);
 takeToken();
 follow();
-// Ages grow, and silence shows, also where nothing comes.
+// Ages and the time since the last update are shown even if no update arrives.
 setInterval(() => refusal === undefined && draw(), TICK_MS);

@@ -1,4 +1,4 @@
-/** Parts that all pages are made of. Text is only ever bound as text, so nothing that a tenant wrote can become markup. */
+/** Parts that all pages share. Text is always bound as text, so tenant input can never become markup. */
 import { html, nothing, svg } from './library/library.js';
 import { age, dateTime, percent, STATES } from './format.js';
 
@@ -38,7 +38,7 @@ export function table(caption, columns, rows) {
   </div>`;
 }
 
-/** A table under a heading, or nothing where it would have no rows; the caption is the heading unless it says more. */
+/** A table under a heading, or nothing without rows; the caption is the heading unless one is given. */
 export function tableSection(title, columns, rows, caption = title) {
   if (rows.length === 0) return nothing;
   return html`<h3>${title}</h3>
@@ -53,14 +53,14 @@ export function tableCells(columns, cells) {
   );
 }
 
-/** Date, time and zone of the reader, with the age. */
+/** Date, time and the reader's time zone, with the age. */
 export function moment(at, now) {
   if (at === undefined || at === null) return html`<span class="quiet">–</span>`;
   const iso = new Date(at).toISOString();
   return html`<time datetime=${iso} title=${iso}>${dateTime(at)} <span class="quiet">(${age(at, now)})</span></time>`;
 }
 
-/** How much is used, and the line that must not be crossed. */
+/** The used share, and the line that must not be crossed. */
 export function bar(usedRatio, lineRatio, label) {
   const line = lineRatio === undefined || lineRatio === null ? nothing : mark('mark', lineRatio);
   return html`<svg class="bar" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label=${label}>
@@ -70,7 +70,7 @@ export function bar(usedRatio, lineRatio, label) {
   </svg>`;
 }
 
-/** An upright line across a bar. */
+/** A vertical line across a bar. */
 export function mark(className, ratio) {
   const x = ratio * 1000;
   return svg`<line class=${className} x1=${x} x2=${x} y1="0" y2="10" vector-effect="non-scaling-stroke"></line>`;
@@ -101,7 +101,7 @@ export function nodeLink(name) {
   return html`<a href=${`#/nodes/${encodeURIComponent(name)}`}>${name}</a>`;
 }
 
-/** Of `namespace/pod`: a link to the namespace, and the pod. */
+/** For `namespace/pod`: a link to the namespace, and the pod. */
 export function podLink(name) {
   if (name === '') return html`<span class="quiet">a pod of another namespace</span>`;
   const [namespace, ...rest] = name.split('/');
@@ -111,7 +111,7 @@ export function podLink(name) {
   >`;
 }
 
-/** Conditions that say that something is wrong, as a list. */
+/** Conditions that report a problem, as a list. */
 export function troubleList(conditions) {
   const wrong = conditions.filter(({ isTrouble }) => isTrouble);
   if (wrong.length === 0) return nothing;
@@ -120,7 +120,7 @@ export function troubleList(conditions) {
   </ul>`;
 }
 
-/** A labelled field of a filter; `change` gets its value. */
+/** A labelled filter field; `change` gets its value. */
 export function field(label, value, change) {
   return html`<label class="field"
     ><span>${label}</span

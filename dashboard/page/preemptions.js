@@ -1,8 +1,8 @@
-/** Who made room for whom, why this pod, and what became of both. */
+/** Which pods made room for which, why, and where both run now. */
 import { html, nothing } from './library/library.js';
 import { empty, moment, nodeLink, panel, podLink, table } from './parts.js';
 
-const NONE = 'No preemption is recorded. Records of removed pods hold preemptions, where they are on.';
+const NONE = 'No preemption is recorded. Preemptions appear here if the record of removed pods is on.';
 const COLUMNS = [
   ['', 'Time'],
   ['', 'Preempted pod'],

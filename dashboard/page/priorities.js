@@ -1,4 +1,4 @@
-/** Quotas with what is used of them and by whom, the policies of classes, and priority classes with their descriptions. */
+/** Quotas with their usage and holders, the policies for classes, and priority classes with their descriptions. */
 import { html, nothing } from './library/library.js';
 import { percent } from './format.js';
 import { badge, empty, meter, moment, panel, podLink, table, tableSection } from './parts.js';
@@ -19,7 +19,7 @@ function quotaPanel(quotas) {
   return panel(title, quotas.length === 0 ? empty('No quota counts a priority class.') : quotaTable(quotas));
 }
 
-/** One row for each resource of these quotas. */
+/** One row per resource of these quotas. */
 export function quotaTable(quotas) {
   const columns = [
     ['', 'Quota'],
@@ -42,12 +42,14 @@ export function quotaTable(quotas) {
   return table('Quotas by priority, used and hard', columns, rows);
 }
 
-/** Who holds a PriorityQuota: namespaces, pods that are charged but not seen yet, and replicas of the webhook. */
+/**
+ * The holders of a PriorityQuota: namespaces, pods that are charged but not observed yet, and replicas of the webhook.
+ */
 function holdersPanel({ kind, name, shares, reservations, slices }, now) {
   if (kind !== 'PriorityQuota' || shares.length + reservations.length + slices.length === 0) return nothing;
   const amounts = ['', 'Requests'];
   const tables = [
-    ['Namespaces by use', [['', 'Namespace'], amounts], shares.map(shareRow)],
+    ['Namespaces by usage', [['', 'Namespace'], amounts], shares.map(shareRow)],
     ['Reservations', [['', 'Pod'], amounts, ['', 'Since']], reservations.map((each) => reservationRow(each, now))],
     [
       'Slices of replicas',

@@ -1,9 +1,9 @@
-/** The tree of queues: what each is guaranteed, deserves and uses, what waits, and what is wrong. */
+/** The tree of queues: what each is guaranteed, deserves and uses, what waits, and problems. */
 import { html, nothing, repeat } from './library/library.js';
 import { duration } from './format.js';
 import { badge, empty, field, mark, moment, nodeLink, panel, podLink, table, troubleList } from './parts.js';
 
-/** `[name, what it is]`, in the order of the legend. */
+/** `[name, meaning]`, in the order of the legend. */
 const AMOUNTS = [
   ['used', 'used'],
   ['pending', 'pending'],
@@ -90,7 +90,7 @@ function resourceBar(resource) {
   </div>`;
 }
 
-/** Pods that made room, of all queues, the newest first. */
+/** Pods that made room in any queue, newest first. */
 function evictions(queues, now) {
   const all = queues.flatMap(({ name, evicted }) => evicted.map((each) => ({ ...each, queue: name })));
   if (all.length === 0) return nothing;

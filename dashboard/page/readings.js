@@ -1,13 +1,13 @@
-/** What a node's signals were: the history that the server sends at first, and what came since. */
+/** The readings of a node's signals: the history that the server sends first, and the readings since then. */
 
-/** The server sends the history anew every few minutes, so that no more than this comes in between. */
+/** The server sends the whole history again every few minutes, so no more readings than this arrive in between. */
 const MAX_POINTS = 1_500;
 
 export function createReadings() {
   let [times, ratios] = [[], {}];
   return {
     clear: () => ([times, ratios] = [[], {}]),
-    /** New readings make new arrays, so that what shows them sees that they changed. */
+    /** New readings create new arrays, so that views can detect the change. */
     append(newer) {
       if (newer.times.length === 0) return;
       const gap = (of) => of.map(() => null);
@@ -18,7 +18,7 @@ export function createReadings() {
     },
     times: () => times,
     values: (signal) => ratios[signal] ?? [],
-    /** Whether there is a line to draw. */
+    /** Whether there are enough points for a line. */
     has: (signal) => (ratios[signal] ?? []).filter((value) => value !== null).length > 1,
   };
 }

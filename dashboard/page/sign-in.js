@@ -1,4 +1,4 @@
-/** What the page shows instead of data where the server wants to know who reads it. */
+/** Shown instead of data if the server requires sign-in. */
 import { html } from './library/library.js';
 
 /** `enter` is called with the token. */

@@ -1,4 +1,4 @@
-/** Reads updates from the server, with the token of this tab where one is needed, and connects anew when they end. */
+/** Reads updates from the server, with the token of this tab if needed, and reconnects when they end. */
 
 const TOKEN = 'plimsoll-token';
 const RETRY_MS = 2000;
@@ -7,7 +7,10 @@ export function saveToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
-/** Takes the token that `plimsoll dashboard` puts behind the address, and removes it from there: a bookmark shall not hold it. */
+/**
+ * Reads the token that `plimsoll dashboard` appends to the address, and removes it from there, so that bookmarks do not
+ * contain it.
+ */
 export function takeToken() {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
@@ -39,8 +42,8 @@ export function openStream(path, { onUpdate, onRefused, onLost, onOpen }) {
 
   async function follow() {
     while (!ending.signal.aborted) {
-      const goesOn = await readOnce().catch(() => true);
-      if (ending.signal.aborted || !goesOn) return;
+      const mayReconnect = await readOnce().catch(() => true);
+      if (ending.signal.aborted || !mayReconnect) return;
       onLost();
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }

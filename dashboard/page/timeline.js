@@ -1,9 +1,9 @@
-/** Removals of pods, pressure and problems, the newest first. */
+/** Removals of pods, pressure and problems, newest first. */
 import { html, nothing, repeat } from './library/library.js';
 import { KINDS } from './format.js';
 import { badge, choice, empty, field, moment, nodeLink, panel, podLink } from './parts.js';
 
-const NONE = 'No removal of a pod and no pressure is known: Events last an hour, records of removed pods a week.';
+const NONE = 'No removed pod and no pressure is recorded. Events last an hour, records of removed pods a week.';
 const ANY_KIND = ['', 'Any kind'];
 
 export function timelinePage() {
@@ -41,7 +41,7 @@ function selected(timeline, params) {
   );
 }
 
-/** Entries of the timeline as a list; a sentence where there are none. */
+/** Timeline entries as a list; a sentence if there are none. */
 export function entryList(entries, now) {
   if (entries.length === 0) return empty(NONE);
   return html`<ol class="timeline">

@@ -1,11 +1,14 @@
-/** A long list of which only the rows in sight are in the document. */
+/** A long list of which the document contains only the visible rows. */
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from './library/library.js';
 
-/** Until the height of the list is known. */
+/** Used until the height of the list is known. */
 const FIRST_HEIGHT = 800;
 const BESIDE_SIGHT = 6;
 
-/** `redraw` is called when other rows come into sight, `rowHeight` is the height in pixels of a row not measured yet. */
+/**
+ * `redraw` is called when other rows become visible; `rowHeight` is the height in pixels of a row that was not measured
+ * yet.
+ */
 export function virtualRows(redraw, rowHeight) {
   let [scroller, keys] = [null, []];
   const options = () => ({
@@ -25,7 +28,7 @@ export function virtualRows(redraw, rowHeight) {
   return {
     scrollIn: (element) => (scroller = element ?? null),
     measure: (element) => element !== undefined && virtualizer.measureElement(element),
-    /** The rows in sight of these keys, and the height in pixels of those before and after them. */
+    /** The visible rows among these keys, and the height in pixels of the rows before and after them. */
     visible(wanted) {
       keys = wanted;
       virtualizer.setOptions(options());

@@ -1,4 +1,7 @@
-/** What a node would do: with less left, with another threshold, or with one more pod. The question is in the address. */
+/**
+ * What a node would do with less of a resource, with another threshold, or with one more pod. The question is in the
+ * address.
+ */
 import { html, nothing } from './library/library.js';
 import { badge, empty, modeText, panel, podLink, tableSection } from './parts.js';
 import { ask } from './stream.js';
@@ -12,18 +15,18 @@ const KINDS = [
   ['hard', 'Hard: evicts at once'],
   ['soft', 'Soft: evicts after a grace period'],
 ];
-/** By question: what the server reads. */
+/** By question: the parameters that the server reads. */
 const PARAMETERS = {
   pressure: ['node', 'signal', 'available', 'kind', 'threshold'],
   pod: ['node', 'cpu', 'memory', 'priorityClass'],
 };
-/** Offered while a name is typed. */
+/** Suggestions while a name is typed. */
 const MAX_NODES = 200;
 const NOTHING_ASKED = { kind: 'nothing' };
 
 export function whatIfPage({ redraw }) {
   let [asked, answer] = ['', NOTHING_ASKED];
-  /** The answer to what the address asks; only the latest question counts. */
+  /** The answer to the question in the address; answers to earlier questions are dropped. */
   async function follow(question) {
     if (question === asked) return;
     [asked, answer] = [question, question === '' ? NOTHING_ASKED : { kind: 'waiting' }];
@@ -44,7 +47,7 @@ export function whatIfPage({ redraw }) {
   };
 }
 
-/** `pressure?node=…` as the server reads it; empty where the address asks nothing. */
+/** `pressure?node=…` for the server; empty if the address contains no question. */
 function questionOf(params) {
   const kind = params.get('ask') ?? '';
   if (!Object.hasOwn(PARAMETERS, kind) || (params.get('node') ?? '') === '') return '';
@@ -54,7 +57,7 @@ function questionOf(params) {
 
 function whatIfView(context, answer, again) {
   return html`<div class="stack">
-    ${panel('Less left, or another threshold', pressureForm(context, again))}
+    ${panel('Less available, or another threshold', pressureForm(context, again))}
     ${panel('One more pod', podForm(context, again))}
     <section class="panel" aria-label="Answer" aria-live="polite">
       <h2>Answer</h2>
@@ -67,7 +70,7 @@ function pressureForm({ params, nodes, setParams }, again) {
   return form('pressure', 'Which pods would be evicted?', { setParams, again }, [
     nodeField('pressure', params, nodes),
     select('signal', 'Signal', SIGNALS, params),
-    text('available', 'Left (empty: as reported last)', params, '200Mi'),
+    text('available', 'Available (empty: as last reported)', params, '200Mi'),
     select('kind', 'Threshold to replace', KINDS, params),
     text('threshold', 'New threshold (empty: as in the policy)', params, '1Gi or 10%'),
   ]);

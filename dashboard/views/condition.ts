@@ -6,14 +6,14 @@ export interface ConditionView {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** Whether it says that something is wrong, which for some types is True and for others False. */
+  /** Whether the condition reports a problem, which for some types is True and for others False. */
   readonly isTrouble: boolean;
 }
 
 const MAX_NAME_LENGTH = 316;
 const MAX_TEXT_LENGTH = 2_048;
 
-/** One condition of a status; `undefined` without a type. Types in `troubles` say that something is wrong while they are True. */
+/** One condition of a status; `undefined` without a type. Types in `troubles` report a problem while they are True. */
 export function conditionOf(condition: Fields, troubles: readonly string[]): ConditionView | undefined {
   const type = textOf(condition['type'], MAX_NAME_LENGTH);
   if (type === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The used shares of one node's signals over time; `ratios` stand parallel to `times`. */
+/** The used shares of one node's signals over time; `ratios` is parallel to `times`. */
 export interface History {
   readonly times: readonly number[];
   readonly ratios: Readonly<Record<string, readonly (number | null)[]>>;
@@ -12,8 +12,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * How far back the history goes, and how long the spans are of which one point is kept each. A span is a multiple of the
- * one before it, so that points that were merged merge again.
+ * The length of the history, and of the spans with one point each. Each span is a multiple of the previous one, so that
+ * merged points can be merged again.
  */
 const TIERS = [
   { until: 2 * MINUTE, spanMs: SECOND },
@@ -23,8 +23,8 @@ const TIERS = [
 ] as const;
 
 /**
- * The history with one more reading: a week of it, with the highest used share of every span, so that what was short for
- * a second is still there days later. `at` is in milliseconds since 1970; a reading that is not newer is left out.
+ * The history with one more reading: a week of it, with the highest used share of every span, so that a peak of one
+ * second is still visible days later. `at` is in milliseconds since 1970; a reading that is not newer is left out.
  */
 export function withReading(
   history: History,
@@ -53,7 +53,7 @@ export function newerThan({ times, ratios }: History, time: number): History {
   return { times: times.slice(first), ratios: Object.fromEntries(newer) };
 }
 
-/** From the first to the last index of the points that become one. */
+/** The first and the last index of the points to merge. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -72,7 +72,7 @@ function spansOf({ times }: History, now: number): readonly Span[] {
   return spans;
 }
 
-/** The same number for points of the same span of the same tier. */
+/** Equal for points of the same span in the same tier. */
 function spanKey(time: number, age: number): number | undefined {
   for (let index = 0; index < TIERS.length; index += 1) {
     const tier = TIERS[index];
@@ -81,7 +81,7 @@ function spanKey(time: number, age: number): number | undefined {
   return undefined;
 }
 
-/** Of the point with the highest share of any signal: the moment that people look for. */
+/** The point with the highest share of any signal: the one that viewers look for. */
 function timeOf({ times, ratios }: History, { from, to }: Span): number {
   let [best, at] = [-1, times[from] ?? 0];
   for (let index = from; from !== to && index <= to; index += 1) {

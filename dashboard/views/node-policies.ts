@@ -11,20 +11,20 @@ import { conditionOf, type ConditionView } from './condition.ts';
 
 /** One NodePressurePolicy. */
 export interface NodePolicyView {
-  /** Empty for the settings of nodes without a policy. */
+  /** Empty for the defaults of nodes without a policy. */
   readonly name: string;
   readonly order: number;
   /** A label selector; empty selects every node. */
   readonly nodeSelector: string;
-  /** Empty where the policy cannot be read. */
+  /** Empty if the policy cannot be decoded. */
   readonly mode: string;
-  /** Why it cannot be read, with the field; empty where it can. */
+  /** The error with its field if the policy cannot be decoded; otherwise empty. */
   readonly problem: string;
   readonly thresholds: readonly PolicyThresholdView[];
-  /** What it sets otherwise than the defaults, besides thresholds and mode. */
+  /** The settings that differ from the defaults, besides thresholds and mode. */
   readonly differs: readonly { readonly field: string; readonly value: string; readonly usual: string }[];
   readonly conditions: readonly ConditionView[];
-  /** How many nodes it applies to, by their labels, and the first of them by name. */
+  /** The number of nodes that it applies to by their labels, and the first of them by name. */
   readonly governs: number;
   readonly nodes: readonly string[];
   /** Nodes whose agent reports another policy or mode. */
@@ -34,55 +34,55 @@ export interface NodePolicyView {
 export interface PolicyThresholdView {
   readonly signal: string;
   readonly kind: 'hard' | 'soft';
-  /** The least that must be left: an amount or a percentage. */
+  /** The minimum to keep available: an amount or a percentage. */
   readonly least: string;
   readonly gracePeriodSeconds: number;
   readonly mode: string;
-  /** `New`, `Held` or `Confirmed`, as the status says; empty where it says nothing. */
+  /** `New`, `Held` or `Confirmed` according to the status; empty if it does not say. */
   readonly state: string;
-  /** Nodes that keep it from being enforced. */
+  /** Nodes that prevent its enforcement. */
   readonly heldBy: readonly string[];
 }
 
-/** A NodePressurePolicy as it was read, with its conditions. */
+/** A decoded NodePressurePolicy with its conditions. */
 export interface PolicyEntry {
   readonly named: NamedPolicy;
   readonly conditions: readonly ConditionView[];
 }
 
-/** A node as policies select it. */
+/** The parts of a node that policies select by. */
 export interface LabelledNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 const MAX_CONDITIONS = 16;
-/** Of a policy; the page links to the list of all. */
+/** Nodes shown per policy; the page links to the full list. */
 const MAX_NODES = 20;
 
-/** Reads one NodePressurePolicy; never throws. */
+/** Decodes one NodePressurePolicy; never throws. */
 export function policyEntry(object: KubeObject): PolicyEntry {
   const conditions = listOf(fieldsOf(object['status'])['conditions'], MAX_CONDITIONS, (each) => conditionOf(each, []));
   return { named: readNamedPolicy(object), conditions };
 }
 
-/** Which policy applies to a node, by its name; empty where none does. */
+/** The name of the policy that applies to a node; empty if none does. */
 export function governingPolicy(policies: readonly NamedPolicy[], { labels }: LabelledNode): string {
   const selection = selectPolicy(policies, new Map(Object.entries(labels)));
   if (selection.kind === 'none') return '';
   return selection.kind === 'selected' ? selection.policy.policy.name : selection.name;
 }
 
-/** What policies, nodes and reports say. */
+/** Data of policies, nodes and reports. */
 export interface PolicyFacts {
   readonly policies: readonly PolicyEntry[];
-  /** By node: which policy applies, as `governingPolicy` says. */
+  /** By node: the policy that applies, as `governingPolicy` returns it. */
   readonly governing: ReadonlyMap<string, string>;
   readonly pressures: Iterable<NodePressure>;
   readonly now: number;
 }
 
-/** The policies in the order in which they come first, and the defaults where nodes are left to them. */
+/** The policies in order of precedence, and the defaults if any nodes use them. */
 export function nodePolicyViews({ policies, governing, pressures, now }: PolicyFacts): readonly NodePolicyView[] {
   const nodesOf = Map.groupBy(governing.keys(), (node) => governing.get(node) ?? '');
   const deviating = deviations(governing, modesOf(policies), { pressures, now });
@@ -119,7 +119,7 @@ function decisionsOf(policy: AgentPolicy): Pick<Settings, 'mode' | 'problem' | '
   return { mode: policy.mode, problem: '', thresholds, differs: differencesOf(policy) };
 }
 
-/** The settings of nodes without a policy. */
+/** The defaults of nodes without a policy. */
 function defaultSettings(): Settings {
   return { name: '', order: 0, nodeSelector: '', conditions: [], ...decisionsOf(DEFAULT_POLICY) };
 }
@@ -144,7 +144,7 @@ function valueText(value: ThresholdValue): string {
     : readableAmount(formatQuantity(value.amount));
 }
 
-/** What a policy sets besides its thresholds, by field. */
+/** The settings of a policy besides its thresholds, by field. */
 const SETTINGS: Readonly<Record<string, (policy: AgentPolicy) => string>> = {
   memoryFigure: ({ memoryFigure }) => memoryFigure,
   evictionPressureTransitionPeriod: ({ transitionPeriodMs }) => `${transitionPeriodMs / 1000}s`,
@@ -178,7 +178,7 @@ function modesOf(policies: readonly PolicyEntry[]): ReadonlyMap<string, string> 
   );
 }
 
-/** By policy: nodes whose agent reports another policy or mode than the objects say. */
+/** By policy: nodes whose agent reports another policy or mode than the objects imply. */
 function deviations(
   governing: ReadonlyMap<string, string>,
   modes: ReadonlyMap<string, string>,

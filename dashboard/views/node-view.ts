@@ -17,10 +17,10 @@ import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import type { AvoidView, EvictionView, NextView, NodeState, NodeSummary, NodeView, SignalView } from './view.ts';
 import type { ConditionView } from './condition.ts';
 
-/** Types that name a shortage; every other names what should be so, such as `PoliciesRead`. */
+/** Types that report a shortage; all others report a desired state, such as `PoliciesRead`. */
 const SHORTAGES: readonly string[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
 
-/** One NodePressure as the page shows it; `undefined` before its agent's first write. `now` is in milliseconds since 1970. */
+/** One NodePressure for the page; `undefined` before its agent's first write. `now` is in milliseconds since 1970. */
 export function nodeView(pressure: NodePressure, now: number): NodeView | undefined {
   const { status, name, avoid } = pressure;
   if (status === undefined) return undefined;
@@ -38,7 +38,7 @@ export function nodeView(pressure: NodePressure, now: number): NodeView | undefi
   };
 }
 
-/** A node of which no agent has reported. */
+/** A node whose agent has never reported. */
 export function nodeWithoutAgent(name: string): NodeView {
   return {
     ...{ name, mode: '', policy: '', state: 'NoAgent', signals: [], observedAt: undefined, usedRatio: undefined },
@@ -55,7 +55,7 @@ export function nodeWithoutAgent(name: string): NodeView {
   };
 }
 
-/** What the row of a node shows. */
+/** The row of a node. */
 export function nodeSummary(view: NodeView): NodeSummary {
   const { name, mode, policy, state, signals, observedAt, usedRatio: used, lineRatio, ...rest } = view;
   const { headroom, headroomRatio, next, pods, evicting, troubles } = rest;
@@ -83,14 +83,14 @@ function summaryOf(name: string, status: NodePressureStatus, fresh: boolean): Om
   };
 }
 
-/** The used share of one signal at a moment. */
+/** The used share of one signal at one time. */
 export interface MomentView {
   readonly at: number;
   readonly signal: string;
   readonly usedRatio: number;
 }
 
-/** How full the node was when it evicted pods, the oldest first: those moments may lie between two reports. */
+/** The used shares at the node's evictions, oldest first, because these may fall between two reports. */
 export function evictionMoments({ status }: NodePressure): readonly MomentView[] {
   const moments = (status?.evictions ?? []).flatMap(({ signal, requestedAt, because }) => {
     const { available } = because.facts;
@@ -109,7 +109,7 @@ function isInFlight({ mode, requestedAt, endedAt, outcome }: EvictionEntry): boo
   return mode === 'Enforce' && requestedAt !== undefined && endedAt === undefined && IN_FLIGHT.includes(outcome);
 }
 
-/** Outcomes of an eviction whose pod may not have ended (agent/decide/apply-outcome.ts). */
+/** Outcomes of an eviction whose pod may still be running (agent/decide/apply-outcome.ts). */
 const IN_FLIGHT: readonly string[] = ['requested', 'evicted', 'foundEnding'];
 
 function conditionView({ type, status, reason, message }: PressureConditionEntry): ConditionView {
@@ -150,7 +150,7 @@ function avoidView({ owner, until, cause, hard }: AvoidEntry): AvoidView {
   return { owner: ownerText(owner), until, cause, isHard: hard };
 }
 
-/** The share of `capacity` that is gone when `available` is left; `undefined` where one cannot be read. */
+/** The used share of `capacity` when `available` is left; `undefined` if either is not an amount. */
 function usedRatio(available: string | undefined, capacity: string | undefined): number | undefined {
   const left = amountOf(available);
   const all = amountOf(capacity);
@@ -158,21 +158,21 @@ function usedRatio(available: string | undefined, capacity: string | undefined):
   return within(1 - left / all);
 }
 
-/** The share of `hard` that is used; `undefined` where one cannot be read or nothing is allowed. */
+/** The used share of `hard`; `undefined` if either is not an amount or nothing is allowed. */
 export function shareOf(used: string, hard: string): number | undefined {
   const taken = amountOf(used);
   const all = amountOf(hard);
   return taken === undefined || all === undefined || all <= 0 ? undefined : within(taken / all);
 }
 
-/** Bytes left above a threshold as people read them; negative below it. */
+/** Bytes above a threshold in readable form; negative below it. */
 function headroomOf(available: string | undefined, threshold: string | undefined): string | undefined {
   const left = amountOf(available);
   const line = amountOf(threshold);
   return left === undefined || line === undefined ? undefined : readableBytes((left - line) / 1000);
 }
 
-/** The least share of capacity that any signal with a threshold has left above it. */
+/** The smallest share of capacity that any signal with a threshold has above it. */
 function headroomRatioOf(signals: readonly SignalEntry[]): number | undefined {
   const ratios = signals.flatMap(({ available, threshold, capacity }) => {
     const [left, line, all] = [amountOf(available), amountOf(threshold), amountOf(capacity)];
@@ -185,7 +185,7 @@ function within(ratio: number): number {
   return Math.round(Math.min(1, Math.max(0, ratio)) * 10_000) / 10_000;
 }
 
-/** In thousandths; `undefined` for what is no amount. */
+/** In thousandths; `undefined` if the text is not an amount. */
 export function amountOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const parsed = parseQuantity(text);

@@ -4,7 +4,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type EventEntry, entryOfRecord } from './timeline.ts';
 import type { PreemptionView } from './view.ts';
 
-/** One Disruption as the timeline shows it, and as a preemption if it is one. */
+/** One Disruption for the timeline, and as a preemption if it is one. */
 export interface RecordView {
   readonly entry: EventEntry;
   readonly preemption: PreemptionView | undefined;
@@ -12,7 +12,7 @@ export interface RecordView {
 
 const MAX_PREEMPTIONS = 200;
 
-/** Reads a Disruption; it is written by a process of ours alone. Never throws. */
+/** Decodes a Disruption; only our own process writes them. Never throws. */
 export function recordView(raw: KubeObject): RecordView | undefined {
   const record = decodeDisruption(raw);
   return record && { entry: entryOfRecord(record), preemption: preemptionOf(record) };
@@ -37,7 +37,7 @@ function preemptionOf({ namespace, spec, outcome }: Disruption): PreemptionView 
 
 type PreemptorView = Pick<PreemptionView, 'madeRoomFor' | 'preemptorPriority' | 'preemptorClassName' | 'nominatedNode'>;
 
-/** The record names the pod only where it is of the same namespace. */
+/** The record names the pod only if it is in the same namespace. */
 function preemptorOf(namespace: string, preemptor: Preemptor | undefined): PreemptorView {
   const { pod, priority, priorityClassName, nominatedNode } = preemptor ?? NO_PREEMPTOR;
   return {
@@ -50,7 +50,7 @@ function preemptorOf(namespace: string, preemptor: Preemptor | undefined): Preem
 
 const NO_PREEMPTOR = { pod: undefined, priority: undefined, priorityClassName: undefined, nominatedNode: '' } as const;
 
-/** The newest preemptions, the newest first. */
+/** The newest preemptions, newest first. */
 export function preemptionsOf(records: Iterable<RecordView>): readonly PreemptionView[] {
   const all = Array.from(records).flatMap(({ preemption }) => preemption ?? []);
   return all.sort((a, b) => b.at - a.at).slice(0, MAX_PREEMPTIONS);

@@ -29,7 +29,7 @@ export function classView(object: KubeObject): ClassView {
   };
 }
 
-/** A PriorityQuota, with what its ledger counts. Never throws. */
+/** A PriorityQuota with the counts of its ledger. Never throws. */
 export function priorityQuotaView(object: KubeObject): QuotaView {
   const [spec, status] = [fieldsOf(object['spec']), fieldsOf(object['status'])];
   const range = fieldsOf(spec['priority']);
@@ -66,7 +66,7 @@ function amountsText(amounts: unknown): string {
   return entries.map(([name, amount]) => `${readableAmount(amountText(amount))} ${name}`).join(', ');
 }
 
-/** A ResourceQuota that counts some classes only; `undefined` for any other. Never throws. */
+/** A ResourceQuota that counts only some classes; `undefined` for any other. Never throws. */
 export function resourceQuotaView(object: KubeObject): QuotaView | undefined {
   const spec = fieldsOf(object['spec']);
   const scope = classesOf(fieldsOf(spec['scopeSelector'])['matchExpressions']);
@@ -101,12 +101,12 @@ function resourcesOf(hard: Fields, used: Fields): readonly QuotaResourceView[] {
     });
 }
 
-/** The API server stores what was sent: a number or a text. */
+/** The API server stores the value as sent: a number or a text. */
 function amountText(value: unknown): string {
   return typeof value === 'number' ? String(value) : (textOf(value, MAX_NAME_LENGTH) ?? '');
 }
 
-/** A PriorityPolicy; `undefined` for one that cannot be read. Never throws. */
+/** A PriorityPolicy; `undefined` if it cannot be decoded. Never throws. */
 export function policyView(object: KubeObject): PolicyView | undefined {
   const decoded = decodePriorityPolicy(object);
   if (!decoded.ok) return undefined;

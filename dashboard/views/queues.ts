@@ -12,13 +12,13 @@ const MAX_TYPES = 16;
 const MAX_CONDITIONS = 16;
 type AmountName = 'guaranteed' | 'deserved' | 'used' | 'pending' | 'max';
 
-/** One Queue before its place in the tree is known. */
+/** One Queue before it is placed in the tree. */
 export interface QueueEntry extends Omit<QueueView, 'depth' | 'resources'> {
-  /** By resource type: amounts as written. */
+  /** By resource type: amounts as text. */
   readonly amounts: ReadonlyMap<string, Readonly<Record<AmountName, string | undefined>>>;
 }
 
-/** Reads one Queue; never throws. */
+/** Decodes one Queue; never throws. */
 export function queueEntry(object: KubeObject): QueueEntry {
   const [spec, status] = [fieldsOf(object['spec']), fieldsOf(object['status'])];
   return {
@@ -47,7 +47,7 @@ function amountText(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : textOf(value, MAX_NAME_LENGTH);
 }
 
-/** `ReclaimBlocked` says that something is wrong while it is true; every other type says what should be so. */
+/** `ReclaimBlocked` reports a problem while it is True; every other type reports a desired state. */
 const TROUBLES = ['ReclaimBlocked'];
 
 function evictionsOf(object: KubeObject): readonly QueueEvictionView[] {
@@ -55,7 +55,10 @@ function evictionsOf(object: KubeObject): readonly QueueEvictionView[] {
   return newestFirst.map(({ pod, node, at, because }) => ({ pod, node, at, why: because.text }));
 }
 
-/** All queues from the top, each before its children; those in a cycle or below an unknown queue come last, at the top. */
+/**
+ * All queues from the root, each before its children. Queues in a cycle or below an unknown queue come last, at the
+ * root.
+ */
 export function queueTree(entries: Iterable<QueueEntry>): readonly QueueView[] {
   const queues = [...entries].sort(byName);
   const known = new Set(queues.map(({ name }) => name));
@@ -77,7 +80,7 @@ export function queueTree(entries: Iterable<QueueEntry>): readonly QueueView[] {
   return [...placed.values()];
 }
 
-/** A queue without a parent is below the root, where an object describes that. */
+/** A queue without a parent is below the root, if an object describes the root. */
 function parentIn(known: ReadonlySet<string>, name: string, parent: string): string {
   if (name === ROOT) return '';
   if (parent === '') return known.has(ROOT) ? ROOT : '';
@@ -86,7 +89,7 @@ function parentIn(known: ReadonlySet<string>, name: string, parent: string): str
 
 const ROOT = 'root';
 
-/** By resource type, the end of the longest bar or mark of these queues. */
+/** By resource type, the end of the longest bar or mark among these queues. */
 function longestBars(siblings: readonly QueueEntry[]): ReadonlyMap<string, number> {
   const longest = new Map<string, number>();
   for (const { amounts } of siblings) {

@@ -12,18 +12,18 @@ import type {
 /** Whether the viewer may list the pods of a namespace. */
 export type MaySee = (namespace: string) => boolean;
 
-/** A row without the name of a pod that the viewer may not see. */
+/** A row without the names of pods that the viewer may not see. */
 export function redactSummary(node: NodeSummary, maySee: MaySee): NodeSummary {
   const next = node.next === undefined ? undefined : visible(node.next, maySee);
   return { ...node, next, pods: node.pods.filter((pod) => maySee(namespaceOf(pod))) };
 }
 
-/** A node without names and figures of pods that the viewer may not see; how many there are stays. */
+/** A node without names and figures of pods that the viewer may not see; it keeps their number. */
 export function redactNode(node: NodeView, maySee: MaySee): NodeView {
   return {
     ...node,
     ...redactSummary(node, maySee),
-    // Type and reason stay; a message may name pods.
+    // Type and reason stay, but a message may name pods.
     conditions: node.conditions.map((each) => ({ ...each, message: '' })),
     candidates: node.candidates.map((each) => redactNext(each, maySee)),
     evictions: node.evictions.map((each) => redactEviction(each, maySee)),
@@ -43,7 +43,7 @@ function redactEviction(eviction: EvictionView, maySee: MaySee): EvictionView {
   return { ...eviction, why: redactText(eviction.why, maySee) };
 }
 
-/** What happened to pods that the viewer may not see stays in the timeline, without names. */
+/** Removals of pods that the viewer may not see stay in the timeline, without names. */
 export function redactTimeline(timeline: readonly TimelineEntry[], maySee: MaySee): readonly TimelineEntry[] {
   return timeline.map((entry) => {
     const mayRead = entry.namespace !== '' && maySee(entry.namespace);
@@ -62,7 +62,9 @@ export function redactQuotas(quotas: readonly QuotaView[], maySee: MaySee): read
   }));
 }
 
-/** Who made room for whom stays with its time, node and priorities; names and reasons only of namespaces that may be seen. */
+/**
+ * A preemption keeps its time, node and priorities, but names and reasons only from namespaces that the viewer may see.
+ */
 export function redactPreemptions(preemptions: readonly PreemptionView[], maySee: MaySee): readonly PreemptionView[] {
   return preemptions.map((each) => {
     if (maySee(namespaceOf(each.victim))) return { ...each, why: redactText(each.why, maySee) };
@@ -70,7 +72,9 @@ export function redactPreemptions(preemptions: readonly PreemptionView[], maySee
   });
 }
 
-/** Amounts and conditions stay, as everyone who may read NodePressures may read Queues; pods of others have no name. */
+/**
+ * Amounts and conditions stay, because everyone who may read NodePressures may read Queues. Hidden pods have no name.
+ */
 export function redactQueues(queues: readonly QueueView[], maySee: MaySee): readonly QueueView[] {
   return queues.map((queue) => ({
     ...queue,
@@ -82,12 +86,12 @@ export function redactQueues(queues: readonly QueueView[], maySee: MaySee): read
 }
 
 /**
- * A whole name as reasons write it, `namespace/pod` or `namespace/Kind/name`: the part of one could name something else.
- * A first part with a dot, as of `plimsoll.dev/evict`, is no namespace.
+ * A whole name as in reasons, `namespace/pod` or `namespace/Kind/name`, because a part of one could name something
+ * else. If the first part has a dot, as in `plimsoll.dev/evict`, it is not a namespace.
  */
 const NAME = /(?<![-.\w/])[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\/[a-zA-Z0-9](?:[-.\w]*\w)?)+/g;
 
-/** A reason compares a pod with others, which may be of namespaces that the viewer may not see. */
+/** A reason compares a pod with others, possibly in namespaces that the viewer may not see. */
 export function redactText(text: string, maySee: MaySee): string {
   return text.replace(NAME, (name) => {
     if (maySee(namespaceOf(name))) return name;
@@ -99,7 +103,7 @@ function visible(pod: string, maySee: MaySee): string {
   return maySee(namespaceOf(pod)) ? pod : '';
 }
 
-/** Of `namespace/name` or `namespace/kind/name`. */
+/** The namespace in `namespace/name` or `namespace/kind/name`. */
 export function namespaceOf(name: string): string {
   return name.split('/')[0] ?? '';
 }

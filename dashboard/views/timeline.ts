@@ -6,7 +6,7 @@ import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts'
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { EvictionView, NodeView, TimelineEntry, TimelineKind } from './view.ts';
 
-/** The reasons of Events that the timeline shows besides refusals by kubelets; all other Events are left out. */
+/** The reasons of Events in the timeline, besides refusals by kubelets; all other Events are left out. */
 const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evicted]: 'eviction',
   [EVENT_REASONS.evictionDryRun]: 'eviction',
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, TimelineKind>> = {
   [EVENT_REASONS.evictionLoop]: 'problem',
   [EVENT_REASONS.preemptionLoop]: 'problem',
 };
-/** A removal of unknown cause has the general word. */
+/** A removal with unknown cause is shown with the general word. */
 const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
   Preemption: 'preemption',
   Eviction: 'eviction',
@@ -34,16 +34,24 @@ const KIND_OF_CAUSE: Readonly<Record<Cause, TimelineKind>> = {
   NodeLost: 'node-lost',
   Unknown: 'removal',
 };
-/** What else tells of the same removal is this near in time: a long grace lies between an Event and the end of the pod. */
+/**
+ * Maximum time between reports of the same removal: a long grace period lies between an Event and the end of the pod.
+ */
 const SAME_REMOVAL_MS = 600_000;
 const MAX_ENTRIES = 200;
-/** Events and records of one namespace that are kept, the newest. */
+/** Maximum Events and records kept per namespace, newest first. */
 export const MAX_KEPT_OF_NAMESPACE = 100;
-/** Where the API server keeps Events about objects without a namespace (`validateEvent`); tenants write into their own. */
+/**
+ * The namespace for Events about objects without a namespace (`validateEvent`); tenants write into their own
+ * namespaces.
+ */
 const CLUSTER_NAMESPACES: readonly string[] = ['default', 'kube-system'];
-/** Of the Events of one namespace, whose users may write Events, while there are others to show. */
+/** Maximum Events shown per namespace, whose users may write Events, while there are others to show. */
 const MAX_OF_NAMESPACE = 50;
-/** What only our processes report of nodes, and their names, which the API server keeps for their accounts (T-100). */
+/**
+ * Reasons that only our processes report for nodes, and their names, which the API server reserves for their accounts
+ * (T-100).
+ */
 const OUR_REASONS: ReadonlySet<string> = new Set([
   EVENT_REASONS.evictionFailed,
   EVENT_REASONS.evictionIneffective,
@@ -53,15 +61,15 @@ const OURS: ReadonlySet<string> = new Set(Object.values(REPORTING_CONTROLLERS));
 const MAX_NAME_LENGTH = 253;
 const MAX_NOTE_LENGTH = 1_024;
 
-/** An Event or a record as an entry, with the namespace that holds it: its users may have written the Event. */
+/** An Event or a record as an entry, with its namespace: users of the namespace may have written the Event. */
 export interface EventEntry extends TimelineEntry {
   readonly writtenIn: string;
 }
 
 /**
- * One Event (events.k8s.io/v1) as an entry, seen at `now` (milliseconds since 1970) and never later than that;
- * `undefined` for an Event about something else, and for one about a Node from a namespace of users: everything that an
- * Event says is free text; the API server vouches for its namespace, and for a reporter of ours. Never throws.
+ * One Event (events.k8s.io/v1) as an entry, with a time not later than `now` (milliseconds since 1970). `undefined` for
+ * an Event about something else, and for one about a Node in a namespace of users: everything in an Event is free text,
+ * and the API server only guarantees its namespace, and our own reporters. Never throws.
  */
 export function eventEntry(event: KubeObject, now: number): EventEntry | undefined {
   const reason = textOf(event['reason'], MAX_NAME_LENGTH) ?? '';
@@ -82,14 +90,14 @@ export function eventEntry(event: KubeObject, now: number): EventEntry | undefin
   };
 }
 
-/** A Node has no namespace, so the namespace that the Event claims for it must be none. */
+/** A Node has no namespace, so the Event must not claim one for it. */
 function mayRegard({ kind, namespace }: Fields, event: KubeObject): boolean {
   if (kind !== 'Node') return true;
   const isOfCluster = CLUSTER_NAMESPACES.includes(event.metadata.namespace ?? '');
   return (namespace === undefined || namespace === '') && isOfCluster && isByReporter(event);
 }
 
-/** What only our processes report of nodes counts only under their names. */
+/** Reasons that only our processes report for nodes count only with their names as reporter. */
 function isByReporter(event: KubeObject): boolean {
   return !OUR_REASONS.has(textOf(event['reason'], MAX_NAME_LENGTH) ?? '') || OURS.has(reporterOf(event));
 }
@@ -116,13 +124,13 @@ function reporterOf(event: KubeObject): string {
   return textOf(event['reportingController'], MAX_NAME_LENGTH) ?? '';
 }
 
-/** A refusal by a kubelet is shown although nothing was removed: the pod has lost its place to another one (S0-20). */
+/** A refusal by a kubelet is shown although nothing was removed: the pod lost its place to another one (S0-20). */
 function kindOf(reason: string): TimelineKind | undefined {
   if (isKubeletRefusal(reason)) return 'problem';
   return Object.hasOwn(KINDS, reason) ? KINDS[reason] : undefined;
 }
 
-/** The author of an Event chooses its times, except for the creation time, which the API server sets. */
+/** The author of an Event chooses its times, except the creation time, which the API server sets. */
 function lastSeen({ eventTime, metadata }: KubeObject & Fields, series: Fields, now: number): number {
   const given = [series['lastObservedTime'], eventTime, metadata.creationTimestamp].map(instantOf);
   const times = given.filter((time) => time !== undefined);
@@ -138,18 +146,18 @@ function aboutOf(reference: Fields): Pick<TimelineEntry, 'about' | 'namespace' |
   return { about, namespace: kind === 'Node' ? '' : namespace, node: kind === 'Node' ? name : '' };
 }
 
-/** Where a timeline is read from. */
+/** The sources of a timeline. */
 export interface TimelineSources {
   readonly nodes: Iterable<NodeView>;
   readonly events: Iterable<EventEntry>;
-  /** What is recorded of removals, from `recordedRemovals`. */
+  /** The recorded removals, from `recordedRemovals`. */
   readonly recorded: RecordedRemovals;
 }
 
-/** Removals of which there is a record, also of those that no Event tells of any more. */
+/** Removals with a record, including those whose Events have expired. */
 export interface RecordedRemovals {
   readonly entries: readonly EventEntry[];
-  /** Times by what each is about. */
+  /** Times by subject. */
   readonly times: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -165,8 +173,8 @@ export function recordedRemovals(records: Iterable<EventEntry>): RecordedRemoval
 }
 
 /**
- * Removals of pods, pressure and problems, the newest first. A removal stands once: as its record; without one, as the
- * agent's NodePressure has it, also in a dry run; else as Events tell of it.
+ * Removals of pods, pressure and problems, newest first. Each removal is shown once: as its record; without one, as in
+ * the agent's NodePressure, including dry runs; otherwise as in Events.
  */
 export function timelineOf({ nodes, events, recorded }: TimelineSources): readonly TimelineEntry[] {
   const isNew = (entry: TimelineEntry): boolean => !isRecorded(entry, recorded);
@@ -185,7 +193,10 @@ function isRecorded({ kind, isDryRun, about, at }: TimelineEntry, { times }: Rec
   return times.get(about)?.some((time) => Math.abs(time - at) <= SAME_REMOVAL_MS) ?? false;
 }
 
-/** The first entries of every namespace, so that Events of one cannot hide those of others, and what is left. */
+/**
+ * The first entries of every namespace, and the remaining ones, so that Events of one namespace cannot hide those of
+ * others.
+ */
 function sharedOut(events: readonly EventEntry[]): Record<'first' | 'rest', readonly TimelineEntry[]> {
   const counts = new Map<string, number>();
   const [first, rest]: [TimelineEntry[], TimelineEntry[]] = [[], []];

@@ -1,29 +1,29 @@
 import type { ConditionView } from './condition.ts';
 import type { NodePolicyView } from './node-policies.ts';
 
-/** What the page shows: plain JSON. Times are milliseconds since 1970, ratios lie between 0 and 1. */
+/** The data of the page as plain JSON. Times are milliseconds since 1970, ratios are between 0 and 1. */
 export interface View {
   readonly at: number;
-  /** By name. */
+  /** Sorted by name. */
   readonly nodes: readonly NodeView[];
   /** Newest first. */
   readonly timeline: readonly TimelineEntry[];
   /** Highest first. */
   readonly classes: readonly ClassView[];
   readonly quotas: readonly QuotaView[];
-  /** The tree from the top, children by name; empty where there are no queues. */
+  /** The tree from the root, children by name; empty if there are no queues. */
   readonly queues: readonly QueueView[];
   /** Newest first. */
   readonly preemptions: readonly PreemptionView[];
-  /** By name. */
+  /** Sorted by name. */
   readonly policies: readonly PolicyView[];
-  /** The one that comes first stands first; the defaults last, where nodes are left to them. */
+  /** In order of precedence; the defaults come last, if any nodes use them. */
   readonly nodePolicies: readonly NodePolicyView[];
 }
 
 /**
- * The state of the signal that is nearest to its threshold; `Unknown` where nothing fresh is known, `NoAgent` for a node
- * of which no agent has ever reported.
+ * The state of the signal closest to its threshold. `Unknown` without fresh data, `NoAgent` if no agent has ever
+ * reported for the node.
  */
 export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown' | 'NoAgent';
 
@@ -31,24 +31,24 @@ export type NodeState = 'Hard' | 'Soft' | 'Near' | 'Far' | 'Unknown' | 'NoAgent'
 export interface NodeSummary {
   readonly name: string;
   readonly mode: string;
-  /** By which the agent decides, as it reports; `default` without one, empty without a report. */
+  /** The policy that the agent applies, according to its report; `default` without one, empty without a report. */
   readonly policy: string;
   readonly state: NodeState;
-  /** Which signals have that state, unless it is `Far` or `Unknown`. */
+  /** The signals in that state, unless it is `Far` or `Unknown`. */
   readonly signals: readonly string[];
   readonly observedAt: number | undefined;
   readonly usedRatio: number | undefined;
   readonly lineRatio: number | undefined;
   /** Available memory minus its threshold; negative below it. */
   readonly headroom: string | undefined;
-  /** Of the signal that is nearest to its threshold, as a share of its capacity; negative below the threshold. */
+  /** For the signal closest to its threshold, as a share of its capacity; negative below the threshold. */
   readonly headroomRatio: number | undefined;
   readonly next: string | undefined;
-  /** Pods that may be evicted next or were evicted, as `namespace/name`, for filters. */
+  /** Pods that were evicted or may be evicted next, as `namespace/name`, for filters. */
   readonly pods: readonly string[];
   /** Evictions in flight. */
   readonly evicting: number;
-  /** Types of conditions that say that something is wrong. */
+  /** Types of the conditions that report a problem. */
   readonly troubles: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface NodeView extends NodeSummary {
   readonly readings: readonly SignalView[];
   readonly candidates: readonly NextView[];
   readonly evictions: readonly EvictionView[];
-  /** Owners whose pods should not come back for a while. */
+  /** Owners whose pods should stay away for a while. */
   readonly avoided: readonly AvoidView[];
 }
 
@@ -67,10 +67,10 @@ export interface SignalView {
   readonly state: string;
   readonly available: string;
   readonly capacity: string;
-  /** Memory that processes can still allocate; the bar shows what the kubelet calls available. */
+  /** Memory that processes can still allocate. The bar shows the kubelet's available memory. */
   readonly reclaimable: string | undefined;
   readonly threshold: string | undefined;
-  /** `undefined` where available or capacity cannot be read as an amount. */
+  /** `undefined` if available or capacity is not an amount. */
   readonly usedRatio: number | undefined;
   /** The used share at which the threshold is met. */
   readonly lineRatio: number | undefined;
@@ -78,7 +78,7 @@ export interface SignalView {
 
 export interface NextView {
   readonly rank: number;
-  /** Empty where the viewer may not list the pods of its namespace. */
+  /** Empty if the viewer may not list the pods of its namespace. */
   readonly pod: string;
   readonly priority: number | undefined;
   readonly usage: string | undefined;
@@ -122,7 +122,7 @@ export interface TimelineEntry {
   readonly at: number;
   readonly kind: TimelineKind;
   readonly isDryRun: boolean;
-  /** `Pod team-a/web`, or `Node node-1`; only the kind where the viewer may not see more. */
+  /** `Pod team-a/web`, or `Node node-1`; only the kind if the viewer may not see more. */
   readonly about: string;
   readonly namespace: string;
   readonly node: string;
@@ -149,11 +149,11 @@ export interface QuotaView {
   /** Names of classes, or a range of priorities. */
   readonly scope: string;
   readonly resources: readonly QuotaResourceView[];
-  /** Of a PriorityQuota: its largest holders at the latest recount, only namespaces that the viewer may see. */
+  /** For a PriorityQuota: its largest holders at the latest recount, limited to namespaces that the viewer may see. */
   readonly shares: readonly QuotaShareView[];
-  /** Charges of pods that have not been seen yet, only of namespaces that the viewer may see; the newest first. */
+  /** Charges of pods that were not observed yet, limited to namespaces that the viewer may see; newest first. */
   readonly reservations: readonly ReservationView[];
-  /** What single replicas of the webhook may spend alone. */
+  /** The parts that single replicas of the webhook may spend alone. */
   readonly slices: readonly SliceView[];
 }
 
@@ -175,22 +175,22 @@ export interface SliceView {
   readonly amounts: string;
 }
 
-/** One pod that was preempted, and the pod that it made room for. */
+/** A preempted pod, and the pod that it made room for. */
 export interface PreemptionView {
   readonly at: number;
-  /** `namespace/pod`; empty where the viewer may not list the pods of its namespace. */
+  /** `namespace/pod`; empty if the viewer may not list the pods of its namespace. */
   readonly victim: string;
   readonly priority: number;
   readonly className: string;
   readonly node: string;
-  /** `namespace/pod`; empty where it is of another namespace than the victim, or the viewer may not see it. */
+  /** `namespace/pod`; empty if it is in another namespace than the victim, or the viewer may not see it. */
   readonly madeRoomFor: string;
   readonly preemptorPriority: number | undefined;
   readonly preemptorClassName: string;
-  /** Where room was set aside, and where the pod was placed then. */
+  /** The node on which room was set aside, and the node on which the pod was placed. */
   readonly nominatedNode: string;
   readonly placedOn: string;
-  /** The pod that replaced the victim, and its node. */
+  /** The replacement of the victim, and its node. */
   readonly replacement: string;
   readonly why: string;
 }
@@ -198,7 +198,7 @@ export interface PreemptionView {
 /** One PriorityPolicy. */
 export interface ClassRuleView {
   readonly className: string;
-  /** Kinds of owners; empty takes every owner. */
+  /** Kinds of owners; empty matches every owner. */
   readonly ownerKinds: readonly string[];
   /** A label selector; empty selects every pod. */
   readonly pods: string;
@@ -208,10 +208,10 @@ export interface PolicyView {
   readonly name: string;
   /** A label selector; empty selects every namespace. */
   readonly namespaces: string;
-  /** Whom it concerns; empty means everyone. */
+  /** The users it applies to; empty means all users. */
   readonly subjects: readonly string[];
   readonly defaultClass: string;
-  /** The first that concerns a pod gives it its class. */
+  /** The first entry that matches a pod sets its class. */
   readonly classRules: readonly ClassRuleView[];
   /** `undefined` allows every class. */
   readonly allowedClasses: readonly string[] | undefined;
@@ -224,9 +224,9 @@ export interface PolicyView {
 /** One queue in the tree. */
 export interface QueueView {
   readonly name: string;
-  /** Empty for a queue at the top. */
+  /** Empty for a queue at the root. */
   readonly parent: string;
-  /** 0 at the top. */
+  /** 0 at the root. */
   readonly depth: number;
   readonly weight: number;
   readonly policy: string;
@@ -234,11 +234,11 @@ export interface QueueView {
   readonly waitingPods: number;
   readonly oldestWaiting: number | undefined;
   readonly conditions: readonly ConditionView[];
-  /** Pods that were evicted to make room for the queue, the newest first. */
+  /** Pods that were evicted to make room for the queue, newest first. */
   readonly evicted: readonly QueueEvictionView[];
 }
 
-/** Amounts of one resource type as texts, and each as a share of the longest bar among the queue and its siblings. */
+/** Amounts of one resource as text, and each as a share of the longest bar among the queue and its siblings. */
 export interface QueueResourceView {
   readonly name: string;
   readonly guaranteed: QueueAmountView | undefined;
@@ -246,7 +246,7 @@ export interface QueueResourceView {
   readonly used: QueueAmountView | undefined;
   /** Requests of waiting pods. */
   readonly pending: QueueAmountView | undefined;
-  /** Absent where there is no limit. */
+  /** Absent without a limit. */
   readonly max: QueueAmountView | undefined;
 }
 
@@ -256,7 +256,7 @@ export interface QueueAmountView {
 }
 
 export interface QueueEvictionView {
-  /** Empty where the viewer may not list the pods of its namespace. */
+  /** Empty if the viewer may not list the pods of its namespace. */
   readonly pod: string;
   readonly node: string;
   readonly at: number;

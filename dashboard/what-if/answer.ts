@@ -16,7 +16,7 @@ import { type MaySee, namespaceOf, redactText } from '#dashboard/views/redact.ts
 import type { PodAsked, PressureAsked } from './question.ts';
 import type { SimulatedNode } from './read-node.ts';
 
-/** What the agent of a node would do, as the page shows it: plain JSON. */
+/** What the agent of a node would do, as plain JSON for the page. */
 export interface PressureAnswerView {
   readonly kind: 'pressure';
   readonly message: string;
@@ -24,7 +24,7 @@ export interface PressureAnswerView {
   readonly policy: string;
   readonly mode: string;
   readonly stage: PressureView['stage'];
-  /** `namespace/pod`; empty where the viewer may not list the pods of its namespace. */
+  /** `namespace/pod`; empty if the viewer may not list the pods of its namespace. */
   readonly victims: readonly string[];
   readonly order: readonly RankedPodView[];
   readonly kept: readonly KeptPodView[];
@@ -61,7 +61,7 @@ export interface PodAnswerView {
   readonly priority: number;
   readonly className: string;
   readonly victims: readonly PreemptedView[];
-  /** Why the pod does not go to the node, and what stands in the way. */
+  /** Why the pod does not go to the node, and which pods or rules prevent it. */
   readonly reasons: readonly string[];
   readonly notes: readonly string[];
 }
@@ -73,8 +73,8 @@ export interface PreemptedView {
 }
 
 /**
- * Decides as the agent of the node; a field that cannot be used is refused with its name. The value makes the answer of
- * what was decided, so that other callers can have their turn in between.
+ * Decides like the agent of the node; an invalid field is rejected by name. The result builds the answer in a second
+ * step, so that other callers get a turn in between.
  */
 export function answerToPressure(
   asked: PressureAsked,
@@ -94,7 +94,7 @@ function notReported({ node, signal }: PressureAsked): string {
   return `the agent of node ${quote(node)} has not reported ${signal} for minutes; expected an amount`;
 }
 
-/** The figure that thresholds are compared with, as the agent saw it last. */
+/** The figure that thresholds are compared with, according to the agent's last report. */
 function reportedAmount({ signal }: PressureAsked, { pressures }: SimulatedNode, now: Instant): Quantity | undefined {
   const status = pressures[0]?.status;
   if (!isFresh(status, now)) return undefined;
@@ -133,7 +133,7 @@ function pressureAnswer(view: PressureView): PressureAnswerView {
 const NAMESPACE = 'default';
 const NAME = 'what-if';
 
-/** Decides as kube-scheduler with the extender in a cluster of this one node; its value makes the answer. */
+/** Decides like kube-scheduler with the extender, in a cluster of only this node; the result builds the answer. */
 export function answerToPod(asked: PodAsked, node: SimulatedNode, now: Instant): Decoded<() => PodAnswerView> {
   const pod = podOf(asked, node);
   if (!pod.ok) return pod;
@@ -173,7 +173,7 @@ function podAnswer(view: PreemptView): PodAnswerView {
   };
 }
 
-/** An answer without names, figures and reasons of pods that the viewer may not see; how many there are stays. */
+/** An answer without names, figures and reasons of pods that the viewer may not see; it keeps their number. */
 export function redactPressure(answer: PressureAnswerView, maySee: MaySee): PressureAnswerView {
   const kept = (each: KeptPodView): KeptPodView => redactPod(each, maySee);
   return {
@@ -193,7 +193,7 @@ function redactPod({ pod, priority, why }: KeptPodView, maySee: MaySee): KeptPod
   return { pod: '', priority: undefined, why: '' };
 }
 
-/** The same for one more pod; the pod itself was named by the viewer. */
+/** The same for one more pod; the viewer named the pod itself. */
 export function redactPodAnswer(answer: PodAnswerView, maySee: MaySee): PodAnswerView {
   const text = (each: string): string => redactText(each, maySee);
   return {

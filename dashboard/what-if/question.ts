@@ -9,23 +9,23 @@ import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts
 import { type Decoded, decodeObject, refuseField } from '#shared/kube/decode/wire-object.ts';
 import { SIGNALS, type SimulatedSignal } from '#shared/simulation/pod-usage.ts';
 
-/** Query parameters as the HTTP server reads them: a name that stands twice is a list. */
+/** Query parameters as the HTTP server reads them: a repeated name has a list. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** What a node would do with less left, or with another threshold. */
+/** What a node would do with less of a resource available, or with another threshold. */
 export interface PressureAsked {
   readonly node: string;
   readonly signal: SimulatedSignal;
-  /** `undefined`: what the agent reported last. */
+  /** `undefined`: the amount that the agent reported last. */
   readonly available: Quantity | undefined;
-  /** Takes the place of the policy's threshold of that kind; `undefined` keeps the policy as it is. */
+  /** Replaces the policy's threshold of that kind; `undefined` keeps the policy unchanged. */
   readonly threshold: Threshold | undefined;
 }
 
-/** What would happen with one more pod, which may only go to this node. */
+/** What would happen with one more pod that can only run on this node. */
 export interface PodAsked {
   readonly node: string;
-  /** As written: requests of its one container. */
+  /** As the viewer wrote them: requests of its only container. */
   readonly requests: Readonly<Record<string, string>>;
   /** Empty: the default class. */
   readonly priorityClass: string;
@@ -101,7 +101,7 @@ function amountOf(query: Query, field: string, resource: StarvedResource): Quant
   return refuseField(field, `expected a quantity such as ${EXAMPLES[resource] ?? '1'}, got ${quote(text)}`);
 }
 
-/** The threshold as a policy would write it, with the kubelet's own checks. */
+/** The threshold as in a policy, validated by the kubelet's own rules. */
 function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefined {
   const kind = choiceOf(query, 'kind', KINDS);
   const text = textOf(query, 'threshold', MAX_AMOUNT_LENGTH);

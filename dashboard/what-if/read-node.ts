@@ -17,7 +17,7 @@ import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';
 import type { SimulatedCluster } from '#shared/simulation/placement.ts';
 
-/** A node as a simulation sees it: the only one of its cluster, with its pods. */
+/** A node for a simulation, with its pods: the only node of its cluster. */
 export interface SimulatedNode extends SimulatedCluster {
   /** `status.capacity.memory` of the node. */
   readonly memory: Quantity | undefined;
@@ -26,10 +26,10 @@ export interface SimulatedNode extends SimulatedCluster {
 export type ReadNode =
   | { readonly kind: 'found'; readonly node: SimulatedNode }
   | { readonly kind: 'notFound' }
-  /** Something could not be read; `message` says what. */
+  /** Some objects could not be read; `message` says which. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** What watches know already. */
+/** What the watches already know. */
 export interface KnownKinds {
   readonly pressures: Known<NodePressure>;
   readonly policies: Known<{ readonly named: NamedPolicy }>;
@@ -38,14 +38,14 @@ export interface KnownKinds {
 
 type Known<T> = Pick<Reflector<T>, 'isSynced' | 'get' | 'values'>;
 
-/** A kubelet runs 110 pods unless it is told otherwise, and large clusters up to 500. */
+/** By default a kubelet runs 110 pods, and in large clusters up to 500. */
 const MAX_OBJECTS = 600;
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Reads one node with its pods, their namespaces and budgets, when it is asked for: nothing of it is kept. Lists are read
- * object by object as their bytes come in, so that no other caller waits for one. Never rejects.
+ * Reads one node with its pods, their namespaces and budgets on request, and caches nothing. Lists are decoded object
+ * by object as their bytes arrive, so that they do not delay other callers. Never rejects.
  */
 export async function readNode(context: ReadContext, name: string, signal: AbortSignal): Promise<ReadNode> {
   const missing = Object.entries(context.known).flatMap(([kind, each]: [string, Known<unknown>]) =>
@@ -105,13 +105,13 @@ async function nodeWithPods(reading: Reading, raw: KubeObject): Promise<Simulate
   };
 }
 
-/** Objects of a kind that a field selector matches, or all. */
+/** Objects of a kind that match a field selector, or all. */
 interface Selected {
   readonly resource: Resource;
   readonly fieldSelector?: string;
 }
 
-/** Throws where not everything can be read: a simulation on a part would be wrong. */
+/** Throws if anything cannot be read: a simulation of a part would be wrong. */
 async function readAll<T>(
   { client, signal }: Reading,
   { resource, ...selector }: Selected,

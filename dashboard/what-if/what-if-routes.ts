@@ -12,18 +12,18 @@ import type { SimulatedNode } from './read-node.ts';
 
 export interface WhatIfOptions {
   readonly sources: Pick<DashboardSources, 'readNode'>;
-  /** Rejects with a RequestProblem for a caller who may see nothing. */
+  /** Rejects with a RequestProblem if the caller may see nothing. */
   readonly viewerOf: (request: Request, response: Response) => Promise<Viewer>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Of all users together: each reads a node from the API server. */
+/** For all users together: each simulation reads a node from the API server. */
 const MAX_AT_ONCE = 4;
 
 /**
- * `/pressure`: which pods of a node would be evicted with less left, or with another threshold; `/pod`: which pods of it
- * would be preempted for one more pod. Both read, decide and answer; nothing is written.
+ * `/pressure`: which pods of a node would be evicted with less available, or with another threshold. `/pod`: which of
+ * its pods would be preempted for one more pod. Both read, decide and answer, and write nothing.
  */
 export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions): Router {
   const router = Router();
@@ -60,7 +60,7 @@ export function whatIfRoutes({ sources, viewerOf, clock, signal }: WhatIfOptions
   return router;
 }
 
-/** Reading, deciding and answering are a turn of the event loop each. */
+/** Reading, deciding and answering take one turn of the event loop each. */
 async function decideInTurns<T>(decide: () => () => T): Promise<T> {
   await nextTurn();
   const answer = decide();
@@ -72,7 +72,7 @@ function send(response: Response, answer: object): void {
   response.set({ 'cache-control': 'no-store' }).json(answer);
 }
 
-/** Throws with the name of the field that cannot be used. */
+/** Throws with the name of the invalid field. */
 function usable<T>(asked: Decoded<T>): T {
   if (asked.ok) return asked.value;
   throw new RequestProblem(400, `${asked.field}: ${asked.message}`);

@@ -35,7 +35,7 @@ describe.runIf(hasBrowser)('policies and what-if, in Chromium', { timeout: BROWS
       expect(text).toContain(part);
     expect(text).toMatch(/memory\.available\s+soft\s+10%\s+60 s\s+Dry run/);
     expect(text).toMatch(/limits\.perMinute\s+9\s+2/);
-    const deviating = batch.getByRole('table', { name: 'Agents that report otherwise than batch' });
+    const deviating = batch.getByRole('table', { name: 'Agents that report something else than batch' });
     expect(await deviating.getByRole('link').allInnerTexts()).toEqual([
       'node-003',
       'node-009',
@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('policies and what-if, in Chromium', { timeout: BROWS
   test('by keyboard: a higher threshold says who would be evicted and why, who stays, and the address says what was asked', async () => {
     const page = await show('#/what-if?node=node-009');
     const form = page.getByRole('form', { name: 'Which pods would be evicted?' });
-    await form.getByLabel('Left').fill('400Mi');
+    await form.getByLabel('Available (empty: as last reported)').fill('400Mi');
     await form.getByLabel('New threshold').fill('1Gi');
     await page.keyboard.press('Enter');
     const answer = page.getByRole('region', { name: 'Answer' });
