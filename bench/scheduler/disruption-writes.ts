@@ -5,14 +5,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
 import { rounded } from '#bench/shared/support/quantile.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
 import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { testClient } from '#test/cluster/support/control-plane/test-client.ts';
@@ -33,21 +32,19 @@ const NODES = 20;
 const AT_ONCE = 16;
 const GOALS = { writesPerPod: 3, writesPerSecond: 50 };
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
-const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-disruptions' };
 const KINDS = '/apis/plimsoll.dev/v1alpha1/namespaces/default';
 const COMPONENT = fileURLToPath(new URL('../../deploy/components/disruption-record', import.meta.url));
 /** Until the statuses of records and limits rest. */
 const SETTLE_MS = 15_000;
 
-async function install(client: KubeClient, { kubeconfig }: Cluster): Promise<string> {
+async function install(admin: KubeClient, cluster: Cluster): Promise<string> {
+  const { kubeconfig } = cluster;
   await installPlimsoll(kubeconfig);
   for (const part of ['rbac', 'position']) {
     const applied = await kubectl(kubeconfig, ['apply', '--server-side', '-f', `${COMPONENT}/${part}.yaml`]);
     if (applied.status !== 0) throw new Error(applied.stderr);
   }
-  const path = join(dirname(kubeconfig), 'disruptions.kubeconfig');
-  writeKubeconfig(path, await kubeconfigConnection(kubeconfig), await accountToken(client, ACCOUNT));
-  return path;
+  return accountKubeconfig({ admin, cluster, connection: await kubeconfigConnection(kubeconfig) }, RECORDER);
 }
 
 async function makeOwner(client: KubeClient, name: string): Promise<object> {
@@ -96,7 +93,7 @@ function writesSince(auditLog: string, sinceMs: number): ReadonlyMap<string, rea
   for (const line of readFileSync(auditLog, 'utf8').split('\n').slice(0, -1)) {
     const entry: unknown = JSON.parse(line);
     const at = Date.parse(String(fieldOf(entry, 'requestReceivedTimestamp')));
-    const isOurs = String(fieldOf(fieldOf(entry, 'user'), 'username')).endsWith(`:${ACCOUNT.name}`);
+    const isOurs = String(fieldOf(fieldOf(entry, 'user'), 'username')).endsWith(`:${RECORDER.name}`);
     if (!isOurs || at < sinceMs || !WRITING.has(fieldOf(entry, 'verb'))) continue;
     const what = String(fieldOf(fieldOf(entry, 'objectRef'), 'resource'));
     if (what !== 'leases') writes.set(what, [...(writes.get(what) ?? []), Math.floor(at / 1_000)]);

@@ -1,10 +1,9 @@
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, QUEUE_ACCOUNT } from '#test/cluster/support/accounts.ts';
 import type { Cluster } from '#test/cluster/support/control-plane/cluster.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
@@ -27,7 +26,7 @@ export async function send(client: KubeClient, path: string, body: object): Prom
 }
 
 /** Installs the component without its Deployment, and returns a kubeconfig with the rights of its leader. */
-export async function installQueues(client: KubeClient, cluster: Pick<Cluster, 'kubeconfig'>): Promise<string> {
+export async function installQueues(client: KubeClient, cluster: Cluster): Promise<string> {
   await send(client, '/api/v1/namespaces', { metadata: { name: 'plimsoll-system' } });
   const files = PARTS.flatMap((part) => ['-f', `${DEPLOY}/components/queues/${part}.yaml`]);
   for (const what of [['-k', `${DEPLOY}/crds`], files]) {
@@ -41,10 +40,8 @@ export async function installQueues(client: KubeClient, cluster: Pick<Cluster, '
     return outcome.kind === 'ok' && !gateIsOff(outcome.object);
   };
   await waitUntil(isGated, { what: 'the gate policy to take effect', components: [] });
-  const token = await accountToken(client, { namespace: 'plimsoll-system', name: 'plimsoll-queues' });
-  const path = join(dirname(cluster.kubeconfig), 'queues.kubeconfig');
-  writeKubeconfig(path, await kubeconfigConnection(cluster.kubeconfig), token);
-  return path;
+  const connection = await kubeconfigConnection(cluster.kubeconfig);
+  return accountKubeconfig({ admin: client, cluster, connection }, QUEUE_ACCOUNT);
 }
 
 /** A namespace whose pods wait in queues; its label `team` has its name. */

@@ -7,7 +7,7 @@ import { bundleCli, makeExecutable } from '#tools/bundle/bundle-cli.ts';
 import { packForKrew } from '#tools/bundle/krew.ts';
 import { itemsIn, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
@@ -110,10 +110,8 @@ describe.skipIf(why !== undefined)(`the commands about an installation${why ?? '
   }, 60_000);
 
   test('check --pre-install names the rights that a tenant lacks', async () => {
-    const { admin, connection, cluster } = own();
     await kubectl('create', 'serviceaccount', TENANT.name);
-    const kubeconfig = `${cluster.folder}/tenant.kubeconfig`;
-    writeKubeconfig(kubeconfig, connection, await accountToken(admin, TENANT));
+    const kubeconfig = await accountKubeconfig(own(), TENANT);
     const { code, findings } = await check('--pre-install', '--kubeconfig', kubeconfig);
     const texts = findings.filter(({ level }) => level === 'Error').map(({ text }) => text);
     expect(code).toBe(1);

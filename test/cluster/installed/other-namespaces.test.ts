@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -10,7 +9,6 @@ import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, pod, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { createClient } from '#shared/kube/client/client.ts';
-import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { AS_DEPLOYED } from './support/as-deployed.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 
@@ -35,9 +33,7 @@ describe.skipIf(why !== undefined || !servesMutatingPolicies(process.env))(`in o
     const deployment = await admin.request({ path });
     const container = at(deployment, 'object.spec.template.spec.containers.0');
     const variables = at(container, 'env') as readonly { readonly name: string; readonly value?: string }[];
-    const kubeconfig = join(cluster.folder, 'webhook.kubeconfig');
-    const token = await accountToken(admin, { namespace: SYSTEM, name: 'plimsoll-webhook' });
-    writeKubeconfig(kubeconfig, await kubeconfigConnection(cluster.kubeconfig), token);
+    const kubeconfig = await accountKubeconfig(own(), { namespace: SYSTEM, name: 'plimsoll-webhook' });
     const env = Object.fromEntries(
       variables.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])),
     );

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { createClient } from '#shared/kube/client/client.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -126,8 +125,7 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
 
   test('with Plimsoll it goes to the other node and stays there, by the affinity alone', async () => {
     const { admin, cluster, connection } = own();
-    const kubeconfig = join(cluster.folder, 'node-controller.kubeconfig');
-    writeKubeconfig(kubeconfig, connection, await accountToken(admin, ACCOUNT));
+    const kubeconfig = await accountKubeconfig(own(), ACCOUNT);
     const modes = ['--extender=Off', '--nodes-avoidance=Enforce', '--nodes-taints=Enforce'];
     controller = await startSchedulerProcess(kubeconfig, 0, [...modes, '--nodes-transition-seconds=0']);
     webhook = await startInstalledWebhook({

@@ -1,11 +1,11 @@
 import type { Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { itemsOf } from '#shared/kube/kube-object.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { accountToken, WEBHOOK, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, RECORDER, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
@@ -51,7 +51,7 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(2), PATIENCE_MS);
     await startWebhooks();
     const [port = 0] = await freePorts(1);
-    recorder = await startSchedulerProcess(await kubeconfigOf('plimsoll-disruptions'), port, FLAGS);
+    recorder = await startSchedulerProcess(await accountKubeconfig(own(), RECORDER), port, FLAGS);
     ending = endTerminatedPods(admin, ended.signal);
     const spec = { selector: { matchLabels: { app: 'web' } }, limits: [{ max: MAX, window: '1h' }] };
     const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'DisruptionLimit', metadata: { name: 'web' } };
@@ -69,15 +69,8 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
     front = roundRobin(frontPort, ports);
     const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
     await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
-    const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await kubeconfigOf(WEBHOOK.name) };
+    const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await accountKubeconfig(own(), WEBHOOK) };
     webhooks = await Promise.all(ports.map((port) => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })));
-  }
-
-  async function kubeconfigOf(name: string): Promise<string> {
-    const { admin, cluster, connection } = own();
-    const path = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
-    writeKubeconfig(path, connection, await accountToken(admin, { namespace: 'plimsoll-system', name }));
-    return path;
   }
 
   const web = (name: string, spec: object) =>

@@ -1,9 +1,8 @@
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { itemsOf } from '#shared/kube/kube-object.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
@@ -36,7 +35,7 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
       const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...what]);
       expect([applied.status, applied.stderr]).toEqual([0, '']);
     }
-    kubeconfig = await kubeconfigOfAccount();
+    kubeconfig = await accountKubeconfig(own(), RECORDER);
     for (const [name, value] of [
       ['low', 10],
       ['high', 1_000],
@@ -57,14 +56,6 @@ describe.skipIf(why !== undefined)(`the record of removed pods${why ?? ''}`, () 
     await ending;
     await Promise.all(replicas.map((each) => each.stop()));
   });
-
-  async function kubeconfigOfAccount(): Promise<string> {
-    const { admin, cluster, connection } = own();
-    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-disruptions' });
-    const path = join(dirname(cluster.kubeconfig), 'disruptions.kubeconfig');
-    writeKubeconfig(path, connection, token);
-    return path;
-  }
 
   const scene = removalScene(own);
   const { send, create, records, recordOf, preemptorsInEvents, makeOwner, evict, pressure, cause } = scene;

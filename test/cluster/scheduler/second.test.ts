@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createClient } from '#shared/kube/client/client.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
 import type { Component } from '#test/cluster/support/control-plane/component.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { builtManifests } from '#test/cluster/installed/support/built-manifests.ts';
@@ -25,16 +24,13 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
   const own = ownCluster();
   let extender: SchedulerProcess;
   let scheduler: Component;
-  let token = '';
 
   beforeAll(async () => {
-    const { admin, cluster, connection } = own();
+    const { cluster } = own();
     const folder = fileURLToPath(new URL(`../../../deploy/${OVERLAY}`, import.meta.url));
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', folder]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    token = await accountToken(admin, ACCOUNT);
-    const kubeconfig = join(cluster.folder, 'second.kubeconfig');
-    writeKubeconfig(kubeconfig, connection, token);
+    const kubeconfig = await accountKubeconfig(own(), ACCOUNT);
     const [extenderPort = 0, securePort = 0] = await freePorts(2);
     extender = await startSchedulerProcess(kubeconfig, extenderPort, ['--budgets=Hard']);
     scheduler = await startKubeScheduler({ kubeconfig, extenderPort, securePort });
@@ -101,8 +97,9 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
   });
 
   test('the rights of its account are those of the golden list', async () => {
-    const connection = { ...own().connection, token: () => Promise.resolve(token) };
-    const client = createClient(connection, { userAgent: 'test' });
+    const { admin, connection } = own();
+    const token = await accountToken(admin, ACCOUNT);
+    const client = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
     const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
     client.close();
     await expect(rights).toMatchFileSnapshot('golden/rights-of-kube-scheduler.txt');

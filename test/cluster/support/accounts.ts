@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, QUEUE_LEADER } from '#shared/kube/api-names.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { textAt } from '#test/contract/harness.ts';
+import type { Cluster } from './control-plane/cluster.ts';
+import type { OwnCluster } from './control-plane/own-cluster.ts';
 
 /** A service account of ours. */
 export interface Account {
@@ -12,6 +15,10 @@ export interface Account {
 
 export const AGENT: Account = { namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent };
 export const WEBHOOK: Account = { namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook };
+/** Of deploy/components/disruption-record. */
+export const RECORDER: Account = { namespace: NAMESPACE_SYSTEM, name: 'plimsoll-disruptions' };
+/** Of deploy/components/queues. */
+export const QUEUE_ACCOUNT: Account = { namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER };
 
 const HOUR_SECONDS = 3_600;
 
@@ -30,6 +37,22 @@ export async function accountToken(
   });
   if (outcome.kind !== 'ok') throw new Error(`cannot get a token of ${name}: ${outcome.message}`);
   return textAt(outcome.object, 'status.token');
+}
+
+/** A control plane, and an administrator of it. */
+interface AdministeredCluster extends Pick<OwnCluster, 'admin' | 'connection'> {
+  readonly cluster: Pick<Cluster, 'folder'>;
+}
+
+/** Writes a kubeconfig with a token of an account among the files of the cluster, named after the account; returns its path. */
+export async function accountKubeconfig(
+  { admin, cluster, connection }: AdministeredCluster,
+  account: Account,
+  { podName, expirationSeconds }: { readonly podName?: string; readonly expirationSeconds?: number } = {},
+): Promise<string> {
+  const path = join(cluster.folder, `${account.name}.kubeconfig`);
+  writeKubeconfig(path, connection, await accountToken(admin, account, podName, expirationSeconds));
+  return path;
 }
 
 /** A kubeconfig with the token. */

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
-import { accountToken, WEBHOOK, writeKubeconfig } from './accounts.ts';
+import { accountKubeconfig, WEBHOOK } from './accounts.ts';
 import { freePorts } from './free-ports.ts';
 import { startWebhookProcess, type WebhookProcess } from './webhook-process.ts';
 
@@ -30,7 +29,7 @@ export async function startInstalledWebhook(options: InstalledWebhookOptions): P
   const [port = 0] = await freePorts(1);
   const target = { kind: 'url', url: `https://127.0.0.1:${port}` } as const;
   await registerFully(client, { target, failurePolicy, gatedCallers: [] });
-  const kubeconfig = join(folder, 'webhook.kubeconfig');
-  writeKubeconfig(kubeconfig, connection, await accountToken(client, WEBHOOK, undefined, TOKEN_SECONDS));
+  const own = { admin: client, cluster: { folder }, connection };
+  const kubeconfig = await accountKubeconfig(own, WEBHOOK, { expirationSeconds: TOKEN_SECONDS });
   return startWebhookProcess({ folder, kubeconfig }, { port, ...settings });
 }

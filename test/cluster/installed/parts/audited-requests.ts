@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { accountToken, AGENT, WEBHOOK, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, AGENT, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import { type AgentProcess, startAgentProcess } from '#test/cluster/support/agent-process.ts';
 import { type MeasuredPod, memorySummary, startFakeKubelet } from '#test/cluster/support/fake-kubelet.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
@@ -97,9 +96,7 @@ export function auditedRequests({ own, clientOf, agentPodOn }: InstalledCluster)
   }
 
   async function startAgent(kubeletUrl: string): Promise<AgentProcess> {
-    const { admin, connection, cluster } = own();
-    const kubeconfig = join(cluster.folder, 'agent.kubeconfig');
-    writeKubeconfig(kubeconfig, connection, await accountToken(admin, AGENT, await agentPodOn(OTHER_NODE)));
+    const kubeconfig = await accountKubeconfig(own(), AGENT, { podName: await agentPodOn(OTHER_NODE) });
     return startAgentProcess({ kubeconfig, nodeName: OTHER_NODE, kubeletUrl });
   }
 

@@ -1,10 +1,9 @@
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { at, pod } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, QUEUE_ACCOUNT } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 
@@ -80,13 +79,7 @@ export function queueScene(own: () => OwnCluster) {
   }
 
   /** With the rights that the manifests grant the leader, and no others. */
-  async function leaderKubeconfig(): Promise<string> {
-    const { admin, cluster, connection } = own();
-    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-queues' });
-    const path = join(dirname(cluster.kubeconfig), 'queues.kubeconfig');
-    writeKubeconfig(path, connection, token);
-    return path;
-  }
+  const leaderKubeconfig = (): Promise<string> => accountKubeconfig(own(), QUEUE_ACCOUNT);
 
   return { user, create, install, manage, queue, tenant, leaderKubeconfig };
 }

@@ -1,9 +1,8 @@
-import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -62,12 +61,10 @@ export function reclaimScene(own: () => OwnCluster, flags: readonly string[] = [
 
   /** Starts the record of removed pods, too. */
   async function startRecord(): Promise<void> {
-    const { admin, cluster, connection } = own();
+    const { cluster } = own();
     const files = ['rbac', 'position'].flatMap((part) => ['-f', `${DEPLOY}/components/disruption-record/${part}.yaml`]);
     expect((await kubectl(cluster.kubeconfig, ['apply', '--server-side', ...files])).stderr).toBe('');
-    const account = { namespace: 'plimsoll-system', name: 'plimsoll-disruptions' };
-    const path = join(dirname(cluster.kubeconfig), 'disruptions.kubeconfig');
-    writeKubeconfig(path, connection, await accountToken(admin, account));
+    const path = await accountKubeconfig(own(), RECORDER);
     const [port = 0] = await freePorts(1);
     record = await startSchedulerProcess(path, port, [...OFF, '--disruptions-record=On']);
   }

@@ -1,8 +1,8 @@
 import type { Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { registerFully } from '#webhook/registration/registration.ts';
-import { accountToken, WEBHOOK, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, RECORDER, WEBHOOK } from '#test/cluster/support/accounts.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { roundRobin } from '#test/cluster/support/round-robin.ts';
@@ -30,8 +30,8 @@ export async function killedProcesses(own: OwnCluster) {
   const front: Server = roundRobin(frontPort, ports.slice(0, WEBHOOKS));
   const target = { kind: 'url', url: `https://127.0.0.1:${frontPort}` } as const;
   await registerFully(admin, { target, failurePolicy: 'Ignore', gatedCallers: [] });
-  const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await kubeconfigOf(WEBHOOK.name, own) };
-  const recorder = await kubeconfigOf('plimsoll-disruptions', own);
+  const place = { folder: dirname(cluster.kubeconfig), kubeconfig: await accountKubeconfig(own, WEBHOOK) };
+  const recorder = await accountKubeconfig(own, RECORDER);
   const starts: readonly (() => Promise<Replica>)[] = ports.map((port, index) =>
     index < WEBHOOKS
       ? () => startWebhookProcess(place, { port, ...SHARED_AUTHORITY })
@@ -51,10 +51,4 @@ export async function killedProcesses(own: OwnCluster) {
       await Promise.all(replicas.map((each) => each.stop()));
     },
   };
-}
-
-async function kubeconfigOf(name: string, { admin, cluster, connection }: OwnCluster): Promise<string> {
-  const path = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
-  writeKubeconfig(path, connection, await accountToken(admin, { namespace: 'plimsoll-system', name }));
-  return path;
 }
