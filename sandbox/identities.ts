@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** All clients of the API server, each with the name it has in a real cluster. */
@@ -36,7 +37,7 @@ export function createIdentities(nodeName: string): Identities {
 }
 
 function serviceAccount(namespace: string, name: string): Identity {
-  return user(`system:serviceaccount:${namespace}:${name}`, 'system:serviceaccounts');
+  return user(serviceAccountUser({ namespace, name }), 'system:serviceaccounts');
 }
 
 /** As the API server knows a token that is bound to a pod there. */

@@ -1,6 +1,6 @@
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import { type PriorityPolicy, SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeNamespace, decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
@@ -100,7 +100,7 @@ function faulty(manifest: Manifest, field: string, message: string): InputError 
 }
 
 const AUTHENTICATED = 'system:authenticated';
-const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/;
+const SERVICE_ACCOUNT = new RegExp(`^${SERVICE_ACCOUNT_PREFIX}([^:]+):[^:]+$`);
 
 /** A requester by name, with the groups that the API server adds by itself. Without a name the requester is unknown. */
 export function requesterOf(name = '', groups: readonly string[] = []): Requester {

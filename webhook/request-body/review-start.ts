@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
+import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
 import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 
 /** What the first bytes of an AdmissionReview contain. */
@@ -50,8 +51,7 @@ export interface ReviewSender {
   readonly username: string | undefined;
 }
 
-const SERVICE_ACCOUNT = 'system:serviceaccount:';
-const CONTROLLER = `${SERVICE_ACCOUNT}kube-system:`;
+const CONTROLLER = `${SERVICE_ACCOUNT_PREFIX}kube-system:`;
 
 /**
  * The holders that share a budget for a review: its namespace, and its user unless that is a Kubernetes component,
@@ -67,7 +67,7 @@ export function holdersOf({ namespace, username }: ReviewSender): readonly strin
 
 function actsForAll(username: string): boolean {
   if (username.startsWith(CONTROLLER)) return true;
-  return username.startsWith('system:') && !username.startsWith(SERVICE_ACCOUNT);
+  return username.startsWith('system:') && !username.startsWith(SERVICE_ACCOUNT_PREFIX);
 }
 
 const PIECE_BYTES = 256 * 1024;

@@ -1,4 +1,10 @@
-import { type PriorityPolicy, type Subject, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
+import {
+  type PriorityPolicy,
+  type Subject,
+  isPersonal,
+  classByRule,
+  serviceAccountUser,
+} from '#shared/domain/priority/priority-policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -34,7 +40,7 @@ function isSubject(subject: Subject, { requester, pod, serviceAccountName }: Pod
       return requester.groups.includes(subject.name);
     case 'ServiceAccount':
       return (
-        requester.name === `system:serviceaccount:${subject.namespace}:${subject.name}` ||
+        requester.name === serviceAccountUser(subject) ||
         (pod.namespace === subject.namespace && serviceAccountName === subject.name)
       );
   }

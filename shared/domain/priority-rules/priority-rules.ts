@@ -7,7 +7,13 @@
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { isPersonal, type PriorityPolicy, type Subject, rulesOf } from '#shared/domain/priority/priority-policy.ts';
+import {
+  isPersonal,
+  type PriorityPolicy,
+  type Subject,
+  rulesOf,
+  serviceAccountUser,
+} from '#shared/domain/priority/priority-policy.ts';
 
 /** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
 export interface LabelTest {
@@ -169,9 +175,7 @@ function ruleSubjects(subjects: readonly Subject[]): RuleSubjects | undefined {
   return {
     users: subjects.flatMap((each) => (each.kind === 'User' ? [each.name] : [])),
     groups: subjects.flatMap((each) => (each.kind === 'Group' ? [each.name] : [])),
-    serviceAccounts: subjects.flatMap((each) =>
-      each.kind === 'ServiceAccount' ? [`system:serviceaccount:${each.namespace}:${each.name}`] : [],
-    ),
+    serviceAccounts: subjects.flatMap((each) => (each.kind === 'ServiceAccount' ? [serviceAccountUser(each)] : [])),
   };
 }
 

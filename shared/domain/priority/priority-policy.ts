@@ -7,6 +7,14 @@ export type Subject =
   | { readonly kind: 'Group'; readonly name: string }
   | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string };
 
+/** What the names of all service accounts as users begin with. */
+export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';
+
+/** The user that the API server takes a service account for. `k8s.io/apiserver/pkg/authentication/serviceaccount/util.go` MakeUsername. */
+export function serviceAccountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`;
+}
+
 /** A PriorityPolicy as the decisions see it: which classes the pods of some namespaces and people may use. */
 export interface PriorityPolicy {
   readonly name: string;

@@ -1,4 +1,5 @@
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import {
   COMPONENT_NAMES,
   NAMESPACE_NODE,
@@ -34,24 +35,24 @@ export interface MatchCondition {
 }
 
 /** The service account of the webhook. */
-export const WEBHOOK_ACCOUNT = `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.webhook}`;
+export const WEBHOOK_ACCOUNT = serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook });
 /** The service account of the agents. */
-export const AGENT_ACCOUNT = `system:serviceaccount:${NAMESPACE_NODE}:${COMPONENT_NAMES.agent}`;
+export const AGENT_ACCOUNT = serviceAccountUser({ namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent });
 /** Our service accounts, as the API server names them. */
 export const OWN_ACCOUNTS: readonly string[] = [
   WEBHOOK_ACCOUNT,
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${COMPONENT_NAMES.scheduler}`,
+  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.scheduler }),
   AGENT_ACCOUNT,
 ];
 /** Users that preempt by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
 export const SCHEDULERS: readonly string[] = [
   'system:kube-scheduler',
-  `system:serviceaccount:${NAMESPACE_SYSTEM}:${SECOND_SCHEDULER}`,
+  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: SECOND_SCHEDULER }),
 ];
 
 /** Scheduler processes that run in separate pods, and evict like any other user. */
-const SCHEDULER_ACCOUNTS: readonly string[] = [QUEUE_LEADER, RESCHEDULER].map(
-  (name) => `system:serviceaccount:${NAMESPACE_SYSTEM}:${name}`,
+const SCHEDULER_ACCOUNTS: readonly string[] = [QUEUE_LEADER, RESCHEDULER].map((name) =>
+  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name }),
 );
 
 /** The component to which the removals of a user are attributed. */

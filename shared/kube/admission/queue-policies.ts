@@ -3,6 +3,7 @@
  * queue leader to remove it (docs/decisions/0069-a-gate-in-the-api-server.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   ANNOTATION_ADMITTED,
@@ -26,9 +27,9 @@ const LABELS = {
   'app.kubernetes.io/component': 'queues',
   'app.kubernetes.io/part-of': 'plimsoll',
 };
-const LEADER = `system:serviceaccount:${NAMESPACE_SYSTEM}:${QUEUE_LEADER}`;
+const LEADER = serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER });
 /** Decided by the account, because any tenant can write an ownerReference. */
-const DAEMON_SETS = 'system:serviceaccount:kube-system:daemon-set-controller';
+const DAEMON_SETS = serviceAccountUser({ namespace: 'kube-system', name: 'daemon-set-controller' });
 
 const USER = "request.userInfo.?username.orValue('')";
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;

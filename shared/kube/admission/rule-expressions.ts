@@ -7,6 +7,7 @@
  * (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE, TAKES_POD } from './chosen-class.ts';
@@ -25,7 +26,7 @@ export function heldRules(account: string): readonly CelVariable[] {
     ),
     celVariable('username', "request.userInfo.?username.orValue('')"),
     celVariable('groups', 'request.userInfo.?groups.orValue([])'),
-    celVariable('account', `'system:serviceaccount:' + request.namespace + ':' + ${account}`),
+    celVariable('account', `'${SERVICE_ACCOUNT_PREFIX}' + request.namespace + ':' + ${account}`),
     NUMBERS,
     celVariable(
       'namedGroups',

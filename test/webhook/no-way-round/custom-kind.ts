@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
 import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
@@ -22,7 +23,7 @@ export function customKind(target: () => ContractTarget): void {
   const objects = clusterObjects(people);
   const group = `${uniqueName('g')}.example.com`;
   const names = { gold: '' };
-  const operator = (): string => `system:serviceaccount:${people.namespace}:operator`;
+  const operator = (): string => serviceAccountUser({ namespace: people.namespace, name: 'operator' });
 
   beforeAll(async () => {
     await Promise.all([objects.administrator(PERSON), objects.administrator(operator())]);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { type Answer, at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
@@ -87,7 +88,7 @@ describe.skipIf(!hasCluster())('round the rules of the API server, without any w
   });
 
   test('nor does impersonating another user of the namespace', async () => {
-    const account = `system:serviceaccount:${api.namespace}:default`;
+    const account = serviceAccountUser({ namespace: api.namespace, name: 'default' });
     await objects.administrator(account);
     for (const user of [account, uniqueName('person')]) {
       const as = asUser(api.target.connection, user, { groups: ['system:masters', 'system:authenticated'] });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
 import { at, type Harness, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from './as-user.ts';
 import { eventually } from '#test/build/waiting.ts';
@@ -19,7 +20,7 @@ export async function editorOf(api: Harness, subject: Subject): Promise<AsUser> 
     subjects: [{ ...subject, ...(subject.namespace === undefined && { apiGroup: RBAC }) }],
   });
   expect([status, at(body, 'message')]).toEqual([201, undefined]);
-  const account = `system:serviceaccount:${subject.namespace ?? ''}:${subject.name}`;
+  const account = serviceAccountUser({ namespace: '', ...subject });
   const user = asUser(api.target.connection, subject.kind === 'User' ? subject.name : account);
   // A binding takes effect shortly after it is written.
   await eventually(async () => expect((await user('GET', api.core('pods'))).status).toBe(200));
