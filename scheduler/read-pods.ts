@@ -81,7 +81,7 @@ function readPod(pools: Pools, raw: KubeObject): CompactPod {
 function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
   const { nodeName } = spec;
   return {
-    nodeName: nodeName === undefined ? undefined : keptOnce(names, nodeName, () => nodeName),
+    nodeName: nodeName === undefined ? undefined : fromPool(names, nodeName, () => nodeName),
     startTime: status.startTime,
     nominatedNodeName: status.nominatedNodeName,
   };
@@ -116,7 +116,7 @@ function wholeTemplate(
     key,
     namespace,
     labels,
-    annotations: keptOnce(pools.records, annotations.get(ANNOTATION_CLASS_RULE) ?? '', () => annotations),
+    annotations: fromPool(pools.records, annotations.get(ANNOTATION_CLASS_RULE) ?? '', () => annotations),
     owners: owners.map((owner) => slimOwner(pools, owner)),
     spec: keptIfShort(pools.specs, texts.spec, () => decode({ spec }).spec),
     status: keptIfShort(pools.statuses, texts.status, () => decode({ status }).status),
@@ -133,8 +133,8 @@ function slimOwner({ names }: Pools, owner: Owner): Owner {
   const { apiVersion, kind } = owner;
   return {
     ...owner,
-    apiVersion: keptOnce(names, apiVersion, () => apiVersion),
-    kind: keptOnce(names, kind, () => kind),
+    apiVersion: fromPool(names, apiVersion, () => apiVersion),
+    kind: fromPool(names, kind, () => kind),
   };
 }
 
@@ -172,10 +172,11 @@ function hashOf(text: string): string {
 }
 
 function keptIfShort<T>(pool: Map<string, T>, text: string, make: () => T): T {
-  return text.length > MAX_SHARED_LENGTH ? make() : keptOnce(pool, hashOf(text), make);
+  return text.length > MAX_SHARED_LENGTH ? make() : fromPool(pool, hashOf(text), make);
 }
 
-function keptOnce<T>(pool: Map<string, T>, key: string, make: () => T): T {
+/** The value of a key, made the first time. */
+function fromPool<T>(pool: Map<string, T>, key: string, make: () => T): T {
   const known = pool.get(key);
   if (known !== undefined) return known;
   if (pool.size >= MAX_SHARED) pool.clear();

@@ -40,12 +40,12 @@ export class PodAmounts {
   /** Pods of different owners often request the same, and what is one object is counted and judged once. */
   #shared(amounts: QueueAmounts): QueueAmounts {
     const key = Array.from(amounts, ([type, amount]) => `${type}=${amount}`).join();
-    return keptOnce(this.#kept, key, amounts);
+    return firstEqual(this.#kept, key, amounts);
   }
 }
 
-/** Of values that say the same the first one. */
-export function keptOnce<T>(kept: Map<string, T>, key: string, value: T): T {
+/** Of values that say the same, the first one; the oldest are forgotten. */
+export function firstEqual<T>(kept: Map<string, T>, key: string, value: T): T {
   const known = kept.get(key);
   if (known === undefined) putBounded(kept, MAX_KEPT, [key, value]);
   return known ?? value;

@@ -12,7 +12,7 @@ import { isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
-import { type WatchedPod, keptOnce, PodAmounts, type TemplateOf } from './queue-charges.ts';
+import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 
 /**
@@ -175,12 +175,12 @@ export class QueuedPods {
     const known = this.#admitted.get(key);
     if (known !== undefined) return known;
     const texts = { queue: this.#textOf(queue), decision: this.#textOf(decision) };
-    return keptOnce(this.#admitted, key, { ...admitted, ...texts });
+    return firstEqual(this.#admitted, key, { ...admitted, ...texts });
   }
 
   /** One decision lets many pods in to one queue. */
   #textOf(text: string): string {
-    return keptOnce(this.#texts, text, text);
+    return firstEqual(this.#texts, text, text);
   }
 }
 
