@@ -1,7 +1,7 @@
 import type { QueueObject } from '#shared/api/queue.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
@@ -59,20 +59,17 @@ export function* statusesOf(
 ): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = yield* pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
-  const statuses = new Map<string, QueueStatus>();
-  for (const [index, { object, isMade }] of queues.entries()) {
-    if (index % QUEUES_PER_STEP === 0) yield;
-    statuses.set(object.name, {
-      ...amountsOf(object, plan, pending),
-      evicted: reclaim.evictedFor(object.name),
-      conditions: [
-        ...conditionsOf(object, plan, uncovered),
-        ...blockedCondition(reclaim.blockedFor(object.name)),
-        ...emptyCondition(isMade && !plan.occupied.has(object.name)),
-      ],
-    });
-  }
-  return statuses;
+  const statusOf = ({ object, isMade }: Pick<StoredQueue, 'object' | 'isMade'>): QueueStatus => ({
+    ...amountsOf(object, plan, pending),
+    evicted: reclaim.evictedFor(object.name),
+    conditions: [
+      ...conditionsOf(object, plan, uncovered),
+      ...blockedCondition(reclaim.blockedFor(object.name)),
+      ...emptyCondition(isMade && !plan.occupied.has(object.name)),
+    ],
+  });
+  const named = (queue: (typeof queues)[number]) => [queue.object.name, statusOf(queue)] as const;
+  return new Map(yield* collectInSteps(queues, named, QUEUES_PER_STEP));
 }
 
 function amountsOf(

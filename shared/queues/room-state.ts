@@ -120,12 +120,11 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     count += 1;
     if (count % PODS_PER_STEP === 0) yield;
   }
-  const nodes: RoomNode[] = [];
-  for (const entry of snapshot.nodes.values()) {
+  const read = (entry: NodeEntry): RoomNode => {
     charges.addUntracked(entry);
-    nodes.push(roomOf(entry, input, charges.originators));
-    if (nodes.length % NODES_PER_STEP === 0) yield;
-  }
+    return roomOf(entry, input, charges.originators);
+  };
+  const nodes = yield* collectInSteps(snapshot.nodes.values(), read, NODES_PER_STEP);
   const { own, sought } = charges;
   return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: own.sums(), sought: sought.sums() };
 }

@@ -14,13 +14,22 @@ export function finish<T>(steps: Steps<T>): T {
 
 const PER_STEP = 1_000;
 
-/** What is found for the items, in their order; nothing for those for which `find` returns `undefined`. */
-export function* collectInSteps<T, R>(items: readonly T[], find: (item: T) => R | undefined): Steps<readonly R[]> {
+/**
+ * What is found for the items, in their order; nothing for those for which `find` returns `undefined`. A step is so many
+ * items.
+ */
+export function* collectInSteps<T, R>(
+  items: Iterable<T>,
+  find: (item: T) => R | undefined,
+  perStep = PER_STEP,
+): Steps<readonly R[]> {
   const found: R[] = [];
-  for (const [index, item] of items.entries()) {
+  let looked = 0;
+  for (const item of items) {
     const result = find(item);
     if (result !== undefined) found.push(result);
-    if (index % PER_STEP === PER_STEP - 1) yield;
+    looked += 1;
+    if (looked % perStep === 0) yield;
   }
   return found;
 }

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -18,17 +18,12 @@ const NODES_PER_STEP = 16;
  * time for more. No node gets other victims: kube-scheduler ignores an extender that names a pod which has gone, and would
  * then take the protected one (decisions 25 and 40).
  */
-export function* reviewByProtection(
+export function reviewByProtection(
   snapshot: Known,
   { pod, proposal }: Proposal,
   rules: ProposalRules,
 ): Steps<readonly NodeVerdict[]> {
-  const verdicts: NodeVerdict[] = [];
-  for (const victims of proposal) {
-    verdicts.push(asProposed(snapshot, pod, victims, rules));
-    if (verdicts.length % NODES_PER_STEP === 0) yield;
-  }
-  return verdicts;
+  return collectInSteps(proposal, (victims) => asProposed(snapshot, pod, victims, rules), NODES_PER_STEP);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { PrefilterState } from '#shared/domain/preemption/trial/prefilter-s
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type MayTake, OPTED_OUT, type VictimPreference } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { NodeEntry, NodeSheet } from '#shared/domain/snapshot/node-entry.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { compareCosts, costOf, type VictimsCost } from '#shared/domain/preemption/victims/choose-node.ts';
 import { isLastResort } from '#shared/domain/eviction/protection.ts';
@@ -130,12 +130,11 @@ export function* preferNodes(
   snapshot: ClusterSnapshot,
   now: Instant,
 ): Steps<readonly NodeVerdict[]> {
-  const contenders: Contender[] = [];
-  for (const verdict of verdicts) {
-    if (verdict.kind === 'takenAway') continue;
-    contenders.push(contender(snapshot, verdict.victims, now));
-    if (contenders.length % NODES_PER_STEP === 0) yield;
-  }
+  const contenders = yield* collectInSteps(
+    verdicts,
+    (verdict) => (verdict.kind === 'takenAway' ? undefined : contender(snapshot, verdict.victims, now)),
+    NODES_PER_STEP,
+  );
   const [best, ...others] = contenders.toSorted(compareContenders);
   if (best === undefined) return verdicts;
   const worse = new Set(others.filter((other) => isEqualButWorse(other, best)).map(({ node }) => node));

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   type EndingPod,
@@ -93,14 +93,12 @@ export function* awaitRoom(
   const [first] = timely;
   if (first === undefined) return undefined;
   const byNode = new Map(timely.map((room) => [room.victims.node, room]));
-  const verdicts: NodeVerdict[] = [];
-  for (const { proposed } of reviews) {
+  const verdictOn = ({ proposed }: NodeReview): NodeVerdict => {
     const room = byNode.get(proposed.node);
     const elsewhere = soonElsewhere(first.victims.node);
-    verdicts.push(room === undefined ? takenAway(proposed.node, elsewhere) : waiting(room, proposed));
-    if (verdicts.length % NODES_PER_STEP === 0) yield;
-  }
-  return verdicts;
+    return room === undefined ? takenAway(proposed.node, elsewhere) : waiting(room, proposed);
+  };
+  return yield* collectInSteps(reviews, verdictOn, NODES_PER_STEP);
 }
 
 function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): NodeVerdict {

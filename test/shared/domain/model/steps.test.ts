@@ -9,6 +9,13 @@ test('what is found is kept in the order of the items', () => {
   expect(finish(collectInSteps(ITEMS, evens))).toEqual(wanted);
 });
 
+test('a step is as many items as the caller asks for', () => {
+  const looked: number[] = [];
+  const steps = collectInSteps(new Set(ITEMS), (item) => void looked.push(item), 1_200);
+  const counts = Array.from({ length: 3 }, () => (steps.next(), looked.length));
+  expect(counts).toEqual([1_200, 2_400, 2_500]);
+});
+
 test('a step is a thousand items', () => {
   const looked: number[] = [];
   const steps = collectInSteps(ITEMS, (item) => void looked.push(item));
