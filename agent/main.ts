@@ -4,22 +4,18 @@
 import { systemClock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { createLog } from '#shared/runtime/log.ts';
-import { createShutdown } from '#shared/runtime/shutdown.ts';
+import { createShutdown, refuseConfiguration } from '#shared/runtime/shutdown.ts';
 import { createAgent } from './agent.ts';
 import { readSettings } from './read-settings.ts';
 
 const SHUTDOWN_DEADLINE_MS = 1500;
-const EXIT_BAD_CONFIGURATION = 2;
 
 const settings = readSettings(process.argv.slice(2));
 if (settings.kind === 'help') {
   console.log(settings.text);
   process.exit(0);
 }
-if (settings.kind === 'mistakes') {
-  for (const mistake of settings.mistakes) console.error(mistake);
-  process.exit(EXIT_BAD_CONFIGURATION);
-}
+if (settings.kind === 'mistakes') refuseConfiguration(settings.mistakes);
 
 const { logLevel, logFormat } = settings.value;
 const log = createLog({ component: 'agent', level: logLevel, format: logFormat });

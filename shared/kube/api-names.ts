@@ -1,3 +1,6 @@
+import { errorText } from '#shared/runtime/describe-error.ts';
+import { refuseConfiguration } from '#shared/runtime/shutdown.ts';
+
 /*
  * Every name that Plimsoll uses on the wire, each written once.
  * `@public` marks names that are fixed for users although none of our programs reads them yet.
@@ -10,8 +13,17 @@ export const API_VERSION = 'plimsoll.dev/v1alpha1';
 export const CATEGORY = 'plimsoll';
 
 /** `plimsoll-system` is restricted; `plimsoll-node` holds the agent alone, because hostPath needs privileged. */
-export const NAMESPACE_SYSTEM = namespaceIn(process.env, 'PLIMSOLL_NAMESPACE', 'plimsoll-system');
-export const NAMESPACE_NODE = namespaceIn(process.env, 'PLIMSOLL_AGENT_NAMESPACE', 'plimsoll-node');
+export const NAMESPACE_SYSTEM = ownNamespace('PLIMSOLL_NAMESPACE', 'plimsoll-system');
+export const NAMESPACE_NODE = ownNamespace('PLIMSOLL_AGENT_NAMESPACE', 'plimsoll-node');
+
+/** Other names are made of these when modules are loaded, which is before a program can check what it is given. */
+function ownNamespace(variable: string, usual: string): string {
+  try {
+    return namespaceIn(process.env, variable, usual);
+  } catch (error) {
+    return refuseConfiguration([errorText(error)]);
+  }
+}
 
 /**
  * The namespace that a variable names, or the default. Throws if it is not a valid name, because it becomes part of
@@ -20,7 +32,8 @@ export const NAMESPACE_NODE = namespaceIn(process.env, 'PLIMSOLL_AGENT_NAMESPACE
 export function namespaceIn(env: NodeJS.ProcessEnv, variable: string, usual: string): string {
   const name = env[variable] ?? usual;
   if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) return name;
-  throw new Error(`cannot use ${variable}=${JSON.stringify(name)}: expected the name of a namespace`);
+  const expected = 'the name of a namespace: a-z, 0-9 and "-", at most 63 and no "-" at either end';
+  throw new Error(`cannot use ${variable}=${JSON.stringify(name)}: expected ${expected}`);
 }
 
 /**

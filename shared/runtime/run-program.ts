@@ -5,7 +5,7 @@ import { describeSettings, loadConfiguration } from './configuration.ts';
 import { errorText } from './describe-error.ts';
 import { createLog, type Log, type LOG_FORMATS, type LOG_LEVELS } from './log.ts';
 import type { ConfigurationSchema } from './settings.ts';
-import { createShutdown, type Shutdown } from './shutdown.ts';
+import { createShutdown, refuseConfiguration, type Shutdown } from './shutdown.ts';
 
 /** Settings common to all long-lived programs. */
 export interface CommonConfiguration {
@@ -35,7 +35,6 @@ export interface Program<S extends ConfigurationSchema> {
 
 const ENV_PREFIX = 'PLIMSOLL';
 const RELEASE_MS = 10_000;
-const EXIT_BAD_CONFIGURATION = 2;
 
 /** Runs a program until a signal ends it. Exit codes: 0, 1 if it cannot start, 2 for an invalid configuration. */
 export async function runProgram<S extends ConfigurationSchema & z.ZodType<CommonConfiguration>>(
@@ -63,9 +62,7 @@ function readConfiguration<S extends ConfigurationSchema>({ component, kind, sch
   }
   const readFile = (path: string): string => readFileSync(path, 'utf8');
   const loaded = loadConfiguration({ kind, schema, argv, env: process.env, envPrefix: ENV_PREFIX, readFile });
-  if (loaded.ok) return loaded.value;
-  for (const mistake of loaded.mistakes) console.error(mistake);
-  process.exit(EXIT_BAD_CONFIGURATION);
+  return loaded.ok ? loaded.value : refuseConfiguration(loaded.mistakes);
 }
 
 function capitalised(word: string): string {

@@ -26,6 +26,14 @@ interface Release {
   readonly run: () => Promise<void> | void;
 }
 
+const EXIT_BAD_CONFIGURATION = 2;
+
+/** Ends the process before it has begun, with exit code 2 and a line on standard error for each mistake. */
+export function refuseConfiguration(mistakes: readonly string[]): never {
+  for (const mistake of mistakes) console.error(mistake);
+  process.exit(EXIT_BAD_CONFIGURATION);
+}
+
 const END_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** One orderly shutdown per process: SIGTERM, SIGINT or `stop` → abort → releases in reverse order → exit code. */
