@@ -10,7 +10,6 @@ import { createAgentMetrics, type AgentMetrics } from './report/agent-metrics.ts
 import type { OwnReading } from './cross-check/compare-opinion.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import { createCrossCheck, type CrossCheck } from './cross-check/cross-check.ts';
-import { type ApiContact, createApiContact } from './observe/api-server/api-contact.ts';
 import { createNamespaceLabels, type NamespaceLabels } from './observe/api-server/namespace-labels.ts';
 import { createNodePods, type NodePods } from './observe/api-server/node-pods.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
@@ -25,6 +24,7 @@ import {
 import { createOwnNode, type OwnNode, createPolicies, type Policies } from './observe/api-server/policies.ts';
 import type { PassResult } from './decide/decide.ts';
 import { createPodHistory, type PodHistory, createRecentRange } from './cross-check/pod-history.ts';
+import { isSilent } from './decide/readiness-gates.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;
@@ -179,4 +179,36 @@ function createUrgentNeed(): UrgentNeed {
     if (trigger?.mode === 'Enforce' && trigger.stage === 'severe') metAtMs = snapshot.now;
   }
   return { note, isMet: (now) => now - metAtMs <= MOMENT_MS };
+}
+
+/** When the API server last answered any request of this process. Times are monotonic milliseconds. */
+interface ApiContact {
+  /** Called with every answer, such as the start of a watch. */
+  readonly answered: () => void;
+  /** The later of an answer and `watchedMs`, when a watch last received something; `undefined` before the first. */
+  readonly lastMs: (watchedMs: number | undefined) => number | undefined;
+  /** After a long silence, and while an answer is urgent, sends any request; never rejects. */
+  readonly probe: (client: KubeClient, watchedMs: number | undefined, signal: AbortSignal) => Promise<void>;
+}
+
+/** Every account may read it, and it costs the API server almost nothing. */
+const PROBED_PATH = '/version';
+/** A connection that an outage left half open must not hold the next probe. */
+const PROBE_TIMEOUT_MS = 900;
+
+/** An idle watch may receive nothing for minutes, whatever its bookmark interval; an answer ends an outage at once. */
+function createApiContact(clock: Pick<Clock, 'monotonic'>, isUrgent: () => boolean): ApiContact {
+  let answeredMs: number | undefined;
+
+  function lastMs(watchedMs: number | undefined): number | undefined {
+    const known = [answeredMs, watchedMs].filter((each) => each !== undefined);
+    return known.length === 0 ? undefined : Math.max(...known);
+  }
+
+  async function probe(client: KubeClient, watchedMs: number | undefined, signal: AbortSignal): Promise<void> {
+    if (!isUrgent() || !isSilent(clock.monotonic(), lastMs(watchedMs))) return;
+    await client.request({ path: PROBED_PATH, timeoutMs: PROBE_TIMEOUT_MS, signal });
+  }
+
+  return { answered: () => void (answeredMs = clock.monotonic()), lastMs, probe };
 }

@@ -18,7 +18,7 @@ import type { WebhookConfiguration } from './configuration.ts';
 import type { HandlerSources } from './handlers/handlers.ts';
 import { accountStore, createDisruptionAccounts } from './evictions/disruption-accounts.ts';
 import { createEvictionCounter } from './evictions/eviction-counter.ts';
-import { findSurvivors } from './evictions/survivors.ts';
+import { findSurvivors } from './evictions/read-eviction.ts';
 import {
   createLiveClassesReader,
   createLiveStateReader,
@@ -31,9 +31,8 @@ import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
 import { createLimitLookUp, type LimitCaches } from './cluster-state/limit-caches.ts';
 import { ERRORS } from './messages.ts';
-import { createCaches, type Caches } from './cluster-state/caches.ts';
+import { createCaches, type Caches, exportQuotas } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
-import { exportQuotas } from './quota/quota-gauges.ts';
 
 const MAX_LIVE_READ_MS = 1_000;
 /** An agent has one eviction in flight; other accounts of ours and drains have a few. */

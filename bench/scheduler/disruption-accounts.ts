@@ -12,7 +12,7 @@ import {
   MAX_DEBITS,
   type Wanted,
 } from '#shared/domain/disruption/account.ts';
-import { coveringRules, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import { coveringRules, rulesOf } from '#shared/domain/disruption/disruption-limit.ts';
 import { PendingDebits } from '#shared/domain/disruption/pending-debits.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { buildPod } from '#test/build/cluster.ts';

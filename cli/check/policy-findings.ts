@@ -2,8 +2,13 @@ import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { type Overcommitment, overcommitments, type QuotaLevel } from '#shared/domain/quota/overcommitment.ts';
-import { isInScope, type PriorityScope } from '#shared/domain/quota/priority-quota.ts';
+import {
+  isInScope,
+  type PriorityScope,
+  type Overcommitment,
+  overcommitments,
+  type QuotaLevel,
+} from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeResourceQuota, decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, PDBS, PRIORITY_POLICIES } from '#shared/kube/resource.ts';

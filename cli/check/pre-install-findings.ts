@@ -15,7 +15,7 @@ import {
   versionFine,
   versionTooOld,
   versionUnknown,
-} from './pre-install-messages.ts';
+} from './messages.ts';
 
 /** The oldest Kubernetes that Plimsoll is for: ValidatingAdmissionPolicies are stable since. */
 const OLDEST_MINOR = 30;

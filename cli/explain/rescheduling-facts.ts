@@ -12,11 +12,11 @@ import { nodesOf, type PassRequest, runPass } from '#shared/domain/rescheduling/
 import { runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { moveRules } from '#shared/kube/annotations/move-rules.ts';
+import { moveRules } from '#shared/kube/annotations/annotations.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { limitsBeside } from '#cli/cluster/read-limits.ts';
+import { limitsBeside } from '#cli/cluster/read-disruptions.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { type Manifest, typeOf } from '#cli/manifests/parse-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';

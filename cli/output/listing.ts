@@ -1,7 +1,7 @@
 import { InputError } from '#cli/process-io.ts';
 import { formatAnswer, listDocument } from './answer.ts';
 import type { OutputFormat } from './output-option.ts';
-import { compareFields, type SortKey } from './sort-order.ts';
+import { compareFields, type SortKey } from './json-path.ts';
 import { formatSection } from './table.ts';
 
 /** A column of a table. */

@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { compileField, compileTemplate } from './json-path.ts';
-import type { SortKey } from './sort-order.ts';
+import { compileField, compileTemplate, type SortKey } from './json-path.ts';
 
 const JSONPATH = 'jsonpath=';
 

@@ -22,8 +22,7 @@ import {
   sortManifests,
   warningLines,
 } from './review.ts';
-import { expectKnownFields } from './known-fields.ts';
-import { requesterOf, SURROUNDING_RESOURCES } from './cluster-state.ts';
+import { requesterOf, SURROUNDING_RESOURCES, expectKnownFields } from './cluster-state.ts';
 
 export interface ReviewOptions extends ClusterOptions, ListingOptions {
   readonly namespace?: string;

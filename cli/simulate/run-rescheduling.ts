@@ -16,11 +16,11 @@ import {
   overTargetStatus,
   type OverTargetStatus,
 } from '#shared/domain/rescheduling/status.ts';
-import { moveRules } from '#shared/kube/annotations/move-rules.ts';
+import { moveRules } from '#shared/kube/annotations/annotations.ts';
 import { apiVersionOf, RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
 import { CLUSTER_RESOURCES, clusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
-import { limitsBeside, type ReadLimits } from '#cli/cluster/read-limits.ts';
+import { limitsBeside, type ReadLimits } from '#cli/cluster/read-disruptions.ts';
 import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifests.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';
 import { formatAnswer, objectDocument } from '#cli/output/answer.ts';

@@ -12,7 +12,7 @@ import { decodeAdmitted, encodeAdmitted } from '#shared/api/admitted.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
-import { keyOfLimit } from '#shared/domain/disruption/covering-rules.ts';
+import { keyOfLimit } from '#shared/domain/disruption/disruption-limit.ts';
 import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
 import {

@@ -22,7 +22,7 @@ import { CLUSTER_RESOURCES } from '#cli/cluster/cluster-model.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll, ListForbidden } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
-import { LIMIT_RESOURCES } from '#cli/cluster/read-limits.ts';
+import { LIMIT_RESOURCES } from '#cli/cluster/read-disruptions.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import { formatYaml } from '#cli/output/answer.ts';

@@ -1,6 +1,5 @@
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
-import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import { isKubeletRefusal } from '#shared/domain/pod/pod.ts';
+import { isKubeletRefusal, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, textOf } from '#shared/api/fields.ts';
 import { EVENT_REASONS, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,9 +1,10 @@
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { stringify } from 'yaml';
 import { createAuthority, issueServerCertificate, type CertificatePair } from '#shared/http/certificates.ts';
 import { serve } from '#shared/http/serve.ts';
 import { apiApp } from './http/app.ts';
 import { authenticator } from './http/authenticate.ts';
-import { kubeconfigText } from './kubeconfig-text.ts';
 import { createServerState, type ServerParts, type StateOptions } from './create-server-state.ts';
 import type { User } from './operations/api-request.ts';
 
@@ -81,4 +82,28 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       await listener.close();
     },
   };
+}
+
+const NAME = 'plimsoll-sandbox';
+
+/** A kubeconfig with one cluster, one user and one context. */
+function kubeconfigText({
+  server,
+  caPem,
+  token,
+}: {
+  readonly server: string;
+  readonly caPem: string;
+  readonly token: string;
+}): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: NAME, cluster: { server, 'certificate-authority-data': Buffer.from(caPem).toString('base64') } },
+    ],
+    users: [{ name: NAME, user: { token } }],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
+    'current-context': NAME,
+  });
 }

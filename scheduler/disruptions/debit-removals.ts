@@ -6,7 +6,7 @@ import {
   limitsByNamespace,
   type LimitsOfNamespace,
   rulesOf,
-} from '#shared/domain/disruption/covering-rules.ts';
+} from '#shared/domain/disruption/disruption-limit.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
 import type { PendingDebit } from '#shared/domain/disruption/pending-debits.ts';
 import type { Removals } from '#shared/domain/disruption/removals.ts';

@@ -1,10 +1,9 @@
 import { encodeLimitStatus } from '#shared/api/disruption-limit.ts';
 import { limitStatus } from '#shared/domain/disruption/limit-status.ts';
-import { countPods } from '#shared/domain/disruption/covering-rules.ts';
-import type { DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
+import { type DisruptionLimit, countPods } from '#shared/domain/disruption/disruption-limit.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
+import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
 import { accountStore, type DebitOptions } from './debit-removals.ts';
 import { LimitTurns } from './limit-turns.ts';

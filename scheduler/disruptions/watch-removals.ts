@@ -2,9 +2,8 @@ import type { EvictionEntry, NextEntry, NodePressure } from '#shared/api/node-pr
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import type { Evidence, NodeFacts } from '#shared/domain/disruption/cause.ts';
 import { type Removals, type ReportedEviction } from '#shared/domain/disruption/removals.ts';
-import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
+import { hasEnded, type Instant, isBound, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';

@@ -1,5 +1,4 @@
-import type { NodeChange } from '#shared/domain/node-control/plan-node-changes.ts';
-import type { Family } from '#shared/domain/node-control/pressure-report.ts';
+import type { NodeChange, Family } from '#shared/domain/node-control/plan-node-changes.ts';
 import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { KnownNode } from './known-node.ts';

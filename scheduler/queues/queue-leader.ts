@@ -5,7 +5,7 @@ import { NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
-import type { Reflector } from '#shared/kube/reflector/reflector.ts';
+import { type Reflector, createReflector } from '#shared/kube/reflector/reflector.ts';
 import { untilAborted } from '#shared/runtime/deadline.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -19,10 +19,13 @@ import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
-import { followKubeScheduler } from './scheduler-lease.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
 import { createWaitEvents } from './wait-events.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
+import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
+import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
+import { LEASES } from '#shared/kube/resource.ts';
 
 /** `queueLease` of SchedulerConfiguration. */
 export const queueLeaseSchema = z
@@ -210,4 +213,37 @@ function createDueCheck({ pods, view, clock }: Leading, queues: FollowedQueues):
     if (isDue) [seenChanges, hasOther, lastMs] = [pods.changes, false, clock.monotonic()];
     return isDue;
   };
+}
+
+/** Where the replicas of kube-scheduler elect their leader. */
+const LEASE = { namespace: 'kube-system', name: 'kube-scheduler' } as const;
+
+/**
+ * Calls back with the identity of each other kube-scheduler that takes over, until `signal` aborts. A new
+ * kube-scheduler does not know the nominations of pods that have not changed since it started. Never rejects; never
+ * calls back if the Lease cannot be read.
+ */
+export async function followKubeScheduler(
+  options: Omit<ListWatchOptions, 'resource'>,
+  onTakeover: (holder: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let known: string | undefined;
+  const leases = createReflector({
+    ...options,
+    resource: LEASES,
+    namespace: LEASE.namespace,
+    fieldSelector: `metadata.name=${LEASE.name}`,
+    slim: (raw) => fieldOf(raw['spec'], 'holderIdentity'),
+    backoff: REFLECTOR_BACKOFF,
+  });
+  leases.onChange(() => {
+    const holder = leases.get(`${LEASE.namespace}/${LEASE.name}`);
+    // A scheduler that stops releases the Lease before the next one takes it.
+    if (typeof holder !== 'string' || holder === '' || holder === known) return;
+    const isTakeover = known !== undefined;
+    known = holder;
+    if (isTakeover) onTakeover(holder);
+  });
+  await leases.run(signal);
 }

@@ -15,7 +15,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReschedulingMetrics, showMemories } from './rescheduling-metrics.ts';
-import { type PodLimits, watchPodLimits } from './pod-limits.ts';
+import { type PodLimits, watchPodLimits } from '#scheduler/disruptions/known-limits.ts';
 import { LOG } from './messages.ts';
 import { makePass, type Remembered, type ReschedulingPorts, type StoredPolicy } from './rescheduling-pass.ts';
 

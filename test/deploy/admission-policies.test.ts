@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
-import { defaultPolicy, groupDefaultPolicy } from '#shared/kube/admission/default-policy.ts';
-import { recordPolicy } from '#shared/kube/admission/record-policy.ts';
+import { defaultPolicy, groupDefaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
 import { gatePolicy, queuePolicies } from '#shared/kube/admission/queue-policies.ts';
 
 const MANIFESTS = [

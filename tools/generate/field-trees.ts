@@ -1,4 +1,4 @@
-import type { FieldTree } from '#cli/review/known-fields.ts';
+import type { FieldTree } from '#cli/review/cluster-state.ts';
 import type { Definition } from '#tools/references/describe-objects.ts';
 import type { JsonSchema } from '#tools/references/schema-fields.ts';
 

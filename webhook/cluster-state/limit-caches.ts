@@ -1,7 +1,10 @@
 import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
-import type { LimitsOfNamespace } from '#shared/domain/disruption/covering-rules.ts';
-import type { DisruptionLimit, DisruptionPolicy } from '#shared/domain/disruption/disruption-limit.ts';
+import type {
+  DisruptionLimit,
+  DisruptionPolicy,
+  LimitsOfNamespace,
+} from '#shared/domain/disruption/disruption-limit.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

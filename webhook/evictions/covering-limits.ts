@@ -1,6 +1,6 @@
 import { decodeDisruptionLimit } from '#shared/api/disruption-limit.ts';
 import { decodeDisruptionPolicy } from '#shared/api/disruption-policy.ts';
-import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/covering-rules.ts';
+import { coveringRules, type LimitsOfNamespace, rulesOf } from '#shared/domain/disruption/disruption-limit.ts';
 import type { CoveringRule } from '#shared/domain/disruption/limit-rule.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { spentBudget } from '#shared/domain/eviction/protection.ts';
@@ -10,7 +10,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type CollectionAddress, listObjects } from '#shared/kube/client/objects.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
-import { readNamespacePods } from '#shared/kube/list/namespace-pods.ts';
+import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#shared/kube/resource.ts';
 import { type NamespaceLimits, MAX_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
 import { ERRORS } from '#webhook/messages.ts';

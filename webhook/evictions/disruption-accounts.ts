@@ -20,7 +20,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type NamespaceLimits, limitsNothing } from '#webhook/cluster-state/limit-caches.ts';
 import { readBudgets, readCoverage, readLimits, refusingBudget, type StoredLimits } from './covering-limits.ts';
-import { findSurvivors } from './survivors.ts';
+import { findSurvivors } from './read-eviction.ts';
 
 /** A requested removal. */
 export interface AskedRemoval extends Pick<Wanted, 'component' | 'caller'> {

@@ -1,5 +1,5 @@
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
-import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
+import { ViewProof } from '#shared/domain/quota/view/seen-pod.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { reflectorMetrics, type ReflectorMetrics } from '#shared/kube/reflector/list-watch.ts';

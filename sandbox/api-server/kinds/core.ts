@@ -10,7 +10,7 @@ import {
 import { POD_COLUMNS } from '#sandbox/api-server/table/pod-columns.ts';
 import { WORKLOAD_COLUMNS } from '#sandbox/api-server/table/workload-columns.ts';
 import { EVENTS } from '#sandbox/api-server/storage-names.ts';
-import { fieldsOf, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
+import { fieldsOf, type Fields, type KubeObject, fieldsAt } from '#sandbox/api-server/wire/object.ts';
 import {
   prepareNamespace,
   prepareService,
@@ -21,10 +21,10 @@ import {
 import { EVENT_FIELDS, NAMESPACE_FIELDS, NODE_FIELDS, POD_FIELDS, SECRET_FIELDS } from './field-readers.ts';
 import { SCALE, status, type KindSpec } from './kind-spec.ts';
 import { setPodDefaults, preparePod, setReplicationControllerDefaults } from './workload-defaults.ts';
-import { validateNamespaceUpdate } from './validation/validate-cluster.ts';
 import { validatePod } from './validation/validate-pod.ts';
 import { validatePodUpdate } from './validation/validate-pod-update.ts';
 import { validateQuota, validateQuotaUpdate } from './validation/validate-quota.ts';
+import { type FieldError, invalidValue } from '#sandbox/api-server/errors/field-error.ts';
 
 /** Names of the same field in core/v1, where Events are stored, and in events.k8s.io/v1. */
 const RENAMED: readonly (readonly [core: string, events: string])[] = [
@@ -236,3 +236,12 @@ export const CORE: readonly KindSpec[] = [
     behaviour: { hasStatus: true, returnsDeleted: true },
   },
 ];
+
+const NAME_LABEL = 'kubernetes.io/metadata.name';
+
+/** A namespace keeps its name as a label. `pkg/apis/core/validation/validation.go` ValidateNamespaceUpdate. */
+function validateNamespaceUpdate(next: KubeObject): FieldError[] {
+  const value = fieldsAt(next.metadata, 'labels')[NAME_LABEL];
+  if (value === next.metadata.name) return [];
+  return [invalidValue(`metadata.labels[${NAME_LABEL}]`, value, `must be equal to ${next.metadata.name}`)];
+}

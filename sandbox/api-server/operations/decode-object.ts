@@ -1,7 +1,6 @@
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import type { StatusError } from '#sandbox/api-server/errors/status-error.ts';
-import { DecodeError, decodeValue } from '#sandbox/api-server/schema/decode-value.ts';
-import { pruneValue } from '#sandbox/api-server/schema/prune-value.ts';
+import { DecodeError, decodeValue, pruneValue } from '#sandbox/api-server/schema/decode-value.ts';
 import { fieldSchema } from '#sandbox/api-server/ownership/set-of-object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { isFields, omit, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';

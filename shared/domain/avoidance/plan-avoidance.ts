@@ -1,8 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from './avoid-nodes.ts';
 import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';
-import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { whyLoop } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type EvictedOwner, evictedOwners, type RecordedEviction } from './evicted-owners.ts';

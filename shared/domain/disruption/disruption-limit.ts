@@ -1,5 +1,7 @@
-import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
-import type { LimitRule, RateLimit } from './limit-rule.ts';
+import type { PreparedSelector, Selector } from '#shared/domain/labels/label-selector.ts';
+import type { LimitRule, RateLimit, CoveringRule } from './limit-rule.ts';
+import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 
 /** A `plimsoll.dev/v1alpha1` DisruptionLimit, without its status. */
 export interface DisruptionLimit extends Omit<LimitRule, 'key'> {
@@ -45,4 +47,92 @@ export function forbidsEverything(budget: WrittenBudget): 'maxUnavailable' | 'mi
   // A number of as many pods as there are: only the present scale shows it.
   const isAll = expectedPods > 0 && desiredHealthy >= expectedPods;
   return isWhole || isAll ? 'minAvailable' : undefined;
+}
+
+/** The limits that may cover the pods of a namespace. */
+export interface LimitsOfNamespace {
+  readonly limits: readonly DisruptionLimit[];
+  /** Of its PodDisruptionBudgets: an owner whose pods one of them selects has no default limit (S3-18). */
+  readonly budgets: readonly Selector[];
+  readonly policy: DisruptionPolicy | undefined;
+}
+
+/** The limits of a cluster; it has one policy. */
+export interface LimitObjects {
+  readonly limits: Iterable<DisruptionLimit>;
+  readonly policies: Iterable<DisruptionPolicy>;
+}
+
+/** What limits removals in a namespace, as it is known now for all namespaces that are asked about. */
+export function limitsByNamespace(
+  known: LimitObjects,
+  { budgets }: { readonly budgets: ReadonlyMap<string, ReadonlyMap<string, { readonly selector: Selector }>> },
+): (namespace: string) => LimitsOfNamespace {
+  const limits = Map.groupBy(known.limits, ({ namespace }) => namespace);
+  const [policy] = known.policies;
+  return (namespace) => ({
+    limits: limits.get(namespace) ?? [],
+    budgets: Array.from(budgets.get(namespace)?.values() ?? [], ({ selector }) => selector),
+    policy,
+  });
+}
+
+/** What limits ask about a pod. */
+export type Coverable = Pick<Pod, 'labels' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'priority'> };
+
+/** A rule, and whether it covers another pod of the namespace. */
+type CoveringPods = LimitRule & { readonly covers: (other: Coverable) => boolean };
+
+/** The key of a DisruptionLimit in debits, and that of an owner with a default limit. */
+export function keyOfLimit(name: string): string {
+  return `limit/${name}`;
+}
+
+const OWNER_KEY = 'owner/';
+
+/** The rules that cover a pod: each DisruptionLimit that selects it; without one and without a budget, the default of its priority. */
+export function rulesOf(pod: Coverable, { limits, budgets, policy }: LimitsOfNamespace): readonly CoveringPods[] {
+  const own = limits.filter(({ selector }) => selector.matches(pod.labels));
+  if (own.length > 0)
+    return own.map((limit) => ({ ...ruleOf(limit), covers: ({ labels }) => limit.selector.matches(labels) }));
+  if (budgets.some((budget) => budget.matches(pod.labels))) return [];
+  const owner = controllerOf(pod);
+  const found = owner && policy?.defaults.find(({ min, max }) => isBetween(pod.spec.priority ?? 0, min, max));
+  if (owner === undefined || found === undefined) return [];
+  const { limits: rates, minAvailable } = found;
+  const rule = { key: `${OWNER_KEY}${owner.uid}`, limits: rates, minAvailable, shares: new Map() };
+  return [{ ...rule, covers: (other) => controllerOf(other)?.uid === owner.uid }];
+}
+
+function isBetween(value: number, min: number, max: number): boolean {
+  return min <= value && value <= max;
+}
+
+function ruleOf({ name, limits, minAvailable, shares }: DisruptionLimit): LimitRule {
+  return { key: keyOfLimit(name), limits, minAvailable, shares };
+}
+
+/** The rules that cover a pod, with the pods of its namespace that they cover. */
+export function coveringRules(pod: Coverable, pods: Iterable<Pod>, of: LimitsOfNamespace): readonly CoveringRule[] {
+  const rules = rulesOf(pod, of);
+  if (rules.length === 0) return [];
+  const all = [...pods];
+  return rules.map(({ covers, ...rule }) => ({ rule, ...countPods(all.filter(covers)) }));
+}
+
+/**
+ * Pods that should be there and pods that are up. One that terminates is replaced at once, except by a StatefulSet, which
+ * waits until it is gone; one that waits for a gate or a node is expected, as in `pkg/controller/disruption`.
+ */
+export function countPods(pods: readonly Pod[]): Omit<CoveringRule, 'rule'> {
+  const present = pods.filter((pod) => !hasEnded(pod));
+  const expected = present.filter(
+    (pod) => pod.deletion === undefined || controllerOf(pod)?.kind === 'StatefulSet',
+  ).length;
+  const up = present.filter((pod) => pod.deletion === undefined && isReady(pod));
+  return { expected, up: new Set(up.map(({ uid }) => uid)) };
+}
+
+function isReady({ status }: Pod): boolean {
+  return status.conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True');
 }

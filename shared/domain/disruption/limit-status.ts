@@ -1,7 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { type Account, type Debit, debitsIn, liveDebits, podsUp } from './account.ts';
-import { keyOfLimit } from './covering-rules.ts';
-import type { DisruptionLimit } from './disruption-limit.ts';
+import { type DisruptionLimit, keyOfLimit } from './disruption-limit.ts';
 import { type CoveringRule, podsOf } from './limit-rule.ts';
 
 /** What a limit counts now (S3-20). */

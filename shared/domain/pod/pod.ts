@@ -4,6 +4,12 @@ import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number;
 
+/**
+ * How far another clock may be ahead, in milliseconds; a time further in the future is not usable
+ * (docs/decisions/0027-times-and-claims-of-others.md).
+ */
+export const MAX_SKEW_MS = 60_000;
+
 /** A pod as the decisions see it: quantities parsed, times as numbers, absent fields `undefined`. */
 export interface Pod {
   readonly namespace: string;

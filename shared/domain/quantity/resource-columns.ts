@@ -1,5 +1,7 @@
 import { isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
 import type { Whole } from './whole.ts';
+import type { Amounts } from './amounts.ts';
+import { quantityMilliValue, quantityValue } from './quantity.ts';
 
 /** Gives each resource that the nodes of a cluster have a small number, so that amounts become rows of numbers. */
 export interface ResourceColumns {
@@ -79,4 +81,28 @@ export function isNativeResource(name: string): boolean {
 /** True for an extended resource, such as a device. `pkg/apis/core/v1/helper` IsExtendedResourceName. */
 export function isExtendedResource(name: string): boolean {
   return !isNativeResource(name) && !name.startsWith(REQUESTS_PREFIX) && isQualifiedName(REQUESTS_PREFIX + name);
+}
+
+/**
+ * The amounts of the resources that the scheduler counts: milli of cpu, whole units of the rest, rounded up.
+ * `pkg/scheduler/framework/types.go` Resource.Add.
+ */
+export function scheduledAmounts(amounts: Amounts): ReadonlyMap<string, Whole> {
+  const whole = new Map<string, Whole>();
+  for (const [name, quantity] of amounts) {
+    if (!isScheduledResource(name)) continue;
+    whole.set(name, name === 'cpu' ? quantityMilliValue(quantity) : quantityValue(quantity));
+  }
+  return whole;
+}
+
+/** True for a resource that the scheduler counts. `pkg/scheduler/util/utils.go` IsScalarResourceName, and the basic three. */
+function isScheduledResource(name: string): boolean {
+  return (
+    BASIC_RESOURCES.includes(name) ||
+    name.startsWith('hugepages-') ||
+    name.startsWith('attachable-volumes-') ||
+    name.includes('kubernetes.io/') ||
+    isExtendedResource(name)
+  );
 }

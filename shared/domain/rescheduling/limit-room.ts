@@ -6,7 +6,7 @@ import {
   limitsByNamespace,
   type LimitsOfNamespace,
   rulesOf,
-} from '#shared/domain/disruption/covering-rules.ts';
+} from '#shared/domain/disruption/disruption-limit.ts';
 import { type LimitRule, podsOf } from '#shared/domain/disruption/limit-rule.ts';
 import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';

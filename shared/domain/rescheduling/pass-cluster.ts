@@ -1,11 +1,16 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Steps } from '#shared/domain/model/steps.ts';
 import type { Container, Instant } from '#shared/domain/pod/pod.ts';
-import type { ClusterSnapshot, PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import {
+  type ClusterSnapshot,
+  type PodFigures,
+  isFreshReport,
+  type NodePressureFacts,
+} from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { NodeEntry, Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { hasTrait, type PlacedPod, TRAITS, traitsOfPods } from '#shared/domain/snapshot/placed-pod.ts';
-import { whyClosed } from './closed-nodes.ts';
 import { createOwnerGroups, type OwnerGroups } from './owner-groups.ts';
+import { REASONS } from './messages.ts';
 
 /*
  * The cluster of one pass in plain numbers. The snapshot is shared with the extender and must not change, so what a pass
@@ -235,4 +240,39 @@ export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassN
   if (use === undefined) return;
   if (source.used !== undefined) addUse(source.used, use, -1);
   if (target.used !== undefined) addUse(target.used, use, 1);
+}
+
+/** Autoscalers put these on nodes that they are about to empty; some of them only prefer that no pod is placed there. */
+const EMPTYING: readonly string[] = [
+  'ToBeDeletedByClusterAutoscaler',
+  'DeletionCandidateOfClusterAutoscaler',
+  'karpenter.sh/disrupted',
+  'karpenter.sh/disruption',
+];
+
+/**
+ * Why a node is neither source nor target; `undefined` where it may be both. A node that is low because it is closed must
+ * never be filled (S3-41), and one that is closed is emptied by whoever closed it.
+ */
+function whyClosed(
+  node: Node,
+  pressure: NodePressureFacts | undefined,
+  { now, isSelected }: { readonly now: Instant; readonly isSelected: (labels: Node['labels']) => boolean },
+): Because | undefined {
+  const { name } = node;
+  if (!isSelected(node.labels)) return REASONS.nodeNotSelected({ node: name });
+  if (node.isUnschedulable) return REASONS.nodeCordoned({ node: name });
+  const emptying = node.taints.find(({ key }) => EMPTYING.includes(key));
+  if (emptying !== undefined) return REASONS.nodeEmptied({ node: name, taint: emptying.key });
+  const taint = node.taints.find(keepsPodsAway);
+  if (taint !== undefined) return REASONS.nodeTainted({ node: name, taint: taint.key });
+  return isUnderPressure(pressure, now) ? REASONS.nodeUnderPressure({ node: name }) : undefined;
+}
+
+function keepsPodsAway({ effect }: Taint): boolean {
+  return effect === 'NoSchedule' || effect === 'NoExecute';
+}
+
+function isUnderPressure(facts: NodePressureFacts | undefined, now: Instant): boolean {
+  return facts?.pressure !== undefined && isFreshReport(facts.observedAt, now);
 }

@@ -1,18 +1,20 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
-import { unevenness } from './load.ts';
-import { rememberMoves, settleMoves } from './memory.ts';
+import { unevenness, reachedGain, yardstickOf } from './load.ts';
+import { rememberMoves, settleMoves, type PastMove, type ReachedGain } from './memory.ts';
 import type { Pass, PassInput, ReschedulingResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
-import { countReadings, nodesOverTarget } from './policies/underused.ts';
-import type { PolicyInput } from './policies/wish.ts';
-import { POLICIES } from './policy-table.ts';
-import { POLICY_KINDS, RESTRAINTS } from './policy.ts';
+import { countReadings, nodesOverTarget, wishesOfUnderused } from './policies/underused.ts';
+import type { PolicyInput, WishGroup } from './policies/wish.ts';
+import { POLICY_KINDS, RESTRAINTS, type PolicyKind, type ReschedulingPolicy } from './policy.ts';
 import { openAccount } from './restraint.ts';
 import { isMovable, runningPod, runsOn } from './running-pod.ts';
 import { servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
+import type { PassCluster } from './pass-cluster.ts';
+import { wishesOfAffinity } from './policies/affinity.ts';
+import { wishesOfBadService } from './policies/bad-service.ts';
 
 /** Plans one pass. The cluster is changed as if the moves were made; each is planned on what the earlier ones leave. */
 export function* planPass(input: PassInput): Steps<ReschedulingResult> {
@@ -68,3 +70,48 @@ function movableIn(pass: Pass): Pick<PolicyInput, 'movable' | 'isMovable'> {
     },
   };
 }
+
+/** What a policy wishes for, and what one of its moves has brought. */
+interface Policy {
+  readonly wishes: (input: PolicyInput) => Steps<readonly WishGroup[]>;
+  readonly reached: (cluster: PassCluster, policy: ReschedulingPolicy) => ReachedGain;
+}
+
+/* eslint-disable-next-line require-yield -- a policy that is off wishes for nothing */
+function* nothing(): Steps<readonly WishGroup[]> {
+  return [];
+}
+
+/** Moved is mended: the replacement is on another node, which the filters of kube-scheduler admit. */
+function movedAway({ from, expected }: PastMove, node: string): number {
+  return node === from ? 0 : expected;
+}
+
+/** Every policy; a pass serves them in the order of `POLICY_KINDS`. */
+const POLICIES: Readonly<Record<PolicyKind, Policy>> = {
+  affinity: {
+    wishes: (input) =>
+      input.policy.affinity === undefined ? nothing() : wishesOfAffinity(input, input.policy.affinity),
+    reached:
+      () =>
+      (move, _, { name }) =>
+        movedAway(move, name),
+  },
+  badService: {
+    wishes: (input) =>
+      input.policy.badService === undefined ? nothing() : wishesOfBadService(input, input.policy.badService),
+    reached:
+      () =>
+      (move, _, { name }) =>
+        movedAway(move, name),
+  },
+  underused: {
+    wishes: (input) =>
+      input.policy.underused === undefined ? nothing() : wishesOfUnderused(input, input.policy.underused),
+    reached: (cluster, { underused }) => {
+      if (underused === undefined) return ({ expected }) => expected;
+      const yardstick = yardstickOf(cluster, underused);
+      return (move, placed, node) => reachedGain(yardstick, move, [placed, cluster.byName.get(move.from), node]);
+    },
+  },
+};

@@ -1,8 +1,7 @@
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import type { StalledResource } from '#shared/domain/pressure/signal.ts';
-import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';
 

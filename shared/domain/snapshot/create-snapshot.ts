@@ -1,8 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isSameSelector } from '#shared/domain/labels/label-selector.ts';
 import { quantityValue } from '#shared/domain/quantity/quantity.ts';
-import { nameColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
-import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import { nameColumns, toRow, scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';
 import {
   type ClusterSnapshot,
   emptySnapshot,

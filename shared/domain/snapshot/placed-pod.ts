@@ -2,7 +2,7 @@ import { type AffinityTerm, sharedTerms, TermIndex } from '#shared/domain/pod/af
 import { type HostPort, sharedHostPorts } from '#shared/domain/pod/host-port.ts';
 import type { ContainerStatus, Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
-import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import { scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type LabelSelector, prepareSelector, type Selector } from '#shared/domain/labels/label-selector.ts';
 

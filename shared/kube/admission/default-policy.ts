@@ -11,6 +11,7 @@ import {
   DEFAULT_POLICY,
   GROUP_DEFAULT_POLICY,
   PRIORITY_RULES_NAMES,
+  RECORD_POLICY,
 } from '#shared/kube/api-names.ts';
 import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
 import {
@@ -26,7 +27,7 @@ import { chosenClass, CLASS_OF_POD, CLASS_RECORD, first, HAS_RECORD, NAMED_CLASS
 import { heldRules, NO_ACCOUNT } from './rule-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
 import { RECORD_PATH } from './pod-patches.ts';
-import { CREATED_POD_GROUPS, CREATED_PODS } from './webhook-configurations.ts';
+import { CREATED_POD_GROUPS, CREATED_PODS, UPDATED_PODS } from './webhook-configurations.ts';
 
 /** A pod that names no scheduler and has no node yet. */
 export const MAY_GET_SCHEDULER = [
@@ -163,6 +164,46 @@ function givingPolicy({ name, created, matchConditions, variables, patch }: Givi
         policyName: name,
         paramRef: { name: PRIORITY_RULES_NAMES.giving, parameterNotFoundAction: 'Allow' },
       },
+    },
+  ];
+}
+
+const RECORD = recordOf('object');
+const MESSAGE = `the annotation ${ANNOTATION_CLASS_RULE} must not be changed: it names the rule that gave the pod its priority class when the pod was created`;
+
+function recordOf(object: string): string {
+  return `${object}.metadata.?annotations['${ANNOTATION_CLASS_RULE}'].orValue('')`;
+}
+
+/**
+ * The ValidatingAdmissionPolicy that keeps the recorded rule of a pod unchanged after creation, and its binding. The
+ * record may be removed: a manifest that replaces the whole pod does not have it. `Ignore`: no decision depends on it.
+ */
+export function recordPolicy(): readonly KubeObject[] {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const metadata = { name: RECORD_POLICY, labels: POLICY_LABELS };
+  return [
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicy',
+      metadata,
+      spec: {
+        failurePolicy: 'Ignore',
+        matchConstraints: {
+          namespaceSelector: judgedNamespaces(),
+          objectSelector: {},
+          resourceRules: [UPDATED_PODS],
+          matchPolicy: 'Equivalent',
+        },
+        matchConditions: [condition('record-changed', `${RECORD} != ${recordOf('oldObject')}`)],
+        validations: [{ expression: `${RECORD} == ''`, message: MESSAGE, reason: 'Forbidden' }],
+      },
+    },
+    {
+      apiVersion,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata,
+      spec: { policyName: RECORD_POLICY, validationActions: ['Deny'] },
     },
   ];
 }

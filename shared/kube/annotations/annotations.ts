@@ -13,6 +13,7 @@ import {
   LABEL_SPARK_ROLE,
   QUEUE_GATE,
   QUEUES_MANAGED,
+  LABEL_IGNORE,
 } from '#shared/kube/api-names.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/preemption/victims/victims-on-node.ts';
@@ -20,6 +21,8 @@ import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
+import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
 
 type Annotations = ReadonlyMap<string, string>;
 
@@ -161,4 +164,22 @@ export function otherGates(raw: Readonly<Record<string, unknown>>): readonly str
   if (gates.length === 0) return undefined;
   const names = gates.map((gate) => String(fieldOf(gate, 'name')));
   return names.includes(QUEUE_GATE) ? names.filter((name) => name !== QUEUE_GATE) : undefined;
+}
+
+/**
+ * Which pods the rescheduler never moves. Moves are optional, so unlike an eviction for node pressure the rescheduler
+ * also honours the descheduler's annotation with the same meaning.
+ */
+export function moveRules(
+  namespaces: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  fitElsewhere: boolean,
+): MoveRules {
+  const ignored = [...namespaces].filter(([, labels]) => labels.get(LABEL_IGNORE) === 'true').map(([name]) => name);
+  return {
+    protectedNamespaces: new Set([...PROTECTED_NAMESPACES, ...ignored]),
+    optOutCeiling: DEFAULT_OPT_OUT_CEILING,
+    wantsToStay: ({ annotations }) =>
+      !ownerWishes(annotations).mayBeEvicted || annotations.has(FOREIGN_PREFER_NO_EVICTION),
+    fitElsewhere,
+  };
 }

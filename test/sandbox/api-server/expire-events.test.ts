@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { removeOldEvents } from '#sandbox/api-server/expire-events.ts';
+import { removeOldEvents } from '#sandbox/api-server/create-server-state.ts';
 import { Store } from '#sandbox/api-server/storage/store.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 

@@ -1,7 +1,6 @@
 import { PodView, type PodLoad } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
-import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
-import { ViewProof } from '#shared/domain/quota/view/view-proof.ts';
+import { type SeenPod, ViewProof } from '#shared/domain/quota/view/seen-pod.ts';
 import type { LedgerView } from '#shared/domain/quota/replica/replica.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CountedPod } from '#test/build/pod-count.ts';

@@ -3,7 +3,7 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
-import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
+import { scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { PodAwareFilter, FilterRefusal } from './node-filters.ts';
 

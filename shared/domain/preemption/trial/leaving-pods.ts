@@ -1,5 +1,4 @@
-import { MAX_SKEW_MS } from '#shared/domain/model/clock-skew.ts';
-import type { Deletion, Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Deletion, type Instant, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';

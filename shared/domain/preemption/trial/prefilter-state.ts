@@ -16,8 +16,7 @@ import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-af
 import { type Need, needsOf, nodeResourcesFit } from '#shared/domain/preemption/filters/room.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
-import { scheduledAmounts } from '#shared/domain/pod/scheduled-resources.ts';
-import { isExtendedResource } from '#shared/domain/quantity/resource-columns.ts';
+import { isExtendedResource, scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';
 
 /** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
 export interface PrefilterState {

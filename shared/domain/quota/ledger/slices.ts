@@ -1,7 +1,15 @@
-import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addAmounts, type Amounts, NO_AMOUNTS, maxAmounts } from '#shared/domain/quantity/amounts.ts';
 import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Excess } from '#shared/domain/quota/priority-quota.ts';
-import { type Demand, type Grant, type LedgerState, type Reservation, sizeSlice, type Slice } from './ledger-state.ts';
+import {
+  type Demand,
+  type Grant,
+  type LedgerState,
+  type Reservation,
+  sizeSlice,
+  type Slice,
+  covers,
+} from './ledger-state.ts';
 import { Ledger } from './ledger.ts';
 import { ledgerPlaces, limitedAmounts, sumOfKnown } from './namespace-bounds.ts';
 
@@ -137,4 +145,44 @@ function takenApart(state: LedgerState, hard: Amounts, { holder, spent, renewals
 
 function amountsOf(reservations: readonly Reservation[]): readonly Amounts[] {
   return reservations.map(({ amounts }) => amounts);
+}
+
+const WINDOW_MS = 5_000;
+const NOTHING: Demand = { pods: 0, largest: NO_AMOUNTS };
+
+/** The recent charges: in the current and the previous window of five seconds. Times are monotonic. */
+export class DemandMeter {
+  #before = NOTHING;
+  #present = NOTHING;
+  #begunAt: number;
+
+  constructor(now: number) {
+    this.#begunAt = now;
+  }
+
+  add(amounts: Amounts, now: number): void {
+    this.#moveOn(now);
+    this.#present = { pods: this.#present.pods + 1, largest: largest(this.#present.largest, amounts) };
+  }
+
+  lately(now: number): Demand {
+    this.#moveOn(now);
+    return {
+      pods: this.#before.pods + this.#present.pods,
+      largest: largest(this.#before.largest, this.#present.largest),
+    };
+  }
+
+  #moveOn(now: number): void {
+    const passed = now - this.#begunAt;
+    if (passed < WINDOW_MS) return;
+    this.#before = passed < 2 * WINDOW_MS ? this.#present : NOTHING;
+    this.#present = NOTHING;
+    this.#begunAt = now;
+  }
+}
+
+/** The same map if nothing is larger, as with identical pods. */
+function largest(known: Amounts, amounts: Amounts): Amounts {
+  return covers(known, amounts) ? known : maxAmounts(known, amounts);
 }

@@ -8,8 +8,7 @@ import {
   withoutClaim,
 } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedReservation } from '#shared/domain/quota/ledger/namespace-bounds.ts';
-import type { PlacedSlice } from '#shared/domain/quota/ledger/slices.ts';
-import { DemandMeter } from './demand-meter.ts';
+import { type PlacedSlice, DemandMeter } from '#shared/domain/quota/ledger/slices.ts';
 import type {
   Cancellation,
   LedgerRecount,

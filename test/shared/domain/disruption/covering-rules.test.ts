@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { countPods, coveringRules } from '#shared/domain/disruption/covering-rules.ts';
+import {
+  type DisruptionLimit,
+  type DisruptionPolicy,
+  countPods,
+  coveringRules,
+} from '#shared/domain/disruption/disruption-limit.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
-import type { DisruptionLimit, DisruptionPolicy } from '#shared/domain/disruption/disruption-limit.ts';
 import { componentOf } from '#shared/domain/disruption/limit-rule.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type TaintLimits, type NodePlan, planNodeChanges } from '#shared/domain/node-control/plan-node-changes.ts';
 import {
+  type TaintLimits,
+  type NodePlan,
+  planNodeChanges,
   type ConditionStatus,
   type ControlledNode,
   FAMILIES,
   type Family,
   type PressureReport,
-} from '#shared/domain/node-control/pressure-report.ts';
+} from '#shared/domain/node-control/plan-node-changes.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SECOND = 1000;

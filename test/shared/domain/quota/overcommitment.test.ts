@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { overcommitments, type QuotaLevel } from '#shared/domain/quota/overcommitment.ts';
+import { overcommitments, type QuotaLevel } from '#shared/domain/quota/priority-quota.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 const NODES = amountsOf({ cpu: '10', memory: '100Gi', pods: '110' });

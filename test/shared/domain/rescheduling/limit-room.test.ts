@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Debit } from '#shared/domain/disruption/account.ts';
-import type { LimitsOfNamespace } from '#shared/domain/disruption/covering-rules.ts';
-import type { DefaultLimit, DisruptionLimit } from '#shared/domain/disruption/disruption-limit.ts';
+import type { DefaultLimit, DisruptionLimit, LimitsOfNamespace } from '#shared/domain/disruption/disruption-limit.ts';
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { createPodLimits } from '#shared/domain/rescheduling/limit-room.ts';

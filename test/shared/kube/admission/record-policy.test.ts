@@ -3,7 +3,7 @@ import { AuthorizerValue, celValue } from '#sandbox/api-server/cel/expression.ts
 import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy.ts';
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { recordPolicy } from '#shared/kube/admission/record-policy.ts';
+import { recordPolicy } from '#shared/kube/admission/default-policy.ts';
 
 const POLICY = admissionPolicyOf(recordPolicy()[0] as unknown as KubeObject);
 

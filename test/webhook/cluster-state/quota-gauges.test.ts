@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
 import type { Change } from '#shared/kube/reflector/reflector-store.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import type { CachedQuota } from '#webhook/cluster-state/caches.ts';
-import { exportQuotas } from '#webhook/quota/quota-gauges.ts';
+import { type CachedQuota, exportQuotas } from '#webhook/cluster-state/caches.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 
 test('exports limits and usage of each PriorityQuota, and nothing that is gone', async () => {

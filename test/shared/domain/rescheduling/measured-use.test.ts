@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { measurementsIn } from '#scheduler/rescheduling/measured-use.ts';
+import { measurementsIn } from '#shared/domain/rescheduling/load.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
