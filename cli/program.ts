@@ -102,7 +102,7 @@ function flagsOf(command: Command): readonly (readonly [string, boolean])[] {
   return [...own, ...command.commands.flatMap(flagsOf)];
 }
 
-/** How many arguments the flag there takes; 0 where none is there. */
+/** How many arguments the flag there takes; 0 if none is there. */
 function flagLength(args: readonly string[], at: number, flags: ReadonlyMap<string, boolean>): number {
   const [name = '', value] = (args[at] ?? '').split('=', 2);
   const takesValue = flags.get(name);

@@ -4,7 +4,7 @@ export interface Finding {
   /** What was looked at. */
   readonly subject: string;
   readonly text: string;
-  /** The next step; empty where there is nothing to do. */
+  /** The next step; empty if there is nothing to do. */
   readonly next: string;
 }
 

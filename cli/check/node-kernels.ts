@@ -10,9 +10,9 @@ import { controlGroupsFine, kubeletUnasked, noStalls, oldControlGroups } from '.
 /** What the kubelet of one node says of its kernel, for all nodes of the same image. */
 export interface NodeKernel {
   readonly nodes: readonly string[];
-  /** `undefined` where the kubelet is too old to say. */
+  /** `undefined` if the kubelet is too old to say. */
   readonly cgroupVersion: number | undefined;
-  /** Whether the kubelet measures stalls (PSI); `undefined` where it is too old to report them. */
+  /** Whether the kubelet measures stalls (PSI); `undefined` if it is too old to report them. */
   readonly hasStalls: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ function stallsIn(summary: unknown): boolean | undefined {
 
 const MAX_BYTES = 8 * 1_048_576;
 
-/** A gauge without labels from a page of metrics; `undefined` where the page has none. Reads at most 8 MiB. */
+/** A gauge without labels from a page of metrics; `undefined` if the page has none. Reads at most 8 MiB. */
 async function readGauge(
   client: Pick<KubeClient, 'stream'>,
   request: KubeRequest,

@@ -7,14 +7,14 @@ import { parseManifests, isPod } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
 
-/** The pod that is called `name` or `namespace/name`. Throws an InputError where there is none. */
+/** The pod that is called `name` or `namespace/name`. Throws an InputError if there is none. */
 export function findPod(model: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
   const found = podNamed(model, wanted, fallback);
   if (found !== undefined) return found;
   throw new InputError(podNotFound(model, splitName(wanted, 'pod', fallback)));
 }
 
-/** The same; `undefined` where there is none. */
+/** The same; `undefined` if there is none. */
 export function podNamed({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod | undefined {
   const { namespace, name } = splitName(wanted, 'pod', fallback);
   return pods.find((pod) => pod.namespace === namespace && pod.name === name);
@@ -44,7 +44,7 @@ function inOtherNamespaces(pods: readonly Pod[], name: string): string {
 
 /**
  * The pod of a file as the API server would store it: with default requests, and the priority of its class. Rejects with
- * an InputError where the file holds no pod, or more than one.
+ * an InputError if the file holds no pod, or more than one.
  */
 export async function readPodFile(
   path: string,
@@ -80,7 +80,7 @@ export function objectType(word: string): ObjectType | undefined {
   return (Object.keys(TYPES) as readonly ObjectType[]).find((type) => isType(word, type));
 }
 
-/** The name in `NAME` or `TYPE/NAME`. Throws an InputError where the type is another one. */
+/** The name in `NAME` or `TYPE/NAME`. Throws an InputError if the type is another one. */
 export function nameOfType(text: string, expected: ObjectType): string {
   const [word = '', name] = text.split('/', 2);
   if (name === undefined) return text;

@@ -14,11 +14,11 @@ export interface OpenCluster {
   readonly namespace: string | undefined;
   readonly server: string;
   readonly origin: ClusterConnection['origin'];
-  /** Our own bearer token; empty where we have another way to say who we are. */
+  /** Our own bearer token; empty if we have another way to say who we are. */
   readonly token: ClusterConnection['token'];
 }
 
-/** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError where it cannot be used. */
+/** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError if it cannot be used. */
 export async function withCluster<T>(options: ClusterOptions, use: (cluster: OpenCluster) => Promise<T>): Promise<T> {
   const { kubeconfig, context, requestTimeout = TIMEOUT_MS } = options;
   const impersonation = impersonationOf(options);

@@ -39,7 +39,7 @@ export async function showList<Row, Item>(
   await showChanges({ resource, first, listing: listed }, options, io);
 }
 
-/** Throws an InputError where files are to be watched. */
+/** Throws an InputError if files are to be watched. */
 export function expectWatchable({ watch, filename }: ListCommandOptions): void {
   if (watch === true && filename !== undefined)
     throw new InputError("'--watch' and '--filename' exclude each other: files do not change");

@@ -29,7 +29,7 @@ const LOOPBACK = '127.0.0.1';
 
 /**
  * Listens on a port of this machine, 0 for any, and forwards each connection to a pod through the API server. Rejects
- * with an InputError where the port cannot be used.
+ * with an InputError if the port cannot be used.
  */
 export async function forwardPort(port: number, forwarding: Forwarding): Promise<LocalPort> {
   const library = await import('@kubernetes/client-node');

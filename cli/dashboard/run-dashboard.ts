@@ -29,7 +29,7 @@ export interface DashboardCommandOptions extends ClusterOptions {
 const LABELS = 'app.kubernetes.io/name=plimsoll,app.kubernetes.io/component=dashboard';
 const PORT_NAME = 'dashboard';
 
-/** Carries out `plimsoll dashboard`. Rejects with an InputError where no dashboard or no token is found. */
+/** Carries out `plimsoll dashboard`. Rejects with an InputError if no dashboard or no token is found. */
 export async function runDashboard(options: DashboardCommandOptions, io: ProcessIo): Promise<void> {
   const { namespace } = options;
   await withCluster(options, async (cluster) => {
@@ -47,7 +47,7 @@ export async function runDashboard(options: DashboardCommandOptions, io: Process
   });
 }
 
-/** A pod that is ready, and its port of the page. Rejects with an InputError where there is none. */
+/** A pod that is ready, and its port of the page. Rejects with an InputError if there is none. */
 async function readyPod(
   client: KubeClient,
   namespace: string,

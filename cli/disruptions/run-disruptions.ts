@@ -25,7 +25,7 @@ export interface DisruptionsOptions extends ListCommandOptions {
   readonly cause?: readonly Cause[];
 }
 
-/** Carries out `plimsoll disruptions`. Rejects with an InputError where the API server does not know the kind. */
+/** Carries out `plimsoll disruptions`. Rejects with an InputError if the API server does not know the kind. */
 export async function runDisruptions(options: DisruptionsOptions, io: ProcessIo): Promise<void> {
   expectWatchable(options);
   const read = await readDisruptions(options, io);

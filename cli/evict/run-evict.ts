@@ -29,7 +29,7 @@ export interface EvictOptions extends Pick<ClusterOptions, 'kubeconfig' | 'conte
 const EXIT_REFUSED = 1;
 
 /**
- * Carries out `plimsoll evict`: exit code 1 if the API server does not evict the pod. Rejects with an InputError where there
+ * Carries out `plimsoll evict`: exit code 1 if the API server does not evict the pod. Rejects with an InputError if there
  * is no such pod.
  */
 export async function runEvict(wanted: string, options: EvictOptions, io: ProcessIo): Promise<void> {
@@ -65,7 +65,7 @@ function evict(
   return evictPod(client, { ...pod, ...grace, dryRun: dryRun === 'server' });
 }
 
-/** Why the pod was not evicted, in words; `undefined` where it was. */
+/** Why the pod was not evicted, in words; `undefined` if it was. */
 function refusalOf(outcome: EvictionOutcome, pod: NamespacedName): string | undefined {
   switch (outcome.kind) {
     case 'evicted':

@@ -131,7 +131,7 @@ export function compileField(path: string): ((document: unknown) => unknown) | u
   return select && ((document) => select([document])[0]);
 }
 
-/** A path such as `.items[*].metadata.name`; `undefined` where it cannot be read. */
+/** A path such as `.items[*].metadata.name`; `undefined` if it cannot be read. */
 function compilePath(path: string): Select | undefined {
   const steps: Select[] = [];
   let rest = path.replace(/^[$@]/, '');

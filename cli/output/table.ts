@@ -42,7 +42,7 @@ export function timeText(at: Instant): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Which nodes a pod does not go to, and why; empty where there are none. */
+/** Which nodes a pod does not go to, and why; empty if there are none. */
 export function reasonTable(groups: readonly ReasonGroup[]): string {
   return formatSection(['NODES', 'WHY NOT'], groups.map(reasonCells));
 }

@@ -29,7 +29,7 @@ export interface ReviewOptions extends ClusterOptions, ListingOptions {
   readonly failOnWarnings?: boolean;
 }
 
-/** Carries out `plimsoll review`: exit code 0 where nothing would be refused, 1 where something would be. */
+/** Carries out `plimsoll review`: exit code 0 if nothing would be refused, 1 if something would be. */
 export async function runReview(options: ReviewOptions, io: ProcessIo): Promise<void> {
   const { rows, ignored } = review(await readInput(options, io));
   const warnings = isTable(options.output) ? warningLines(rows) : [];

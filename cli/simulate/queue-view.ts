@@ -44,7 +44,7 @@ interface PodRow {
   readonly pod: string;
   readonly queue: string;
   readonly because: Because;
-  /** Where there is room for it, or room is made; absent where there is none, or where it was not looked for. */
+  /** Where there is room for it, or room is made; absent if there is none, or where it was not looked for. */
   readonly node?: string;
   readonly victims: readonly string[];
 }

@@ -22,7 +22,7 @@ export interface PreemptCommandOptions extends ClusterOptions {
 
 const EXIT_NOT_PLACEABLE = 1;
 
-/** Carries out `plimsoll simulate preempt`: exit code 0 where the pod would be placed, 1 where not. */
+/** Carries out `plimsoll simulate preempt`: exit code 0 if the pod would be placed, 1 if not. */
 export async function runPreempt(options: PreemptCommandOptions, io: ProcessIo): Promise<void> {
   const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);

@@ -31,7 +31,7 @@ const EXIT_NOBODY = 1;
 /** Metrics of 150,000 pods have some 60 MiB. */
 const LARGEST_USAGE_MIB = 100;
 
-/** Carries out `plimsoll simulate pressure`: exit code 0 where a pod would be evicted, 1 where none. */
+/** Carries out `plimsoll simulate pressure`: exit code 0 if a pod would be evicted, 1 if none. */
 export async function runPressure(options: PressureOptions, io: ProcessIo): Promise<void> {
   const available = readAvailable(options.available);
   const read = await readManifests(options, CLUSTER_RESOURCES, io);

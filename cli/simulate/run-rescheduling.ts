@@ -69,7 +69,7 @@ interface HoldingLimit {
   readonly pods: readonly string[];
 }
 
-/** Carries out `plimsoll simulate rescheduling`: exit code 0 where a pod would be moved, 1 where none. */
+/** Carries out `plimsoll simulate rescheduling`: exit code 0 if a pod would be moved, 1 if none. */
 export async function runRescheduling(options: ReschedulingOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, [...CLUSTER_RESOURCES, RESCHEDULING_POLICIES], io);
   const view = viewOf(read, await limitsBeside(read, options, io), options.policy);

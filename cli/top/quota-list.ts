@@ -19,9 +19,9 @@ export interface QuotaRow extends Omit<QuotaFacts['resources'][number], 'namespa
   readonly metadata: Metadata;
   /** The pods that the quota counts. */
   readonly scope: string;
-  /** What is used of `hard`; absent where `hard` is 0. */
+  /** What is used of `hard`; absent if `hard` is 0. */
   readonly usedPercent?: number;
-  /** Who uses most of it; absent where nothing is used, and for a ResourceQuota. */
+  /** Who uses most of it; absent if nothing is used, and for a ResourceQuota. */
   readonly largest?: QuotaFacts['resources'][number]['namespaces'][number];
 }
 

@@ -38,7 +38,7 @@ export interface SandboxNode {
   readonly periodMs: number;
   /** Of its virtual memory, what its pods leave now. */
   availableBytes(): number;
-  /** A container's log, `undefined` where there is none (yet). */
+  /** A container's log, `undefined` if there is none (yet). */
   log(podUid: string, container: string, previous: boolean): LogBuffer | undefined;
   /** Resolves when the node is registered and pods are watched. */
   readonly ready: Promise<void>;

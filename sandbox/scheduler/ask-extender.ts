@@ -62,7 +62,7 @@ async function callExtender(url: string, timeoutMs: number, proposal: Proposal):
   return result.value;
 }
 
-/** Finds a pod by its node and UID; `undefined` where the node has no such pod. */
+/** Finds a pod by its node and UID; `undefined` if the node has no such pod. */
 export type FindVictim = (node: string, uid: string) => PlacedPod | undefined;
 
 const KEY = 'NodeNameToMetaVictims';

@@ -19,7 +19,7 @@ function isLeaf(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** Reads the annotation `plimsoll.dev/from-template`; `undefined` where there is none that can be read. */
+/** Reads the annotation `plimsoll.dev/from-template`; `undefined` if there is none that can be read. */
 export function decodeWrittenFields(text: string | undefined): ShareFields | undefined {
   if (text === undefined) return undefined;
   try {

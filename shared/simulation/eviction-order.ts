@@ -46,7 +46,7 @@ export interface NodeScene {
   readonly now: Instant;
 }
 
-/** What is short, and how much must come free; nothing where no threshold is met. */
+/** What is short, and how much must come free; nothing if no threshold is met. */
 interface Shortage {
   readonly signal: SimulatedSignal;
   readonly stage: 'mild' | 'severe';

@@ -52,7 +52,7 @@ export interface SchedulerSetup {
   readonly budgets: ProposalRules['budgets'];
   /** When the cluster was read. */
   readonly now: Instant;
-  /** Since when a pod is nominated, as RFC 3339; `undefined` where that is not known. */
+  /** Since when a pod is nominated, as RFC 3339; `undefined` if that is not known. */
   readonly nominatedSince: (pod: Pod) => string | undefined;
   /** What the extender keeps for queues. */
   readonly keptOn?: NonNullable<ProposalRules['keptOn']> | undefined;

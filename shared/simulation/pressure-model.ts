@@ -93,7 +93,7 @@ function avoidedOwners(pressure: NodePressure | undefined, now: Instant): Readon
   return new Set(entries.map(({ owner }) => ownerText(owner)));
 }
 
-/** How much of a signal is left; `capacity` is `undefined` where no object says it. */
+/** How much of a signal is left; `capacity` is `undefined` if no object says it. */
 interface Level {
   readonly signal: SimulatedSignal;
   readonly available: Quantity;

@@ -18,7 +18,7 @@ const NEWER_THAN_NODE_20 = ['map/group-by.js', 'promise/with-resolvers.js', 'ite
 
 /**
  * Writes the command line with all that it imports as one CommonJS file, which may have any name on the PATH; resolves
- * with its size in bytes. Rejects where something could not be bundled whole.
+ * with its size in bytes. Rejects if something could not be bundled whole.
  */
 export async function bundleCli(file: string): Promise<number> {
   const { warnings } = await build({

@@ -11,7 +11,7 @@ export interface RegisteredMetric {
 const TYPES: readonly MetricType[] = ['counter', 'gauge', 'histogram'];
 
 /**
- * Every call `metrics.counter(…)`, `.gauge(…)` and `.histogram(…)` of a module. Throws where name, help or labels are not
+ * Every call `metrics.counter(…)`, `.gauge(…)` and `.histogram(…)` of a module. Throws if name, help or labels are not
  * written as text: a metric whose name cannot be searched for is not in the table.
  */
 export function readDefinitions(file: string, text: string): readonly RegisteredMetric[] {

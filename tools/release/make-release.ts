@@ -90,7 +90,7 @@ function withImage(manifests: string, image: string): string {
   return replaced(manifests, IMAGE_LINE, `$<indent>${image}`);
 }
 
-/** Throws where there is nothing to replace: a release with another image would be worse than none. */
+/** Throws if there is nothing to replace: a release with another image would be worse than none. */
 function replaced(text: string, pattern: RegExp, replacement: string): string {
   if (text.search(pattern) === -1) throw new Error(`cannot name the image: nothing matches ${pattern}`);
   return text.replace(pattern, replacement);

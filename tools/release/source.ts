@@ -14,7 +14,7 @@ export interface Source {
 
 const [FIELD, RECORD] = ['\u001f', '\u001e'];
 
-/** Reads the checkout with git. Rejects where it is none. */
+/** Reads the checkout with git. Rejects if it is none. */
 export function readSource(): Source {
   const [commit = '', date = ''] = git('log', '-1', '--format=%H %cI').trim().split(' ');
   const changed = git('status', '--porcelain', '--untracked-files=no').split('\n').filter(Boolean);

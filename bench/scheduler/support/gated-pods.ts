@@ -19,7 +19,7 @@ export function podsOf(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${namespace}/pods${name === undefined ? '' : `/${name}`}`;
 }
 
-/** Creates an object. Rejects where the API server refuses it. */
+/** Creates an object. Rejects if the API server refuses it. */
 export async function send(client: KubeClient, path: string, body: object): Promise<void> {
   const outcome = await client.request({ method: 'POST', path, body });
   if (outcome.kind !== 'ok') throw new Error(`cannot create at ${path}: ${outcome.message}`);

@@ -7,7 +7,7 @@ const [USER, SYSTEM] = [11, 12];
 
 /**
  * Reads how many milliseconds of processor time the API server at this address has used, garbage collection included.
- * Throws where no process of this machine listens there.
+ * Throws if no process of this machine listens there.
  */
 export function serverCpu(server: string): () => number {
   const flag = `--secure-port=${new URL(server).port}`;

@@ -11,7 +11,7 @@ function at(...path: readonly string[]): (object: KubeObject) => string {
   };
 }
 
-/** A truth value that is false where it is absent. */
+/** A truth value that is false if it is absent. */
 function flag(...path: readonly string[]): (object: KubeObject) => string {
   const read = at(...path);
   return (object) => read(object) || 'false';

@@ -69,7 +69,7 @@ function parseField(text: string): Field {
   return { name, isList: spec.startsWith('[]'), isMap: spec.startsWith('{}'), type: spec.replace(/^(\[\]|\{\})/, '') };
 }
 
-/** The fields of a message by number; `undefined` where there is no such message. */
+/** The fields of a message by number; `undefined` if there is no such message. */
 export function fieldsOf(definition: string): ReadonlyMap<number, Field> | undefined {
   return knownMessages().get(definition);
 }

@@ -75,7 +75,7 @@ export function decodeScope(raw: KubeObject): Decoded<PolicyScope> {
   }));
 }
 
-/** Reads `spec.avoidFor` alone, in milliseconds; `undefined` where it is not set. */
+/** Reads `spec.avoidFor` alone, in milliseconds; `undefined` if it is not set. */
 export function decodeAvoidFor(raw: KubeObject): Decoded<number | undefined> {
   return decodeSpec(raw, (spec) => {
     const text = readText(spec, 'avoidFor');

@@ -66,7 +66,7 @@ export function stallKey({ signal, share, short, long, evidence }: StallRule): s
 export interface AgentPolicy {
   /** Name of the object, or `default`. */
   readonly name: string;
-  /** Of the object; 0 where there is none. */
+  /** Of the object; 0 if there is none. */
   readonly generation: number;
   /** The generation that an operator has confirmed by an annotation. */
   readonly confirmedGeneration: number | undefined;

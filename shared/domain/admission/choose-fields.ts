@@ -62,7 +62,7 @@ export function namedClass(
   return wasFilledIn ? undefined : name;
 }
 
-/** Of what several policies give, the class with the lowest value applies, as with several global defaults. */
+/** If several policies give a class, the one with the lowest value applies, as with several global defaults. */
 function lowestByRule(
   { pod: { labels }, ownerKind }: PodRequest,
   policies: readonly PriorityPolicy[],
@@ -98,8 +98,8 @@ export function fieldsOf({ name, value, preemptionPolicy }: PriorityClass): Prio
 }
 
 /**
- * The rule to record on the pod. A record that is there already stays if the rules give a pod like this one the same
- * class by the same rule: then the policy of the API server wrote it, or might have. Any other was forged.
+ * The rule to record on the pod. An existing record stays if the rules give such a pod the same class by the same rule:
+ * the policy in the API server wrote it, or could have. Any other record was forged.
  */
 export function ruleToRecord(
   request: PodRequest,
@@ -125,8 +125,8 @@ export interface SchedulerChoice {
 }
 
 /**
- * The scheduler that the policies of a pod name, of several policies the first by name; `undefined` where none does,
- * where the pod names a scheduler of its own, and where it is on a node already.
+ * The scheduler that the policies of a pod name; with several policies, the first by name. `undefined` if none names
+ * one, if the pod names its own scheduler, or if the pod is already on a node.
  */
 export function chooseScheduler(
   { pod, schedulerName }: PodRequest,
@@ -141,7 +141,7 @@ export function chooseScheduler(
   return first?.schedulerName === DEFAULT_SCHEDULER ? undefined : first;
 }
 
-/** Names of the nodes whose avoid list names an owner, those whose entries last longest first. */
+/** Names of the nodes whose avoid list has an entry for an owner; the longest-lasting entries come first. */
 export type AvoidLookup = (owner: OwnerKey) => readonly string[];
 
 /** What a pod is given, with its owner for the message. */
@@ -151,14 +151,17 @@ export interface NodeChoice {
   readonly nodes: readonly string[];
 }
 
-/** Nodes that one pod is kept away from at most: an owner that many nodes evicted must not make its pods large. */
+/**
+ * Maximum number of nodes that one pod is kept away from. It bounds the size of pods whose owner was evicted from many
+ * nodes.
+ */
 const MAX_NODES = 16;
 
 /**
- * The nodes that a new pod should not be placed on because they evicted pods of its controller (S3-30); `undefined`
- * where there is none, and of many those whose entries last longest. Hard entries count like the others: what a pod
- * requires cannot be changed later, so it would outlast the entry, and a pod that fits one node only would never run.
- * The DaemonSet controller ties its pods to their nodes, so they are left as they are.
+ * The nodes that a new pod should not be placed on because they evicted pods of its controller (S3-30); `undefined` if
+ * there are none. If there are too many, the longest-lasting entries win. Hard entries become a preference too: a
+ * required affinity cannot be removed later, so it would outlast the entry, and a pod that fits on one node only would
+ * never run. Pods of DaemonSets are left unchanged, because their controller ties them to their nodes.
  */
 export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined): NodeChoice | undefined {
   const owner = ownerKeyOf(pod);

@@ -26,7 +26,7 @@ export interface ClusterState {
    * quota.
    */
   readonly knownPods: KnownPods;
-  /** Which nodes evicted pods of an owner; absent where that is not known. */
+  /** Which nodes evicted pods of an owner; absent if unknown. */
   readonly avoidedBy?: AvoidLookup | undefined;
 }
 

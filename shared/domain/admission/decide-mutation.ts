@@ -20,9 +20,9 @@ import { policiesFor } from './policy-rules.ts';
 import { priorityRefusal } from './pod-rules.ts';
 
 /**
- * Decides a new pod's class, priority and preemption policy, the rule that is recorded as having given them, its scheduler
- * where a policy names one, and the nodes that it is kept away from. A pod with contradictory fields is refused as the API
- * server would refuse it; whether its class is allowed is decided on the final pod, in the validating phase.
+ * Decides a new pod's class, priority and preemption policy, the rule to record for them, its scheduler if a policy
+ * names one, and the nodes to keep it away from. A pod with contradictory fields is refused as the API server would
+ * refuse it. Whether its class is allowed is decided later, on the final pod, in the validating phase.
  */
 export function decideMutation(request: PodRequest, cluster: ClusterState): AdmissionDecision {
   const resolved = resolvePriority(request.pod, cluster.classes);

@@ -99,8 +99,8 @@ export function decidePodGroup(group: PodRequest, cluster: ClusterState): Admiss
 }
 
 /**
- * Decides whether the requester may write a template of such a group (`Workload`). A controller creates the group, for
- * which policies for users do not apply any more; all others are enforced on the group.
+ * Decides whether the requester may write a template of such a group (`Workload`). A controller creates the group, so
+ * policies for users no longer apply to it; all others are enforced on the group.
  */
 export function decideGroupTemplate(group: PodRequest, cluster: ClusterState): AdmissionDecision {
   const policies = policiesFor(group, cluster).filter(isPersonal);
@@ -116,7 +116,7 @@ function allowingPreemption(policy: PriorityPolicy): PriorityPolicy {
   return { ...policy, preemption: 'Allow' };
 }
 
-/** With the number of its class; `undefined` where the class does not exist. */
+/** With the value of its class; `undefined` if the class does not exist. */
 function asNamed(group: PodRequest, { classes }: ClusterState): PodRequest | undefined {
   const found = classes.get(group.pod.spec.priorityClassName ?? '');
   return found && { ...group, pod: withPriority(group.pod, fieldsOf(found)) };

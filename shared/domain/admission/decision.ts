@@ -10,11 +10,11 @@ export interface PriorityFields {
 
 /** What a mutation sets. */
 export interface PodChange extends PriorityFields {
-  /** The rule that gave the class, to be recorded on the pod; empty takes the record off, absent leaves it as it is. */
+  /** The rule that gave the class, to record on the pod; empty removes the record, absent leaves it unchanged. */
   readonly classRule?: string;
-  /** Absent leaves the scheduler as it is. */
+  /** Absent leaves the scheduler unchanged. */
   readonly schedulerName?: string;
-  /** Names of nodes to prefer others to; absent leaves the node affinity as it is. */
+  /** Names of nodes to avoid; absent leaves the node affinity unchanged. */
   readonly avoidNodes?: readonly string[];
 }
 

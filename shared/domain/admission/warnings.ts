@@ -14,7 +14,7 @@ import type { ClusterState, PodSearch } from './cluster-state.ts';
 import { classQuotasOf } from './policy-rules.ts';
 import type { PodRequest } from './request.ts';
 
-/** A longer grace period than this is warned of. */
+/** Longer grace periods get a warning. */
 export const LONG_GRACE_SECONDS = 600;
 
 /** Warnings for the requester about a pod that is allowed but probably not as intended. */
@@ -115,9 +115,9 @@ function checkedTerms(terms: readonly PodAffinityTerm[]): readonly PodAffinityTe
   return terms.slice(0, MAX_CHECKED_TERMS);
 }
 
-/** How much work something may cost that nothing depends on. */
+/** A work limit for something optional. */
 export interface WorkLimit {
-  /** Whether so much more may be done; once it is too much, everything is. */
+  /** Whether this much more work may be done; once the limit is exceeded, no more work is allowed. */
   take(cost: number): boolean;
 }
 

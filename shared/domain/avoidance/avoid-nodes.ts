@@ -6,13 +6,13 @@ import { isFreshReport, type NodePressureFacts } from '#shared/domain/snapshot/c
 
 /** What is to be placed, and when. */
 export interface PlacementQuestion {
-  /** The pod's controller; `undefined` where it has none. */
+  /** The pod's controller; `undefined` if it has none. */
   readonly owner: OwnerKey | undefined;
   readonly pressures: ReadonlyMap<string, NodePressureFacts>;
   readonly now: Instant;
 }
 
-/** A node on which a pod should not be placed; a forbidden one only if there is no other. */
+/** A node on which a pod should not be placed; a forbidden node is used only if no other remains. */
 export interface AvoidedNode {
   readonly isForbidden: boolean;
   readonly because: Because;
@@ -28,8 +28,8 @@ const NONE: ReadonlyMap<string, AvoidedNode> = new Map();
 const NODES_PER_STEP = 100;
 
 /**
- * Leaves out the nodes to avoid. If no other is left, only those that are forbidden; if all are forbidden, none, so that
- * the pod can still be placed.
+ * Leaves out the nodes to avoid. If that leaves no node, leaves out only the forbidden ones; if all are forbidden,
+ * leaves out none, so that the pod can still be placed.
  */
 export function filterNodes(nodes: readonly string[], avoided: ReadonlyMap<string, AvoidedNode>): FilteredNodes {
   if (avoided.size === 0) return { left: nodes, leftOut: NONE };
@@ -70,7 +70,7 @@ export function whyAvoided(node: string, { owner, pressures, now }: PlacementQue
   return byPressure?.isForbidden === true ? byPressure : (byOwner ?? byPressure);
 }
 
-/** Entries carry their own end, so they hold also while the node's agent is silent. */
+/** Entries carry their own end, so they also apply while the node's agent does not report. */
 function ownerAvoided(
   { avoid }: NodePressureFacts,
   owner: OwnerKey | undefined,

@@ -24,7 +24,7 @@ export interface EvictedOwner {
 
 /** Outcomes after which the pod terminates; a dry run and a refusal remove no pod. */
 export const REMOVING_OUTCOMES: readonly string[] = ['evicted', 'foundEnding'];
-/** Several pods of an owner that one shortage evicts are one round: none of them came back. */
+/** Several pods of an owner evicted in one shortage count as one round: none of them came back. */
 const ONE_ROUND_MS = 30_000;
 
 /**
@@ -53,7 +53,7 @@ function removals(evictions: readonly RecordedEviction[], windowMs: number, now:
     if (owner === undefined || owner.kind === 'Node' || requestedAt === undefined) return [];
     if (mode !== 'Enforce' || !REMOVING_OUTCOMES.includes(outcome) || requestedAt <= now - windowMs) return [];
     if (requestedAt > now + MAX_SKEW_MS) return [];
-    // Not cut to `now`: the end of an entry would move with every pass, and every pass would write it.
+    // Not limited to `now`: otherwise the end of an entry would move with every pass, and every pass would write it.
     return [{ owner, signal, at: requestedAt }];
   });
 }

@@ -48,8 +48,8 @@ export interface AvoidingNode {
 /**
  * Plans the avoid list of one node from the evictions that its agent recorded (S0-19, S3-29 to S3-31) and the loops of
  * preemptions that its NodePressure records with the action Avoid. Depends on nothing else, so another leader plans the
- * same. An entry is replaced only by one that lasts longer or forbids more; entries that have ended are left out, and of
- * too many entries those that end first.
+ * same. An entry is replaced only by one that lasts longer or forbids more. Expired entries are left out; if there are
+ * too many entries, those that end first are left out too.
  */
 export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Instant): AvoidPlan {
   const lasting = lastingEntries(node, now);
@@ -64,7 +64,7 @@ export function planAvoidance(node: AvoidingNode, policy: AvoidPolicy, now: Inst
   return { avoid, changes: kept, isChanged: kept.length > 0 || lasting.length < node.avoid.length };
 }
 
-/** One change for each owner: a list with two would be written in every pass. */
+/** One change per owner: a list with two would be rewritten in every pass. */
 function longestOfEach(changes: readonly AvoidChange[]): readonly AvoidChange[] {
   const longest: AvoidChange[] = [];
   for (const change of changes.toSorted((left, right) => right.entry.until - left.entry.until)) {

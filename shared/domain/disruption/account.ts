@@ -26,13 +26,13 @@ export interface Debit {
   readonly component: Component;
   /** Keys of the rules that cover the pod. */
   readonly rules: readonly string[];
-  /** No window looks at it any more from then on. */
+  /** From then on no window counts it. */
   readonly lapsesAt: Instant;
-  /** Only what was seen to happen has one; without, the eviction was let through. */
+  /** Set for a removal that was observed; absent for an eviction that was only let through. */
   readonly cause: Cause | undefined;
-  /** User name of who asked for it, where the API server says so. */
+  /** Name of the user who requested it, if the API server reports it. */
   readonly caller: string | undefined;
-  /** The rule that it went beyond. */
+  /** The rule whose limit it exceeded. */
   readonly overran: string | undefined;
 }
 
@@ -42,13 +42,13 @@ export type Account = readonly Debit[];
 /** A removal to debit. */
 export type Wanted = Omit<Debit, 'rules' | 'lapsesAt' | 'overran'>;
 
-/** Of more, those that lapse next are forgotten: they are the ones that matter for the shortest time. */
+/** Beyond this, the entries that lapse next are dropped: they matter for the shortest time. */
 export const MAX_DEBITS = 2_000;
-/** Owners that only a default limit covers. */
+/** Owners covered only by a default limit. */
 export const MAX_RULES = 500;
-/** The API server carries out an eviction within this time; a pod that still runs later was not evicted. */
+/** The API server carries out an eviction within this time; a pod that is still running afterwards was not evicted. */
 export const SETTLED_MS = 2_000;
-/** Until a pod may have come up. */
+/** Time for a pod to come up. */
 const RETRY_UP_MS = 10_000;
 
 /** Why a limit refuses; `rate` is the present number of removals in the window, or of pods that are up. */
@@ -60,7 +60,7 @@ export interface Exceeded {
   readonly windowMs: number;
   readonly rate: number;
   readonly retryAfterMs: number;
-  /** Debits that fill it. */
+  /** The debits that use it up. */
   readonly filledBy: readonly Debit[];
 }
 
@@ -68,8 +68,8 @@ export type DebitOutcome =
   { readonly kind: 'debited'; readonly account: Account; readonly overran: Exceeded | undefined } | Exceeded;
 
 /**
- * Debits a pod that is asked to go and is still there. Without a rule there is no limit (S3-22). A repetition within
- * moments is the same eviction; a later one shows that the first did not happen.
+ * Debits the requested eviction of a pod that still exists. Without a rule there is no limit (S3-22). A request
+ * repeated within moments is the same eviction; a later one shows that the first did not happen.
  */
 export function debitEviction(
   account: Account,
@@ -87,7 +87,10 @@ export function debitEviction(
   return { kind: 'debited', account: bounded([...others, debitOf(wanted, rules, exceeded?.key)]), overran: exceeded };
 }
 
-/** Counts a removal that has happened: it is never refused. One that was let through before is not counted again. */
+/**
+ * Counts a removal that has happened; it is never refused. An eviction that was debited when it was let through is not
+ * counted again.
+ */
 export function countRemoval(account: Account, seen: Wanted, rules: readonly CoveringRule[]): Account {
   const known = account.find(({ uid }) => uid === seen.uid);
   if (known === undefined) return rules.length === 0 ? account : bounded([...account, debitOf(seen, rules, undefined)]);
@@ -95,12 +98,15 @@ export function countRemoval(account: Account, seen: Wanted, rules: readonly Cov
   return isDeepSame(known, merged) ? account : bounded([...account.filter((each) => each !== known), merged]);
 }
 
-/** The account without evictions that did not happen: their pods still run, and the API server has had time enough. */
+/**
+ * The account without evictions that did not happen: their pods are still running although the API server has had
+ * enough time.
+ */
 export function withoutSurvivors(account: Account, survivors: ReadonlySet<string>, now: Instant): Account {
   return account.filter(({ uid, cause, at }) => cause !== undefined || now - at < SETTLED_MS || !survivors.has(uid));
 }
 
-/** Those that a window may still look at. One from the future, by a clock that is ahead, counts as of now. */
+/** The debits that a window may still count. A time in the future, from a clock that is ahead, counts as now. */
 export function liveDebits(account: Account, now: Instant): Account {
   return account.map((each) => (each.at > now ? { ...each, at: now } : each)).filter((each) => now < each.lapsesAt);
 }
@@ -117,7 +123,7 @@ export function debitsIn(account: Account, { key, windowMs }: RuleWindow, now: I
   return account.filter(({ rules, at }) => rules.includes(key) && now - at < windowMs);
 }
 
-/** UIDs of the pods of a rule that are up, without those that an eviction was just let through for (S3-21). */
+/** UIDs of the pods of a rule that are up, without those whose eviction was just let through (S3-21). */
 export function podsUp({ up }: Pick<CoveringRule, 'up'>, account: Account, now: Instant): ReadonlySet<string> {
   const going = new Set(account.filter(({ at }) => now - at < GOING_MS).map(({ uid }) => uid));
   return new Set([...up].filter((uid) => !going.has(uid)));
@@ -131,7 +137,7 @@ function firstExceeded(account: Account, wanted: Wanted, rules: readonly Coverin
   return fullAccount(account, wanted, rules);
 }
 
-/** A pod that is not up takes nothing from those that are. */
+/** Removing a pod that is not up does not reduce the number of pods that are. */
 function exceededUp(account: Account, { uid, at }: Wanted, covering: CoveringRule): Exceeded | undefined {
   const { rule, expected, up } = covering;
   if (rule.minAvailable === undefined || !up.has(uid)) return undefined;
@@ -156,7 +162,7 @@ export interface WindowQuestion extends Pick<CoveringRule, 'expected'>, Pick<Wan
   readonly rule: Pick<LimitRule, 'key' | 'shares'>;
 }
 
-/** What one window of a rule holds and allows: in all, and of a component with its share. */
+/** What one window of a rule holds and allows: in total, and for a component with a share. */
 export function countWindow(account: Account, { max: portion, windowMs }: RateLimit, question: WindowQuestion) {
   const { rule, expected, component, at } = question;
   const inside = debitsIn(account, { key: rule.key, windowMs }, at);
@@ -180,13 +186,13 @@ function exceeded(
   filledBy: Account,
   now: Instant,
 ): Exceeded {
-  // With a limit of 0 nothing ever makes room.
+  // With a limit of 0 the window never has room.
   const makesRoom = found.most === 0 ? undefined : filledBy[filledBy.length - found.most];
   const retryAfterMs = makesRoom === undefined ? windowMs : makesRoom.at + windowMs - now;
   return { kind: 'exceeded', ...found, windowMs, rate: filledBy.length, retryAfterMs, filledBy };
 }
 
-/** An account that cannot hold one more debit lets nothing go that it would have to forget something for. */
+/** An account that is full refuses a removal rather than drop a debit. */
 function fullAccount(account: Account, { at }: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
   const keys = new Set([...account.flatMap((debit) => debit.rules), ...rules.map(({ rule }) => rule.key)]);
   if (account.length < MAX_DEBITS && keys.size <= MAX_RULES) return undefined;
@@ -230,7 +236,7 @@ function isDeepSame(left: Debit, right: Debit): boolean {
   return isAlike && left.rules.join() === right.rules.join();
 }
 
-/** Sorting is left out where the last one is the newest, as it nearly always is. */
+/** Skips sorting if the last one is the newest, as it nearly always is. */
 function bounded(account: Account): Account {
   const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1) as Debit).at;
   const sorted = isLastNewest ? account : account.toSorted((left, right) => left.at - right.at);

@@ -1,7 +1,7 @@
 import { type Because, reason } from '#shared/domain/model/because.ts';
 import type { Verdict } from './disruption.ts';
 
-/** What a removed pod and its node show of the cause. Only what a tenant cannot write is evidence. */
+/** Evidence of the cause on a removed pod and its node. Only what a tenant cannot write counts as evidence. */
 export interface Evidence {
   /** The reason of the DisruptionTarget condition: Kubernetes' own components write it, with the right to a pod's status. */
   readonly disruptionTarget: string | undefined;
@@ -9,16 +9,16 @@ export interface Evidence {
   readonly statusReason: string | undefined;
   /** Whether it failed because the kernel killed it. */
   readonly isOomKilled: boolean;
-  /** Whether the pod was seen to terminate or fail; otherwise only its absence was noticed. */
+  /** Whether the pod was observed terminating or failing; otherwise only its absence was noticed. */
   readonly isWitnessed: boolean;
   readonly node: NodeFacts | undefined;
-  /** What the NodePressure of the pod's own node says of its eviction by that node's agent. */
+  /** What the NodePressure of the pod's node reports about its eviction by that node's agent. */
   readonly agent: Because | undefined;
-  /** What the status of a ReschedulingPolicy says of its move. */
+  /** What the status of a ReschedulingPolicy reports about its move. */
   readonly rescheduler?: Because | undefined;
-  /** What the status of a Queue says of the pods that made room for one of its own. */
+  /** What the status of a Queue reports about the pods evicted to make room for its own pods. */
   readonly queues?: Because | undefined;
-  /** Who asked for the removal, as the API server told the webhook; only where limits are enforced. */
+  /** Who requested the removal, as the API server reported it to the webhook; only where limits are enforced. */
   readonly caller?: string | undefined;
 }
 
@@ -67,7 +67,7 @@ const REASONS = {
   ),
 };
 
-/** How long it takes at most until other components have reported what they know of the same removal. */
+/** The longest that other components take to report what they know about the same removal. */
 export const SETTLE_MS = 5_000;
 
 /** Whether a component may still report why the Eviction API removed the pod. */
@@ -76,8 +76,8 @@ export function isUnexplained({ disruptionTarget, agent, rescheduler, queues }: 
 }
 
 /**
- * The cause that the evidence shows: what a component of Kubernetes says of itself, then what only the state of the node
- * tells apart. `k8s.io/api/core/v1` types.go, PodReason….
+ * The cause that the evidence shows: first what a component of Kubernetes reports about itself, then what only the
+ * state of the node distinguishes. `k8s.io/api/core/v1` types.go, PodReason….
  */
 export function causeOf(evidence: Evidence): Verdict {
   const { disruptionTarget, node } = evidence;
@@ -116,7 +116,10 @@ function evictedThroughApi({ agent, rescheduler, queues, node, caller }: Evidenc
   return verdict('Unknown', REASONS.requested({ caller }), caller);
 }
 
-/** `status.reason` tells apart what one DisruptionTarget stands for. `pkg/kubelet` eviction, preemption and nodeshutdown. */
+/**
+ * `status.reason` distinguishes the causes that share one DisruptionTarget. `pkg/kubelet` eviction, preemption and
+ * nodeshutdown.
+ */
 function endedByKubelet({ statusReason = '' }: Evidence): Verdict {
   switch (statusReason) {
     case 'Evicted':

@@ -11,7 +11,7 @@ export interface DisruptionLimit extends Omit<LimitRule, 'key'> {
   readonly selector: PreparedSelector;
 }
 
-/** What owners without limit and budget get, by the priority of their pods (S3-18). */
+/** Defaults for owners without a limit and a budget, by the priority of their pods (S3-18). */
 export interface DefaultLimit extends Pick<LimitRule, 'minAvailable'> {
   readonly min: number;
   readonly max: number;
@@ -25,12 +25,12 @@ export type BudgetResponse = (typeof BUDGET_RESPONSES)[number];
 /** The one DisruptionPolicy of a cluster. */
 export interface DisruptionPolicy {
   readonly name: string;
-  /** The first one whose range holds the priority counts. */
+  /** The first one whose range contains the priority applies. */
   readonly defaults: readonly DefaultLimit[];
   readonly forbiddingBudgets: BudgetResponse;
 }
 
-/** A PodDisruptionBudget as it is written, and what its controller last found. */
+/** The spec of a PodDisruptionBudget, and the status that its controller last wrote. */
 export interface WrittenBudget {
   readonly maxUnavailable: number | string | undefined;
   readonly minAvailable: number | string | undefined;
@@ -44,7 +44,7 @@ export function forbidsEverything(budget: WrittenBudget): 'maxUnavailable' | 'mi
   if (maxUnavailable !== undefined && /^0+%?$/.test(String(maxUnavailable))) return 'maxUnavailable';
   if (minAvailable === undefined) return undefined;
   const isWhole = /^0*[1-9][0-9][0-9]+%$/.test(String(minAvailable));
-  // A number of as many pods as there are: only the present scale shows it.
+  // A number equal to the number of pods: only visible at the current scale.
   const isAll = expectedPods > 0 && desiredHealthy >= expectedPods;
   return isWhole || isAll ? 'minAvailable' : undefined;
 }
@@ -63,7 +63,7 @@ export interface LimitObjects {
   readonly policies: Iterable<DisruptionPolicy>;
 }
 
-/** What limits removals in a namespace, as it is known now for all namespaces that are asked about. */
+/** What limits removals in a namespace, read once for all namespaces of interest. */
 export function limitsByNamespace(
   known: LimitObjects,
   { budgets }: { readonly budgets: ReadonlyMap<string, ReadonlyMap<string, { readonly selector: Selector }>> },
@@ -77,7 +77,7 @@ export function limitsByNamespace(
   });
 }
 
-/** What limits ask about a pod. */
+/** What limits need to know about a pod. */
 export type Coverable = Pick<Pod, 'labels' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'priority'> };
 
 /** A rule, and whether it covers another pod of the namespace. */
@@ -121,8 +121,8 @@ export function coveringRules(pod: Coverable, pods: Iterable<Pod>, of: LimitsOfN
 }
 
 /**
- * Pods that should be there and pods that are up. One that terminates is replaced at once, except by a StatefulSet, which
- * waits until it is gone; one that waits for a gate or a node is expected, as in `pkg/controller/disruption`.
+ * Pods that are expected and pods that are up. A terminating pod is replaced at once, except by a StatefulSet, which
+ * waits until it is gone; a pod waiting for a gate or a node is expected, as in `pkg/controller/disruption`.
  */
 export function countPods(pods: readonly Pod[]): Omit<CoveringRule, 'rule'> {
   const present = pods.filter((pod) => !hasEnded(pod));

@@ -2,8 +2,8 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 
 /*
- * The record of one removed pod. The cluster forgets why a pod went after an hour, when its Events end; the question is
- * asked later. Every cause has a word of its own, which no text about another cause uses (S0-1).
+ * The record of one removed pod. A cluster forgets why a pod was removed after an hour, when its Events expire; people
+ * ask later. Every cause has its own word, which no text about another cause uses (S0-1).
  */
 
 /** What removed a pod. */
@@ -25,21 +25,21 @@ export type Cause = (typeof CAUSES)[number];
 /** One removal, or several of one owner within seconds. */
 export interface Disruption {
   readonly namespace: string;
-  /** Of the object: the same for the same pod, whichever replica writes it. */
+  /** Name of the object: the same for the same pod, regardless of the replica that writes it. */
   readonly name: string;
   readonly spec: DisruptionSpec;
   readonly outcome: DisruptionOutcome;
 }
 
-/** What is known when the record is written; it never changes. Times are wall time. */
+/** What is known when the record is written; it never changes afterwards. Times are wall time. */
 export type DisruptionSpec = RecordedRemoval & MadeRoom;
 
-/** Only a preemption makes room for a pending pod: for another cause none can be named (S0-30). */
+/** Only a preemption makes room for a pending pod: other causes cannot name one (S0-30). */
 export type MadeRoom =
   | { readonly cause: 'Preemption'; readonly madeRoomFor: Preemptor | undefined }
   | { readonly cause: Exclude<Cause, 'Preemption'>; readonly madeRoomFor: undefined };
 
-/** A cause with the pod that room was made for, where it can be one. */
+/** A cause with the pod that room was made for, if that cause has one. */
 export function madeRoom(cause: Cause, preemptor: Preemptor | undefined): MadeRoom {
   return cause === 'Preemption' ? { cause, madeRoomFor: preemptor } : { cause, madeRoomFor: undefined };
 }
@@ -49,20 +49,22 @@ interface RecordedRemoval extends Omit<Verdict, 'cause'> {
   readonly podUid: string;
   readonly owner: { readonly kind: string; readonly name: string; readonly uid: string } | undefined;
   readonly priorityClassName: string | undefined;
-  /** The rule that gave the class, as it was recorded on the pod; `undefined` where the pod named its class. */
+  /** The rule that gave the class, as recorded on the pod; `undefined` if the pod named its class. */
   readonly classRule: string | undefined;
   readonly priority: number;
   readonly node: string;
   readonly removedAt: Instant;
   /** The ID of the decision, of an eviction by the agent or by the rescheduler. */
   readonly decision: string | undefined;
-  /** The limits that it was debited to, and the one that the severe stage went beyond; absent where none covers the pod. */
+  /**
+   * The limits that it was debited to, and the one that the severe stage exceeded; absent if no limit covers the pod.
+   */
   readonly debited: { readonly rules: readonly string[]; readonly overran: string | undefined } | undefined;
-  /** Who would have gone next, of an eviction by the agent. */
+  /** The next candidates, for an eviction by the agent. */
   readonly ranked: readonly RecordedCandidate[];
 }
 
-/** Why a pod was removed, and by whom where that is certain. */
+/** Why a pod was removed, and by whom if that is certain. */
 export interface Verdict {
   readonly cause: Cause;
   readonly requestedBy: string | undefined;
@@ -76,7 +78,7 @@ export interface Preemptor {
   readonly pod: string | undefined;
   readonly priorityClassName: string | undefined;
   readonly priority: number;
-  /** Room on it was set aside for the pod; kube-scheduler may still place it elsewhere. */
+  /** The node on which room was set aside for the pod; kube-scheduler may still place the pod elsewhere. */
   readonly nominatedNode: string;
 }
 
@@ -88,22 +90,22 @@ export interface RecordedCandidate {
   readonly code: string;
 }
 
-/** What became of it. */
+/** The outcome. */
 export interface DisruptionOutcome {
-  /** More than one where the record stands for a whole storm of removals. */
+  /** More than one if the record represents a storm of removals. */
   readonly count: number;
-  /** The other pods that it stands for, in the record's own namespace; the first one is that of the record. */
+  /** The other pods that it represents, in the record's own namespace; the first pod is the one in the record. */
   readonly others: readonly OtherPod[];
   readonly goneAt: Instant | undefined;
   /** The first pod of the same owner that was placed afterwards. */
   readonly replacement: { readonly pod: string; readonly node: string } | undefined;
-  /** Where the pod that the victim made room for was placed. */
+  /** The node on which the pod that needed the room was placed. */
   readonly placedOn: string | undefined;
-  /** How long its node is avoided, where the removal added such an entry (S3-28). */
+  /** Until when its node is avoided, if the removal added an avoid entry (S3-28). */
   readonly avoid: { readonly isHard: boolean; readonly until: Instant } | undefined;
 }
 
-/** A pod whose removal has no record of its own. */
+/** A pod whose removal is part of another record. */
 export interface OtherPod {
   readonly pod: string;
   readonly podUid: string;
@@ -118,7 +120,10 @@ export const NO_OUTCOME: DisruptionOutcome = {
   avoid: undefined,
 };
 
-/** A pod whose eviction the API server accepted, as the status of a policy or queue tells of it: the record reads its cause there. */
+/**
+ * A pod whose eviction the API server accepted, as the status of a policy or queue lists it: the record reads its cause
+ * there.
+ */
 export interface EvictedPod {
   readonly pod: string;
   readonly uid: string;
@@ -129,10 +134,10 @@ export interface EvictedPod {
   readonly because: Because;
 }
 
-/** How many of them a status holds. */
+/** Maximum number of them in a status. */
 export const MAX_EVICTED = 50;
 
-/** A stored record, as far as its end depends on it. */
+/** The fields of a stored record that decide when it is deleted. */
 export interface StoredRecord {
   readonly namespace: string;
   readonly name: string;
@@ -147,8 +152,9 @@ export interface Retention {
 }
 
 /**
- * The records to delete, the oldest first: too old, too many of one namespace, or too many in all. The last costs those
- * namespaces that have the most, so that a tenant with many removals takes the records of no other away.
+ * The records to delete, the oldest first: too old, too many in one namespace, or too many in total. The total limit
+ * removes records of the namespaces with the most, so that a tenant with many removals does not displace the records of
+ * others.
  */
 export function expiredRecords<T extends StoredRecord>(
   records: Iterable<T>,

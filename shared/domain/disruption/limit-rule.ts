@@ -2,8 +2,9 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Cause } from './disruption.ts';
 
 /*
- * Limits of disruptions: how many pods may be removed in a time, whatever removes them (S3-14), and how many must stay up
- * (S3-15). A DisruptionLimit states them for the pods that it selects, a DisruptionPolicy for owners without one.
+ * Limits of disruptions: how many pods may be removed in a period, regardless of what removes them (S3-14), and how
+ * many must stay up (S3-15). A DisruptionLimit states them for the pods that it selects, a DisruptionPolicy for owners
+ * without one.
  */
 
 /** A number of pods, or a percentage of the pods that are expected. */
@@ -18,13 +19,13 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** Whose request removes a pod: each may have only a share of a limit (S3-19). */
+/** The component that requests a removal: each may have only a share of a limit (S3-19). */
 export const COMPONENTS = ['Agent', 'Scheduler', 'KubeScheduler', 'Kubelet', 'Others'] as const;
 export type Component = (typeof COMPONENTS)[number];
 
-/** What a limit asks of the pods that it covers. */
+/** What a limit requires for the pods that it covers. */
 export interface LimitRule {
-  /** Under which debits name it: unique in its namespace. */
+  /** The name that debits use for it: unique in its namespace. */
   readonly key: string;
   readonly limits: readonly RateLimit[];
   readonly minAvailable: Portion | undefined;
@@ -35,13 +36,15 @@ export interface LimitRule {
 /** A rule with the pods that it covers now. */
 export interface CoveringRule {
   readonly rule: LimitRule;
-  /** How many there should be, as a PodDisruptionBudget counts them: with those that wait for a gate or a node. */
+  /**
+   * How many pods are expected, counted as for a PodDisruptionBudget: pods waiting for a gate or a node are included.
+   */
   readonly expected: number;
   /** UIDs of those that are Ready and not terminating. */
   readonly up: ReadonlySet<string>;
 }
 
-/** So many pods; percentages are rounded up, as `pkg/controller/disruption` rounds both of its fields. */
+/** The number of pods; percentages are rounded up, as `pkg/controller/disruption` rounds both of its fields. */
 export function podsOf({ value, isPercent }: Portion, expected: number): number {
   return isPercent ? Math.ceil((value * expected) / 100) : value;
 }
@@ -55,7 +58,7 @@ export function shareOf(max: number, { shares }: Pick<LimitRule, 'shares'>, comp
 /** How long the API server may take to carry out an eviction that was let through (`DeletionTimeout` of the disruption controller). */
 export const GOING_MS = 2 * 60_000;
 
-/** From when on a removal matters to no window of these rules. */
+/** The time before which a removal no longer counts in any window of these rules. */
 export function lapsesAt(at: Instant, rules: readonly CoveringRule[]): Instant {
   const windows = rules.flatMap(({ rule }) => rule.limits.map(({ windowMs }) => windowMs));
   return at + Math.max(GOING_MS, ...windows);
@@ -70,7 +73,7 @@ const BY_CAUSE: Readonly<Partial<Record<Cause, Component>>> = {
   OOMKill: 'Kubelet',
 };
 
-/** Which component a removal is counted for that was only seen. */
+/** The component to which an observed removal is attributed. */
 export function componentOf(cause: Cause): Component {
   return BY_CAUSE[cause] ?? 'Others';
 }

@@ -11,7 +11,7 @@ export interface LimitStatus {
   readonly minAvailable: number | undefined;
   /** As `limits` of the spec, in the same order. */
   readonly windows: readonly WindowStatus[];
-  /** The last removals that count, the oldest first. */
+  /** The latest removals that count, the oldest first. */
   readonly debits: readonly Debit[];
 }
 
@@ -20,13 +20,13 @@ export interface WindowStatus {
   readonly removed: number;
   readonly max: number;
   readonly left: number;
-  /** When the next pod may be removed; `undefined` if one may be now, or none ever. */
+  /** When the next pod may be removed; `undefined` if one may be removed now, or never. */
   readonly roomAt: Instant | undefined;
 }
 
 const MAX_SHOWN = 10;
 
-/** What a limit counts of the pods that it covers. */
+/** What a limit counts for the pods that it covers. */
 export function limitStatus(
   limit: DisruptionLimit,
   covered: Omit<CoveringRule, 'rule'>,

@@ -4,7 +4,7 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 import { type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import type { SeenRemoval } from './removal.ts';
 
-/** A removed pod that is still to be debited, as far as limits ask about it. */
+/** A removed pod that is still to be debited, with what limits need to know. */
 export interface PendingDebit {
   readonly namespace: string;
   readonly uid: string;
@@ -24,12 +24,12 @@ interface DueOptions {
 
 const MAX_PENDING = 20_000;
 const MAX_OWNERS = 10_000;
-/** A replica that does not lead debits nothing; one that takes over debits what the one before it has not. */
+/** Only the leader debits; a new leader debits what the former one left. */
 const KEPT_MS = 10 * 60_000;
 
 /**
- * Removals that were seen and not yet debited, each pod by itself, also where one record stands for many of them. In
- * place, as the removals are.
+ * Removals that were observed and not yet debited, one entry per pod even if one record represents many of them.
+ * Changed in place, like the removals.
  */
 export class PendingDebits {
   readonly #pending = new Map<string, PendingDebit>();
@@ -49,14 +49,14 @@ export class PendingDebits {
     putBounded(this.#pending, MAX_PENDING, [uid, pending]);
   }
 
-  /** When a pod of an owner was removed last; `undefined` if none was since the process started. */
+  /** When a pod of an owner was last removed; `undefined` if none was removed since the process started. */
   disruptedAt(owner: string): Instant | undefined {
     return this.#disruptedAt.get(owner);
   }
 
   /**
-   * What is to be debited now, at most so many, the oldest first. `evidenceOf` knows more of some removals; namespaces for
-   * which it failed a moment ago are `left` out.
+   * What to debit now, up to a maximum, the oldest first. `evidenceOf` knows more about some removals; the namespaces
+   * in `left`, for which it failed a moment ago, are skipped.
    */
   due(now: Instant, { most, left, evidenceOf }: DueOptions): readonly PendingDebit[] {
     const due: PendingDebit[] = [];
@@ -68,7 +68,7 @@ export class PendingDebits {
     return due;
   }
 
-  /** They are debited, or no limit covers them. */
+  /** Removes entries that are debited or that no limit covers. */
   done(uids: Iterable<string>): void {
     for (const uid of uids) this.#pending.delete(uid);
   }

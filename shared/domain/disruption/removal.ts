@@ -13,7 +13,7 @@ import {
 } from './disruption.ts';
 import { isOver } from './storms.ts';
 
-/** A removed pod that is followed until nothing more is to be learnt of it. Times are wall time. */
+/** A removed pod that is followed until nothing more can be learned about it. Times are wall time. */
 export interface Removal {
   readonly pod: RemovedPod;
   readonly evidence: Evidence;
@@ -23,16 +23,16 @@ export interface Removal {
   readonly ranked: readonly (RecordedCandidate & { readonly namespace: string })[];
   readonly outcome: DisruptionOutcome;
   readonly stage: RecordStage;
-  /** When the last of the other pods that the record stands for was removed. */
+  /** When the last of the other pods that the record represents was removed. */
   readonly joinedAt: Instant;
   /** How many of them have been written. */
   readonly named: number;
 }
 
-/** What has been written: nothing, or the record. With its outcome it is followed no longer. */
+/** What has been written: nothing, or the record. Once the outcome is written, the removal is no longer followed. */
 export type RecordStage = 'Observed' | 'Recorded';
 
-/** What a record keeps of the pod. */
+/** What a record keeps about the pod. */
 export interface RemovedPod extends Omit<
   DisruptionSpec,
   'cause' | 'requestedBy' | 'because' | 'decision' | 'debited' | 'madeRoomFor' | 'ranked'
@@ -40,7 +40,7 @@ export interface RemovedPod extends Omit<
   readonly namespace: string;
 }
 
-/** What a scheduler process knows of a pod that it has just seen go. */
+/** What a scheduler process knows about a pod that was just removed. */
 export interface SeenRemoval {
   readonly pod: Pod;
   readonly node: string;
@@ -50,7 +50,7 @@ export interface SeenRemoval {
   readonly at: Instant;
 }
 
-/** Begins to follow a pod. One that has failed takes no more room, so it is gone at once. */
+/** Begins to follow a pod. A failed pod no longer takes room, so it counts as gone at once. */
 export function beginRemoval({ pod, node, classRule, evidence, at }: SeenRemoval, hasFailed: boolean): Removal {
   const controller = controllerOf(pod);
   const { namespace, name, uid, spec } = pod;
@@ -78,12 +78,12 @@ export function beginRemoval({ pod, node, classRule, evidence, at }: SeenRemoval
   };
 }
 
-/** How long a replacement, and the pod that room was made for, are waited for once the pod is gone. */
+/** How long to wait, once the pod is gone, for a replacement and for the pod that room was made for. */
 const FOLLOW_MS = 5 * 60_000;
-/** A pod that does not end is followed no longer. */
+/** A pod that does not terminate is no longer followed after this time. */
 const MAX_MS_LENGTH = 60 * 60_000;
 
-/** What is to be written of a removal now; `undefined` for nothing. Record and outcome are written once. */
+/** What to write about a removal now; `undefined` for nothing. Record and outcome are each written once. */
 export function dueWrite(removal: Removal, now: Instant): 'record' | 'others' | 'outcome' | undefined {
   switch (removal.stage) {
     case 'Observed':
@@ -94,13 +94,13 @@ export function dueWrite(removal: Removal, now: Instant): 'record' | 'others' | 
   }
 }
 
-/** Whether no other component will say more of the cause. */
+/** Whether no other component will report more about the cause. */
 function isSettled({ evidence, madeRoomFor }: Removal): boolean {
   if (isPreemption({ evidence })) return madeRoomFor !== undefined;
   return !isUnexplained(evidence);
 }
 
-/** What became of them may be known an hour later only. */
+/** Their outcome may not be known until an hour later. */
 function hasUnnamed({ pod, outcome: { others }, named, joinedAt }: Removal, now: Instant): boolean {
   return others.length > named && isOver({ at: pod.removedAt, lastAt: joinedAt, others: others.length }, now);
 }
@@ -117,7 +117,7 @@ function isComplete({ pod, madeRoomFor, outcome }: Removal): boolean {
   );
 }
 
-/** Until when there is something to learn of it at most. */
+/** The latest time at which something can still be learned about it. */
 export function followedUntil({ pod, outcome }: Removal): Instant {
   return outcome.goneAt === undefined ? pod.removedAt + MAX_MS_LENGTH : outcome.goneAt + FOLLOW_MS;
 }
@@ -132,8 +132,8 @@ export interface NominatedPreemptor extends Preemptor {
 }
 
 /**
- * The pods that a victim may have made room for: those that were nominated to its node about then with a higher priority. A
- * pod that uses the room later was not nominated then (S0-32).
+ * The pods that a victim may have made room for: pods of higher priority nominated to its node at about the same time.
+ * A pod that takes the room later was not nominated then (S0-32).
  */
 export function possiblePreemptors(
   { pod }: Pick<Removal, 'pod'>,
@@ -148,8 +148,8 @@ const MAX_NAME_LENGTH = 240;
 const UID_LENGTH = 8;
 
 /**
- * The record as it is written. What it says of pods in other namespaces is their priority: their names are not disclosed to
- * those who may read this one.
+ * The record as written. For pods in other namespaces it gives only the priority: their names are not disclosed to
+ * readers of this namespace.
  */
 export function disruptionOf(removal: Removal): Disruption {
   const { pod, madeRoomFor, outcome } = removal;
@@ -172,7 +172,7 @@ export function disruptionOf(removal: Removal): Disruption {
 const OWN_CAUSES: readonly Cause[] = ['Eviction', 'Rescheduling', 'Reclaim'];
 const NOT_DECIDED: Pick<Removal, 'ranked' | 'decision'> = { ranked: [], decision: undefined };
 
-/** The same for one pod, whichever replica writes it; a cut name must not end in a dot. */
+/** The same for one pod, regardless of the replica that writes it; a truncated name must not end in a dot. */
 function nameOf({ pod, podUid }: RemovedPod): string {
   return `${pod.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '')}.${podUid.slice(0, UID_LENGTH)}`;
 }

@@ -17,11 +17,11 @@ import {
 } from './removal.ts';
 import { Storms } from './storms.ts';
 
-/** What is to be written of one removal. */
+/** What to write about one removal. */
 export interface DueWrite {
   readonly uid: string;
   readonly removal: Removal;
-  /** `others`: the names of the other pods that the record stands for, before the outcome is known. */
+  /** `others`: the names of the other pods that the record represents, before the outcome is known. */
   readonly write: 'record' | 'others' | 'outcome';
 }
 
@@ -34,7 +34,7 @@ export interface NewlyPlaced {
   readonly owner: string | undefined;
 }
 
-/** What the agent of a node, the rescheduler or the leader of the queues reports of a pod that it evicted. */
+/** What the agent of a node, the rescheduler or the leader of the queues reports about a pod that it evicted. */
 export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
   readonly by: 'agent' | 'rescheduler' | 'queues';
   readonly uid: string;
@@ -42,16 +42,16 @@ export interface ReportedEviction extends Pick<Removal, 'ranked' | 'decision'> {
   readonly because: Because;
 }
 
-/** Of more, the oldest are followed no longer. */
+/** Beyond this, the oldest are no longer followed. */
 const MAX_FOLLOWED = 20_000;
 const MAX_NOMINATED = 10_000;
 const MAX_REPORTED = 10_000;
-/** So that a replica that takes over finds what the one before it has not written. */
+/** Lets a new leader find what the former one did not write. */
 const KEPT_AFTER_MS = 60_000;
 
 /**
- * The removals that a process has seen and not yet seen the end of. Every replica follows all of them, so that another one
- * can go on where the leader stopped. In place, because each change concerns one of thousands; nothing here reads a clock.
+ * The removals that a process follows. Every replica follows all of them, so that another one can continue where the
+ * leader stopped. Changed in place, because each change concerns one of thousands; nothing here reads a clock.
  */
 export class Removals {
   readonly #removals = new Map<string, Removal>();
@@ -61,16 +61,16 @@ export class Removals {
   readonly #preemptions = new Map<string, Set<string>>();
   /** By UID and node. */
   readonly #nominated = new Map<string, NominatedPreemptor>();
-  /** Where recently nominated pods were placed, by UID: that can be seen before it is known what they were nominated for. */
+  /** Where recently nominated pods were placed, by UID: the placement can be observed before the nomination. */
   readonly #placed = new Map<string, string>();
   /** UIDs of preemptors by victim, as Events name them. */
   readonly #named = new Map<string, string>();
   /** By victim. A report can come before its pod is seen to terminate, as an Event can. */
   readonly #reported = new Map<string, ReportedEviction>();
   readonly #storms = new Storms();
-  /** UIDs of pods whose outcome was written: one that has failed is seen again when it is deleted. */
+  /** UIDs of pods whose outcome was written: a failed pod is observed again when it is deleted. */
   readonly #ended = new Map<string, true>();
-  /** What is to be debited of all this. */
+  /** The removals still to debit. */
   readonly debits = new PendingDebits();
 
   get size(): number {
@@ -81,7 +81,7 @@ export class Removals {
     return this.#removals.has(uid);
   }
 
-  /** A pod has begun to terminate, has failed, or is gone. What was seen before counts. */
+  /** A pod has begun to terminate, has failed, or is gone. The first observation counts. */
   begin(seen: SeenRemoval, hasFailed = false): void {
     const removal = beginRemoval(seen, hasFailed);
     const { podUid, owner } = removal.pod;
@@ -99,7 +99,7 @@ export class Removals {
     this.#adoptReport(podUid);
   }
 
-  /** Only about a pod of its own node is an agent believed. */
+  /** An agent is trusted only about pods of its own node. */
   reportEviction(eviction: ReportedEviction): void {
     if (!this.#reported.has(eviction.uid)) putBounded(this.#reported, MAX_REPORTED, [eviction.uid, eviction]);
     this.#adoptReport(eviction.uid);
@@ -111,7 +111,10 @@ export class Removals {
     for (const [victim, named] of this.#named) if (named === pod.uid) this.#attribute(victim, named);
   }
 
-  /** An Event of a scheduler names the pod that a victim made room for. Others can write such an Event, so it only chooses. */
+  /**
+   * An Event of a scheduler names the pod that a victim made room for. Other clients can write such an Event, so it
+   * only selects among the possible pods.
+   */
   namePreemptor(victim: string, preemptor: string): void {
     putBounded(this.#named, MAX_REPORTED, [victim, preemptor]);
     this.#attribute(victim, preemptor);
@@ -123,7 +126,7 @@ export class Removals {
     this.#update(key, ({ goneAt }) => ({ goneAt: key === uid ? (goneAt ?? at) : at }));
   }
 
-  /** A pod has been placed: in the place of an older one of its owner, or where room was made for it. */
+  /** A pod has been placed: as the replacement of an older pod of its owner, or where room was made for it. */
   place({ uid, name, node, owner }: NewlyPlaced): void {
     putBounded(this.#placed, MAX_NOMINATED, [uid, node]);
     for (const victim of this.#preemptions.get(uid) ?? []) this.#update(victim, () => ({ placedOn: node }));
@@ -134,7 +137,10 @@ export class Removals {
     this.#update(replaced, () => ({ replacement: { pod: name, node } }));
   }
 
-  /** What is to be written now, the oldest first; namespaces take turns, so that one with very many removals delays no other. */
+  /**
+   * What to write now, the oldest first; namespaces take turns, so that one with very many removals does not delay the
+   * others.
+   */
   due(now: Instant, most: number): readonly DueWrite[] {
     const due = [...this.#removals].flatMap(([uid, removal]) => {
       const write = dueWrite(removal, now);
@@ -146,7 +152,7 @@ export class Removals {
     });
   }
 
-  /** What is to be debited now. */
+  /** What to debit now. */
   dueDebits(
     now: Instant,
     limited: Pick<Parameters<PendingDebits['due']>[1], 'most' | 'left'>,
@@ -154,14 +160,14 @@ export class Removals {
     return this.debits.due(now, { ...limited, evidenceOf: (uid) => this.#removals.get(uid)?.evidence });
   }
 
-  /** What the account says of a removal: who asked for it, and the limits that it was debited to. */
+  /** What the account says about a removal: who requested it, and the limits that it was debited to. */
   adoptDebit({ uid, caller, rules, overran }: Debit): void {
     const removal = this.#removals.get(uid);
     if (removal?.stage !== 'Observed') return;
     this.#put(uid, { ...removal, evidence: { ...removal.evidence, caller }, debited: { rules, overran } });
   }
 
-  /** When the removal began that has been waiting longest to be recorded. */
+  /** Start of the removal that has been waiting longest to be recorded. */
   unrecordedSince(): Instant | undefined {
     for (const { stage, pod, outcome, named } of this.#removals.values())
       if (stage === 'Observed' || outcome.others.length > named) return pod.removedAt;
@@ -169,8 +175,8 @@ export class Removals {
   }
 
   /**
-   * Notes what has been written of a removal, by this process or by another one; `named` is how many other pods were named
-   * with it. One that more pods have joined meanwhile is followed on.
+   * Notes what has been written about a removal, by this process or another; `named` is how many other pods were named
+   * in it. A removal that more pods have joined meanwhile is still followed.
    */
   written(uid: string, write: DueWrite['write'], named = 0): void {
     const removal = this.#removals.get(uid);
@@ -180,7 +186,9 @@ export class Removals {
     else if (removal.stage === 'Observed') this.#put(uid, { ...removal, stage: 'Recorded' });
   }
 
-  /** Forgets what is followed no longer. A replica that does not lead writes nothing and would keep all of it. */
+  /**
+   * Drops what is no longer followed. A replica that does not lead writes nothing and would otherwise keep everything.
+   */
   prune(now: Instant): void {
     for (const [uid, removal] of this.#removals) {
       if (now > followedUntil(removal) + KEPT_AFTER_MS) this.#forget(uid, removal);
@@ -218,7 +226,7 @@ export class Removals {
     this.#settle(victim, (possible) => possible.find(({ uid }) => uid === named));
   }
 
-  /** Without such an Event it is certain only where there was no other. */
+  /** Without such an Event the preemptor is certain only if there was a single candidate. */
   #attributeLast(victim: string): void {
     this.#settle(victim, (possible) => (possible.length === 1 ? possible[0] : undefined));
   }
@@ -240,7 +248,7 @@ export class Removals {
     this.#put(uid, { ...removal, outcome: { ...removal.outcome, ...change(removal.outcome) } });
   }
 
-  /** A changed removal keeps its place: the oldest come first. */
+  /** A changed removal keeps its position: the oldest come first. */
   #put(uid: string, removal: Removal): void {
     this.#removals.set(uid, removal);
     if (this.#removals.size <= MAX_FOLLOWED) return;

@@ -7,33 +7,33 @@ import type { DisruptionSpec } from './disruption.ts';
 const STORM_FROM = 20;
 export const STORM_MS = 10_000;
 export const MAX_STORM_MS = 60_000;
-/** Pods that one record names beside its own; the next one begins another record. */
+/** Maximum number of other pods that one record names; the next one begins another record. */
 export const MAX_OTHERS = 100;
 const MAX_MEMBERS = 20_000;
 
-/** What is known of a removal when it is first seen. */
+/** What is known about a removal when it is first observed. */
 interface Seen {
   readonly pod: Pick<DisruptionSpec, 'owner' | 'podUid' | 'removedAt'> & { readonly namespace: string };
   readonly evidence: Evidence;
 }
 
 interface Storm {
-  /** Of the removal whose record stands for all of them. */
+  /** UID of the removal whose record represents all of them. */
   readonly uid: string;
   readonly at: Instant;
   readonly lastAt: Instant;
   readonly others: number;
 }
 
-/** Owners of which very many pods are removed at once. In place, as the removals are. */
+/** Owners that lose very many pods at once. Changed in place, like the removals. */
 export class Storms {
   readonly #recent = new Map<string, readonly Instant[]>();
   readonly #storms = new Map<string, Storm>();
   readonly #members = new Map<string, string>();
 
   /**
-   * The UID of the removal whose record stands for this one, too; `undefined` where it has a record of its own. Only
-   * removals with the same cause share one, and none joins a record that is followed no longer.
+   * The UID of the removal whose record also represents this one; `undefined` if it has its own record. Only removals
+   * with the same cause share one, and none joins a record that is no longer followed.
    */
   join({ pod, evidence }: Seen, isFollowed: (uid: string) => boolean): string | undefined {
     const { owner, namespace, podUid, removedAt: at } = pod;
@@ -72,7 +72,7 @@ export class Storms {
   }
 }
 
-/** Whether no other removal joins it any more. */
+/** Whether no other removal can join it. */
 export function isOver({ at, lastAt, others }: Omit<Storm, 'uid'>, now: Instant): boolean {
   return others >= MAX_OTHERS || now - lastAt >= STORM_MS || now - at >= MAX_STORM_MS;
 }

@@ -3,14 +3,14 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 
-/** A candidate that was passed over, and why. */
+/** A candidate that was skipped, and why. */
 export interface Ineligible {
   readonly candidate: Candidate;
   readonly because: Because;
 }
 
 export interface VictimRules {
-  /** Why a pod must not go after those that are taken or passed over already, `undefined` if it may. */
+  /** Why a pod must not be evicted in addition to the victims chosen so far; `undefined` if it may be. */
   readonly protectionOf: (
     candidate: Candidate,
     victims: readonly Candidate[],
@@ -18,19 +18,19 @@ export interface VictimRules {
   ) => Because | undefined;
   /** No more victims than this; 0 means none. */
   readonly most: number;
-  /** What must come free, in the signal's unit; infinite where only the number of victims counts. */
+  /** How much must be freed, in the signal's unit; infinite if only the number of victims counts. */
   readonly gap: number;
 }
 
 export interface VictimChoice {
   readonly victims: readonly Candidate[];
-  /** Candidates that were passed over before the last victim was found, each with its reason. */
+  /** Candidates that were skipped before the last victim was found, each with its reason. */
   readonly ineligible: readonly Ineligible[];
   /** What the victims use together. */
   readonly freed: number;
 }
 
-/** Walks the ranking from its head and takes pods until what they use closes the gap, or no more may be taken. */
+/** Walks the ranking from its head and chooses pods until their usage closes the gap, or no more may be chosen. */
 export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules): VictimChoice {
   const victims: Candidate[] = [];
   const ineligible: Ineligible[] = [];
@@ -48,7 +48,7 @@ export function chooseVictims(ranked: readonly Candidate[], rules: VictimRules):
   return { victims, ineligible, freed };
 }
 
-/** Victims without which the others close the gap stay, those that rank last first. */
+/** Victims that are not needed to close the gap stay, starting with those that rank last. */
 export function withoutUnneeded(
   { victims, freed }: Pick<VictimChoice, 'victims' | 'freed'>,
   gap: number,
@@ -64,14 +64,14 @@ export function withoutUnneeded(
     .toReversed();
 }
 
-/** What the victims of the severe stage have to bring. */
+/** How much the victims of the severe stage have to free. */
 export interface WantedRelief {
   readonly reasonAgainst: (candidate: Candidate) => Because | undefined;
   /** Evictions that are possible before the resource is exhausted, at least one; infinite while it does not shrink. */
   readonly inTime: number;
   /** What must be freed. */
   readonly gap: number;
-  /** Of the policy: a share of the gap, or an amount. */
+  /** Setting of the policy: a share of the gap, or an amount. */
   readonly minimum: ThresholdValue | undefined;
 }
 
@@ -79,10 +79,11 @@ const USUAL_SHARE = 0.05;
 const USUAL_BYTES = 64 * 1024 * 1024;
 
 /**
- * What a victim of the severe stage has to free at least. A pod is too small if it frees less than a worthwhile part of the
- * gap while a pod above its request frees more: evicting one small pod after another uses up windows and time. It is too
- * small, too, if too little time is left to close the gap with pods of its size while a larger one may be evicted. A pod
- * that closes the gap alone never is. A larger pod that is held keeps only the smallest ones.
+ * The least that a victim of the severe stage has to free. A pod is too small if it frees less than a worthwhile part
+ * of the gap while a pod above its request frees more: evicting one small pod after another uses up windows and time.
+ * It is also too small if too little time is left to close the gap with pods of its size while a larger one may be
+ * evicted. A pod that closes the gap alone is never too small. A larger pod that is held protects only the smallest
+ * ones.
  */
 export function leastRelief(
   ranked: readonly Candidate[],
@@ -102,7 +103,7 @@ function largestOf(pods: readonly { readonly usage: number }[]): number {
 }
 
 /**
- * What is worthwhile, and what is where no pod is large enough for that. Of 5 % of the gap and 64Mi the larger one: with
+ * The worthwhile amount, and the one that applies if no pod is that large. The larger of 5 % of the gap and 64Mi: with
  * the smaller one, every pod would be worthwhile for a small gap.
  */
 function worthwhileParts(gap: number, minimum: ThresholdValue | undefined): readonly [number, number] {
@@ -112,14 +113,14 @@ function worthwhileParts(gap: number, minimum: ThresholdValue | undefined): read
   return [Math.min(gap, part), Math.min(usual, part)];
 }
 
-/** A pod that holds more than it requested, or may do so, and that is not evicted now. */
+/** A pod that uses more than it requested, or may, and that is not evicted now. */
 export interface HeldPod {
-  /** `namespace/name`, or what is known of a pod that cannot be read. */
+  /** `namespace/name`, or what is known about a pod that cannot be read. */
   readonly pod: string;
   readonly because: Because;
 }
 
-/** Pods that the kubelet does not evict either (`IsCriticalPod`): without this agent, another pod would be evicted. */
+/** Reasons that also apply to the kubelet (`IsCriticalPod`): without this agent, another pod would be evicted. */
 const SPARED_BY_KUBELET: readonly string[] = ['ProtectedPriority', 'ProtectedMirrorPod'];
 
 /** Whether a reason against a pod would not exist for the kubelet alone. */
@@ -127,7 +128,7 @@ export function isOwnReason({ code }: Because): boolean {
   return !SPARED_BY_KUBELET.includes(code);
 }
 
-/** The passed-over pods above their requests that the kubelet alone would evict, largest overage first. */
+/** The skipped pods above their requests that the kubelet alone would evict, largest overage first. */
 export function heldAboveRequest(ineligible: readonly Ineligible[]): readonly Ineligible[] {
   const held = ineligible.filter(({ candidate, because }) => candidate.exceedsRequest && isOwnReason(because));
   return held.toSorted((left, right) => right.candidate.roundedOverage - left.candidate.roundedOverage);
@@ -139,8 +140,8 @@ export function nameOf({ facts: { pod } }: Candidate): string {
 }
 
 /**
- * Why a pod that keeps to its request is not taken where the policy protects such pods (decision D-2), `undefined` if
- * it uses more. Who has no statistics has not been seen to use more.
+ * Why a pod within its request is not chosen if the policy protects such pods (decision D-2); `undefined` if it uses
+ * more. A pod without statistics counts as within its request.
  */
 export function withinRequestProtection({ facts, exceedsRequest }: Candidate): Because | undefined {
   if (exceedsRequest) return undefined;
@@ -149,8 +150,9 @@ export function withinRequestProtection({ facts, exceedsRequest }: Candidate): B
 }
 
 /**
- * Whether a candidate must not be evicted in place of pods whose owners are at their limits: then the largest overage of
- * those. An owner must not become immune at the cost of others, so only a pod that exceeds its own request by more goes.
+ * Whether a candidate must not be evicted in place of pods whose owners are at their limits: then the largest overage
+ * of those. An owner must not become immune at the cost of others, so only a pod that exceeds its own request by more
+ * is evicted.
  */
 export function overageOfLimited(candidate: Candidate, limited: readonly Candidate[]): number | undefined {
   if (limited.length === 0) return undefined;

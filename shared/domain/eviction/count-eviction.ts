@@ -19,7 +19,7 @@ import { type EvictionLimits, type EvictionUrgency, limitsFor } from './eviction
 /** An eviction that one of our own accounts asks for. */
 export interface WantedEviction extends Omit<Wanted, 'cause'> {
   readonly namespace: string;
-  /** Empty for one that is bound to no node's limits. */
+  /** Empty for an account that no node's limits bind. */
   readonly node: string;
   /** UID of the pod's controller; `undefined` without one. */
   readonly owner: string | undefined;
@@ -27,11 +27,11 @@ export interface WantedEviction extends Omit<Wanted, 'cause'> {
 
 /** How many evictions may be let through. */
 export interface EvictionBounds {
-  /** Of the node; `undefined` binds the cluster's limit alone. */
+  /** Limits of the node; with `undefined` only the cluster's limit applies. */
   readonly limits: EvictionLimits | undefined;
-  /** In the whole cluster, in a minute. */
+  /** Limit for the whole cluster, per minute. */
   readonly inClusterPerMinute: number;
-  /** As the agent says; in the last chance the cluster's limit yields once a minute for each node. */
+  /** As the agent reports; in the last chance the cluster's limit yields once a minute for each node. */
   readonly urgency?: EvictionUrgency | undefined;
 }
 
@@ -60,8 +60,8 @@ interface Window extends Pick<Exceeded, 'scope'>, RuleWindow {
 const CLUSTER = 'cluster';
 
 /**
- * Debits an eviction to the account, unless a limit is reached. A pod that is evicted again is the same eviction; one from
- * the future, by a clock that is ahead, counts as of now.
+ * Debits an eviction to the account, unless a limit is reached. Evicting the same pod again is the same eviction; a
+ * time in the future, from a clock that is ahead, counts as now.
  */
 export function countEviction(before: Account, wanted: WantedEviction, bounds: EvictionBounds): CountOutcome {
   const { at, uid } = wanted;
@@ -143,7 +143,7 @@ function clusterWindow({ inClusterPerMinute: most }: EvictionBounds): Window {
   return { scope: 'clusterLimit', key: CLUSTER, what: 'evictions a minute in the cluster', most, windowMs: MINUTE_MS };
 }
 
-/** An account that is full would have to forget evictions that a window still looks at. */
+/** A full account would have to drop evictions that a window still counts. */
 const WHOLE_ACCOUNT: Window = {
   scope: 'clusterLimit',
   key: CLUSTER,
@@ -185,7 +185,7 @@ function exceeded(window: Window, filledBy: Account, now: Instant): CountOutcome
     kind: 'exceeded',
     scope,
     because: { text: `the limit of ${most} ${what} is reached`, facts: { most, count: filledBy.length } },
-    // With a limit of 0 nothing ever leaves the window.
+    // With a limit of 0 the window never has room.
     retryAfterMs: filledBy.length === 0 ? windowMs : oldest + windowMs - now,
     filledBy,
   };

@@ -13,7 +13,7 @@ export interface EvictionLimits {
 /** `Severe`: a hard threshold is met. `LastChance`: memory will be exhausted before a second eviction could follow. */
 export type EvictionUrgency = 'Severe' | 'LastChance';
 
-/** What holds where no NodePressurePolicy says otherwise. */
+/** Defaults where no NodePressurePolicy says otherwise. */
 export const DEFAULT_LIMITS: EvictionLimits = {
   concurrent: 1,
   perMinute: 2,
@@ -26,8 +26,8 @@ const KUBELET_PER_MINUTE = 6;
 const KUBELET_PER_TEN_MINUTES = 60;
 
 /**
- * The limits for an eviction of this urgency. In the last chance windows allow what the kubelet alone would do: they
- * protect workloads from an agent that is wrong, and an OOM kill protects none. 0 stays 0.
+ * The limits for an eviction of this urgency. In the last chance, windows allow as many evictions as the kubelet alone
+ * would make: they protect workloads from a faulty agent, but an OOM kill protects none. 0 stays 0.
  */
 export function limitsFor(urgency: EvictionUrgency | undefined, limits: EvictionLimits): EvictionLimits {
   if (urgency !== 'LastChance') return limits;
@@ -44,7 +44,7 @@ function atLeast(least: number, limit: number): number {
   return limit === 0 ? 0 : Math.max(least, limit);
 }
 
-/** A hard threshold leaves a pod this long (`immediateEvictionGracePeriodSeconds`). */
+/** The grace period below a hard threshold (`immediateEvictionGracePeriodSeconds`). */
 export const HARD_GRACE_SECONDS = 1;
 
 /** Seconds that a pod gets to stop: for a soft threshold its own grace period, up to the largest that is configured. */

@@ -9,14 +9,14 @@ import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
-/** What stands in the pod's status and in the Event about an eviction. */
+/** The text about an eviction in the pod's status and in the Event. */
 export interface EvictionMessage {
   readonly text: string;
-  /** Of the Event, in the kubelet's keys; `undefined` where the pod has no statistics. */
+  /** Annotations of the Event, with the kubelet's keys; `undefined` if the pod has no statistics. */
   readonly annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** Why the eviction: what runs out, and the threshold with what was observed. */
+/** The cause of the eviction: the resource, the threshold and the observed value. */
 export interface ObservedShortage {
   readonly resource: StarvedResource;
   readonly threshold: Threshold;
@@ -70,7 +70,7 @@ function annotate(
   };
 }
 
-/** A pod with a memory request of its own is named even if it stays below it, as the kubelet does. */
+/** A pod with a pod-level memory request is named even if it uses less, as the kubelet does. */
 function podToName(resource: StarvedResource, pod: Pod, usage: PodUsage): Offender | undefined {
   const request = pod.spec.resources?.requests?.get(resource);
   const isNamed = resource === 'memory' && hasPodLevelResources(pod) && usage.memory !== undefined;

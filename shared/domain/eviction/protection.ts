@@ -4,32 +4,32 @@ import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { EvictionLimits } from './eviction-limits.ts';
 
-/** On a pod from a file or an address on the node: where it is from. */
+/** Set on a pod from a file or URL on the node: its source. */
 export const CONFIG_SOURCE = 'kubernetes.io/config.source';
-/** On a mirror pod: the hash of the static pod's manifest. */
+/** Set on a mirror pod: the hash of the static pod's manifest. */
 export const CONFIG_MIRROR = 'kubernetes.io/config.mirror';
 const SOURCE_API_SERVER = 'api';
 
-/** From here on a priority is reserved for the system (`SystemCriticalPriority`). */
+/** Priorities from here on are reserved for the system (`SystemCriticalPriority`). */
 export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
 /**
- * Whether the kubelet takes the pod for one from a file or an address on the node: any source that is not exactly
- * `api`. The kubelet writes this annotation itself, over whatever the API server sent; in the API it is the tenant's.
+ * Whether the kubelet treats the pod as one from a file or URL on the node: any source that is not exactly `api`. The
+ * kubelet writes this annotation itself and overwrites the value from the API server; in the API a tenant controls it.
  */
 export function isStaticPod(pod: Pod): boolean {
   const source = pod.annotations.get(CONFIG_SOURCE);
   return source !== undefined && source !== SOURCE_API_SERVER;
 }
 
-/** Whether the kubelet takes the pod for the API server's image of a static pod; an empty annotation counts. */
+/** Whether the kubelet treats the pod as the mirror of a static pod; an empty annotation counts. */
 export function isMirrorPod(pod: Pod): boolean {
   return pod.annotations.has(CONFIG_MIRROR);
 }
 
 /**
  * Whether a pod read from the API server is the mirror of a static pod. Anyone may create a pod with the annotations,
- * so the node that runs the pod must be its controlling owner too, as NodeRestriction demands of a kubelet
+ * so the node that runs the pod must also be its controlling owner, as NodeRestriction requires of a kubelet
  * (`admitPodCreate` in `plugin/pkg/admission/noderestriction`).
  */
 export function isMirrorOfNode(pod: Pod): boolean {
@@ -40,7 +40,7 @@ function isControllingNode({ apiVersion, kind, name, isController }: Owner, node
   return apiVersion === 'v1' && kind === 'Node' && isController && name === nodeName;
 }
 
-/** Whether the pod's priority is the system's. The class name and the old `critical-pod` annotation mean nothing. */
+/** Whether the pod has a system priority. The class name and the old `critical-pod` annotation are ignored. */
 export function hasCriticalPriority(pod: { readonly spec: Pick<Pod['spec'], 'priority'> }): boolean {
   return (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
@@ -58,11 +58,11 @@ export function criticalProtection(pod: Pod): Because | undefined {
 }
 
 export interface ProtectionRules {
-  /** Namespaces that are never touched: kube-system, our own, and those labelled to be ignored. */
+  /** Namespaces that are never touched: kube-system, Plimsoll's own, and those labelled to be ignored. */
   readonly protectedNamespaces: ReadonlySet<string>;
-  /** Up to this priority a pod's wish never to be evicted is honoured; above it no pod may ask. */
+  /** Up to this priority a pod's opt-out from eviction is honoured; above it no pod may opt out. */
   readonly optOutCeiling: number;
-  /** Whether the pod wishes never to be evicted. */
+  /** Whether the pod opted out of eviction. */
   readonly wantsToStay: (pod: Pod) => boolean;
 }
 
@@ -74,7 +74,7 @@ export function protectionOf(pod: Pod, rules: ProtectionRules): Because | undefi
   return isOptOutHonoured(pod, rules) ? becauseOfOptOut(pod, rules) : undefined;
 }
 
-/** A wish counts up to the ceiling, which keeps the important from hiding among the protected. */
+/** An opt-out counts up to the ceiling, so that important pods cannot evade eviction. */
 function isOptOutHonoured(pod: Pod, rules: ProtectionRules): boolean {
   return rules.wantsToStay(pod) && (pod.spec.priority ?? 0) <= rules.optOutCeiling;
 }
@@ -101,12 +101,12 @@ function protectedBecause(code: string, text: string, facts: Because['facts']): 
   return { code, text: `the pod ${text}`, facts };
 }
 
-/** Without a policy that says otherwise: the priority of an ordinary important class, above which no pod may opt out. */
+/** Default: the priority of an ordinary important class, above which no pod may opt out. */
 export const DEFAULT_OPT_OUT_CEILING = 1_000_000;
 
 /**
- * How far a wish never to be evicted goes. `WithinRequest`: in the severe stage it covers only what the pod requested, so
- * that a pod above its request may be evicted. `Always`: it counts in both stages.
+ * How far an opt-out goes. `WithinRequest`: in the severe stage it covers only what the pod requested, so that a pod
+ * above its request may be evicted. `Always`: it applies in both stages.
  */
 export type OptOut = 'WithinRequest' | 'Always';
 
@@ -124,8 +124,8 @@ export interface Protection {
 }
 
 /**
- * The one PodDisruptionBudget for which the API server is sure to answer an eviction with 429; `undefined` where it may
- * let the pod go, or answers something else: a pod that does not run or is not Ready, several budgets
+ * The one PodDisruptionBudget for which the API server will certainly answer an eviction with 429; `undefined` if it
+ * may allow the eviction, or answer something else: a pod that is not running or not Ready, several budgets
  * (`pkg/registry/core/pod/storage/eviction.go`).
  */
 export function spentBudget(pod: Pod, budgets: readonly DisruptionBudget[]): DisruptionBudget | undefined {
@@ -134,7 +134,7 @@ export function spentBudget(pod: Pod, budgets: readonly DisruptionBudget[]): Dis
   return others.length === 0 && budget?.disruptionsAllowed === 0 ? budget : undefined;
 }
 
-/** Here an empty selector selects every pod of the namespace. */
+/** An empty selector selects every pod of the namespace here. */
 function covers({ namespace, selector }: DisruptionBudget, pod: Pod): boolean {
   return namespace === pod.namespace && prepareSelector(selector).matches(pod.labels);
 }
@@ -143,7 +143,7 @@ function isReady({ status }: Pod): boolean {
   return status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
 }
 
-/** What is asked about the pods of a node. */
+/** Facts about the pods of a node. */
 export interface PodKinds {
   readonly optedOut: (pod: Pod) => boolean;
   readonly isDaemonSetPod: (pod: Pod) => boolean;

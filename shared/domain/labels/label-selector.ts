@@ -7,9 +7,9 @@ export interface LabelSelector {
   readonly matchExpressions: readonly Requirement[];
 }
 
-/** A label selector made ready to be asked often. */
+/** A label selector prepared for frequent use. */
 export interface Selector {
-  /** It has no requirement, and so matches everything; some readers take that for nothing. */
+  /** It has no requirement, and so matches everything; for some callers that means nothing. */
   readonly isEmpty: boolean;
   readonly matches: (labels: ReadonlyMap<string, string>) => boolean;
 }
@@ -18,7 +18,7 @@ export interface Selector {
 export interface PreparedSelector extends Selector {
   /** As it was written; `undefined` for an absent one. */
   readonly written: LabelSelector | undefined;
-  /** All of them must be met; `undefined` where nothing matches whatever its labels are. */
+  /** All of them must be met; `undefined` if no labels can match. */
   readonly requirements: readonly Requirement[] | undefined;
 }
 
@@ -27,8 +27,8 @@ const NOTHING: PreparedSelector = { written: undefined, isEmpty: false, requirem
 const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
 /**
- * Prepares a selector: absent matches nothing, empty everything, one that the API server would refuse nothing.
- * `apimachinery/pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector.
+ * Prepares a selector: an absent one matches nothing, an empty one everything, and one that the API server would refuse
+ * nothing. `apimachinery/pkg/apis/meta/v1/helpers.go` LabelSelectorAsSelector.
  */
 export function prepareSelector(selector: LabelSelector | undefined): PreparedSelector {
   if (selector === undefined) return NOTHING;
@@ -46,8 +46,8 @@ export function prepareSelector(selector: LabelSelector | undefined): PreparedSe
 const MANY_VALUES = 16;
 
 /**
- * The same selector, whose answers take no time by the number of values that a requirement lists. It takes more memory,
- * so it is for selectors that are asked often and not kept.
+ * The same selector with look-ups whose time does not depend on the number of values that a requirement lists. It takes
+ * more memory, so it is for selectors that are used often but not kept.
  */
 export function withValueSets(selector: PreparedSelector): PreparedSelector {
   const { requirements } = selector;
@@ -69,12 +69,12 @@ export function labelsAsRequirements(labels: ReadonlyMap<string, string>): Requi
   return Array.from(labels, ([key, value]) => ({ key, operator: 'In', values: [value] }));
 }
 
-/** What it costs to ask a selector about one set of labels, in comparisons. */
+/** The cost of matching one set of labels, in comparisons. */
 export function selectorSize({ matchLabels, matchExpressions }: LabelSelector): number {
   return matchExpressions.reduce((size, { values }) => size + 1 + values.length, matchLabels.size);
 }
 
-/** True for selectors written alike, so that one need not be prepared again. */
+/** True for selectors that are written alike, so that the prepared one can be reused. */
 export function isSameSelector(a: LabelSelector | undefined, b: LabelSelector | undefined): boolean {
   return spell(a) === spell(b);
 }
@@ -97,7 +97,7 @@ const LARGEST = 2n ** 63n;
 
 type Labels = ReadonlyMap<string, string>;
 
-/** True where Kubernetes accepts the requirement. `apimachinery/pkg/labels/selector.go` NewRequirement. */
+/** True if Kubernetes accepts the requirement. `apimachinery/pkg/labels/selector.go` NewRequirement. */
 export function isValidRequirement(requirement: Requirement): boolean {
   if (!isQualifiedName(requirement.key) || !requirement.values.every(isLabelValue)) return false;
   switch (requirement.operator) {
@@ -115,7 +115,7 @@ export function isValidRequirement(requirement: Requirement): boolean {
   }
 }
 
-/** True where the labels meet a valid requirement. `apimachinery/pkg/labels/selector.go` Requirement.Matches. */
+/** True if the labels meet a valid requirement. `apimachinery/pkg/labels/selector.go` Requirement.Matches. */
 export function meetsRequirement(labels: Labels, requirement: Requirement): boolean {
   const value = labels.get(requirement.key);
   switch (requirement.operator) {
@@ -147,7 +147,7 @@ function parseInteger(text: string): bigint | undefined {
   return value >= -LARGEST && value < LARGEST ? value : undefined;
 }
 
-/** Label values are no longer. */
+/** The maximum length of a label value. */
 const MAX_INTEGER_LENGTH = 63;
 
 function isDigits(text: string): boolean {
@@ -164,7 +164,7 @@ export type SelectedItems = Uint32Array;
 const BITS = 32;
 const ITEMS_PER_STEP = 200;
 
-/** Asks a selector about the labels of every item, once. */
+/** Matches a selector against the labels of every item, once. */
 export function* selectItems(selector: Selector, labels: readonly ReadonlyMap<string, string>[]): Steps<SelectedItems> {
   const selected = new Uint32Array(Math.ceil(labels.length / BITS));
   for (const [index, each] of labels.entries()) {

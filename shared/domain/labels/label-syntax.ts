@@ -1,12 +1,12 @@
 const MAX_NAME_LENGTH = 63;
 const MAX_PREFIX_LENGTH = 253;
 
-/** True for what may stand as a label's value: empty, or a name. `apimachinery/pkg/util/validation` IsValidLabelValue. */
+/** True for a valid label value: empty, or a name. `apimachinery/pkg/util/validation` IsValidLabelValue. */
 export function isLabelValue(text: string): boolean {
   return text === '' || isName(text);
 }
 
-/** True for what only its length can keep from being a label's value. */
+/** True if only its length can make it an invalid label value. */
 export function hasLabelValueShape(text: string): boolean {
   return text === '' || hasNameShape(text);
 }
@@ -35,7 +35,7 @@ function isDnsSubdomain(text: string): boolean {
   return text.length <= MAX_PREFIX_LENGTH && text.split('.').every(isDnsLabel);
 }
 
-/** True for one dot-free part of a DNS name; its length is for the caller. */
+/** True for one dot-free part of a DNS name; the caller checks its length. */
 function isDnsLabel(text: string): boolean {
   if (text.length === 0 || text.startsWith('-') || text.endsWith('-')) return false;
   for (let at = 0; at < text.length; at += 1) {
@@ -58,7 +58,7 @@ function isLowerCase(code: number): boolean {
 }
 
 const MAX_LENGTHS = 253;
-/** Of one UTF-16 unit in UTF-8. */
+/** Length of one UTF-16 unit in UTF-8. */
 const MAX_BYTES = 3;
 
 const MALFORMED =
@@ -66,7 +66,7 @@ const MALFORMED =
   "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/** What keeps a text from being a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
+/** Why a text is not a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
 export function subdomainFaults(text: string): readonly string[] {
   const faults: string[] = [];
   if (text.length * MAX_BYTES > MAX_LENGTHS && utf8Length(text) > MAX_LENGTHS)

@@ -1,12 +1,12 @@
 import { quote } from './texts.ts';
 
-/** A request refused as the API server would: HTTP code, reason (absent where the API gives none) and message. */
+/** A request refused as the API server would: HTTP code, reason (absent if the API gives none) and message. */
 export interface ApiRefusal {
   readonly kind: 'refused';
   readonly code: number;
   readonly reason: string | undefined;
   readonly message: string;
-  /** Of an invalid object, one by one: `value: Forbidden: may not be changed`. */
+  /** The causes for an invalid object, one by one: `value: Forbidden: may not be changed`. */
   readonly fieldErrors?: readonly string[];
 }
 

@@ -1,13 +1,16 @@
-/** Why a decision was taken: `code` from a typed table, `text` a sentence for people, `facts` the numbers it was decided on. */
+/**
+ * Why a decision was taken: `code` from a typed table, `text` a sentence for people, `facts` the values that it was
+ * decided on.
+ */
 export interface Because {
   readonly code: string;
   readonly text: string;
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A reason of a catalogue: its code and its text, both made from the values that it is given. */
+/** A reason of a catalogue: its code and its text, both made from the given values. */
 export interface ReasonMessage<in Values> {
-  /** The reason with these values; `facts` are what programs read of it. */
+  /** The reason with these values; `facts` are for programs. */
   (values: Values, facts?: Because['facts']): Because;
 }
 

@@ -4,7 +4,7 @@
  */
 export type Steps<T> = Generator<undefined, T>;
 
-/** Does all pieces one after the other. */
+/** Runs all pieces to the end. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -14,10 +14,7 @@ export function finish<T>(steps: Steps<T>): T {
 
 const PER_STEP = 1_000;
 
-/**
- * What is found for the items, in their order; nothing for those for which `find` returns `undefined`. A step is so many
- * items.
- */
+/** The results for the items, in their order, without those for which `find` returns `undefined`. */
 export function* collectInSteps<T, R>(
   items: Iterable<T>,
   find: (item: T) => R | undefined,
@@ -34,7 +31,10 @@ export function* collectInSteps<T, R>(
   return found;
 }
 
-/** A sorted copy, stable as `toSorted`, for lists too long to be sorted in one go; what is in order already costs little. */
+/**
+ * A sorted copy, stable like `toSorted`, for lists too long to sort in one go; parts that are already in order cost
+ * little.
+ */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<readonly T[]> {
   let runs: (readonly T[])[] = [];
   for (let start = 0; start < items.length; start += PER_STEP) {
@@ -65,7 +65,7 @@ function* merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => nu
   return merged;
 }
 
-/** Items of which few change from one time to the next: the others keep their order, and need not be sorted again. */
+/** Items of which few change between uses: the others keep their order and need not be sorted again. */
 export class KeptOrder<T> {
   readonly #compare: (a: T, b: T) => number;
   #items: readonly T[] = [];
@@ -76,17 +76,17 @@ export class KeptOrder<T> {
     this.#compare = compare;
   }
 
-  /** Takes an item in that it does not have. */
+  /** Adds an item that it does not have. */
   add(item: T): void {
     this.#added.add(item);
   }
 
-  /** Leaves an item out that it has. */
+  /** Removes an item that it has. */
   remove(item: T): void {
     if (!this.#added.delete(item)) this.#removed.add(item);
   }
 
-  /** All items as they are when it begins; what changes meanwhile comes the next time. */
+  /** All items as they are at the start; later changes appear the next time. */
   *inOrder(): Steps<readonly T[]> {
     const removed = this.#removed;
     const items = [...this.#items.filter((item) => !removed.has(item)), ...this.#added];

@@ -48,8 +48,8 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 /**
- * How long ago a time in milliseconds was, as kubectl prints ages; `<unknown>` without a time. A time ahead of `now` is
- * one of a clock that is ahead, and counts as `now`.
+ * How long ago a time in milliseconds was, as kubectl prints ages; `<unknown>` without a time. A time after `now`, from
+ * a clock that is ahead, counts as `now`.
  */
 export function ageText(at: number | undefined, now: number): string {
   return at === undefined || Number.isNaN(at) ? '<unknown>' : durationText(Math.floor((now - at) / 1000));

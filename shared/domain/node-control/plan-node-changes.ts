@@ -24,14 +24,17 @@ export interface ReportedCondition {
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
 
-/** A node as far as this controller writes it. */
+/** The fields of a node that this controller writes. */
 export interface ControlledNode {
   readonly name: string;
-  /** When each of our taints was added; `undefined` where the taint does not say. */
+  /** When each of our taints was added; `undefined` if the taint does not record it. */
   readonly taints: ReadonlyMap<Family, Instant | undefined>;
   /** Our conditions. */
   readonly conditions: ReadonlyMap<Family, ConditionStatus>;
-  /** Families whose taint another controller removes: it is not added at present, and takes up no share of the nodes. */
+  /**
+   * Resources whose taint another controller removes: it is not added at present, and does not count in the share of
+   * tainted nodes.
+   */
   readonly heldOff?: ReadonlySet<Family>;
 }
 
@@ -44,7 +47,7 @@ export type PressureFinding =
   /** No agent reports this node. */
   | { readonly kind: 'unreported' };
 
-/** Reads one resource from a report. A missing or stale report is never a relief. */
+/** Reads one resource from a report. A missing or stale report never counts as relief. */
 export function findingOf(report: PressureReport | undefined, family: Family): PressureFinding {
   if (report?.observedAt === undefined) return { kind: 'unreported' };
   const { mode } = report;
@@ -77,8 +80,8 @@ export interface NodePlan {
 
 /**
  * Plans taints and conditions of all nodes from what their agents reported (S0-19). At most a share of the nodes, and
- * at least one, has a taint; the nodes longest under pressure come first, and a taint that is there is never taken
- * from a node in favour of another.
+ * at least one, has a taint; the nodes longest under pressure come first, and an existing taint is never removed from a
+ * node in favour of another.
  */
 export function planNodeChanges(
   nodes: readonly ControlledNode[],
@@ -150,7 +153,7 @@ function conditionChanges(
     const isTainted = node.taints.has(family) && !removed.some((each) => each.family === family);
     const wanted = wantedCondition(report, family, { limits, isTainted });
     const present = node.conditions.get(family);
-    // What was never measured needs no condition.
+    // A resource that was never measured needs no condition.
     if (wanted === present || (present === undefined && wanted === 'Unknown')) return [];
     const text = `${family} of node ${node.name}: ${wanted ?? 'no agent reports'}`;
     const because = { code: 'Reported', text, facts: { node: node.name, family, status: wanted ?? 'none' } };
@@ -171,7 +174,7 @@ function wantedCondition(
 
 /** Which resources get a taint, and how long taints stay; milliseconds. */
 export interface TaintLimits {
-  /** Resources that are shown on nodes; taints and conditions of others are removed. */
+  /** Resources to show on nodes; taints and conditions of others are removed. */
   readonly families: readonly Family[];
   /** How long a taint stays after the pressure has ended. */
   readonly transitionMs: number;
@@ -181,13 +184,13 @@ export interface TaintLimits {
   readonly mostTaintedShare: number;
 }
 
-/** What should become of one taint. */
+/** The action for one taint. */
 export interface TaintVerdict {
   readonly kind: 'add' | 'remove' | 'keep';
   readonly because: Because;
 }
 
-/** Decides about one taint of one node. Only a report in mode Enforce adds one; without a report it stays for a while. */
+/** Decides one taint of one node. Only a report in mode Enforce adds it; without a report it stays for a while. */
 function judgeTaint(
   node: ControlledNode,
   family: Family,
@@ -212,7 +215,7 @@ function judgeTaint(
   return ageMs >= holdMs ? remove(ended) : { kind: 'keep', because: held };
 }
 
-/** A time from the future would hold its taint for as long: it is no time. */
+/** A time in the future would keep its taint that much longer, so it is ignored. */
 function usable(time: Instant | undefined, now: Instant): Instant | undefined {
   return time !== undefined && time > now + MAX_SKEW_MS ? undefined : time;
 }

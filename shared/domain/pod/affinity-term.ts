@@ -4,7 +4,7 @@ import type { Pod, PodAffinityTerm } from './pod.ts';
 /** By list, then by namespace. */
 const PREPARED = new WeakMap<readonly PodAffinityTerm[], Map<string, readonly AffinityTerm[]>>();
 
-/** One required (anti-)affinity term, ready to be asked often. */
+/** One required (anti-)affinity term, prepared for frequent use. */
 export interface AffinityTerm {
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string>;
@@ -42,12 +42,12 @@ export function sharedTerms(pod: Pod, terms: readonly PodAffinityTerm[]): readon
   return prepared;
 }
 
-/** True where the term selects the pod, which lives in a namespace with these labels. */
+/** True if the term selects the pod, which lives in a namespace with these labels. */
 export function selectsPod(term: AffinityTerm, pod: Pod, namespaceLabels: ReadonlyMap<string, string>): boolean {
   return selectsNamespace(term, pod.namespace, namespaceLabels) && term.selector.matches(pod.labels);
 }
 
-/** True where the term is about pods of the namespace with this name and these labels. */
+/** True if the term covers pods of the namespace with this name and these labels. */
 export function selectsNamespace(
   { namespaces, namespaceSelector }: AffinityTerm,
   name: string,
@@ -56,7 +56,7 @@ export function selectsNamespace(
   return namespaces.has(name) || namespaceSelector.matches(labels);
 }
 
-/** What it costs to ask a term about one pod, in comparisons. */
+/** The cost of matching a term against one pod, in comparisons. */
 export function termSize({ namespaces, namespaceSelector, labelSelector }: PodAffinityTerm): number {
   const selectors = [namespaceSelector, labelSelector].filter((each) => each !== undefined);
   return selectors.reduce((size, each) => size + selectorSize(each), namespaces.length);
@@ -66,19 +66,22 @@ function meansOwnNamespace(term: PodAffinityTerm): boolean {
   return term.namespaces.length === 0 && term.namespaceSelector === undefined;
 }
 
-/** A term about more namespaces or label values than this is looked at for every pod, so that no entry multiplies. */
+/**
+ * A term with more namespaces or label values than this is compared with every pod, so that the index does not multiply
+ * it.
+ */
 const MAX_ENTRIES_PER_PART = 8;
 /** Namespaces that are known by their labels only. */
 const ANY_NAMESPACE = '';
-/** Terms that name no label value which a pod must have. */
+/** Terms that require no particular label value. */
 const ANY_LABEL = '';
 
 /** Terms, each with its owner. */
 export type TermsOfOwners<Owner> = ReadonlyMap<AffinityTerm, Owner>;
 
 /**
- * Affinity terms by the namespace and one label of the pods that they can select: what a pod has to be compared with are
- * the terms about its own namespace and labels, not all terms of a cluster. Each term belongs to an owner.
+ * Affinity terms indexed by the namespace and one label of the pods that they can select, so that a pod is compared
+ * only with the terms for its namespace and labels, not with all terms of a cluster. Each term belongs to an owner.
  */
 export class TermIndex<Owner> {
   readonly #buckets = new Map<string, Map<AffinityTerm, Owner>>();
@@ -98,7 +101,9 @@ export class TermIndex<Owner> {
     }
   }
 
-  /** The terms that may select a pod, no term twice: by its namespace and each of its labels, `undefined` where there are none. */
+  /**
+   * The terms that may select a pod, each once: by its namespace and each of its labels, `undefined` if there are none.
+   */
   *about({ namespace, labels }: Pick<Pod, 'namespace' | 'labels'>): Generator<TermsOfOwners<Owner> | undefined> {
     if (this.#buckets.size === 0) return;
     for (const place of [namespace, ANY_NAMESPACE]) {
@@ -118,14 +123,14 @@ function placesOf({ namespaces, namespaceSelector }: AffinityTerm): readonly str
   return areFew ? [...namespaces] : [ANY_NAMESPACE];
 }
 
-/** The values of one label, one of which a pod must have; none where the selector matches nothing. */
+/** The values of one label, one of which a pod must have; none if the selector matches nothing. */
 function labelsOf({ requirements }: PreparedSelector): readonly string[] {
   if (requirements === undefined) return [];
   const found = requirements.find(({ operator, values }) => operator === 'In' && values.length <= MAX_ENTRIES_PER_PART);
   return found === undefined ? [ANY_LABEL] : [...new Set(found.values)].map((value) => pairOf(found.key, value));
 }
 
-/** Neither a namespace nor a label holds a line break. */
+/** Neither a namespace nor a label contains a line break. */
 function keyOf(place: string, label: string): string {
   return `${place}\n${label}`;
 }

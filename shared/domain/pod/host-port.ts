@@ -1,7 +1,7 @@
 import type { Container, ContainerPort, Pod, PodSpec } from './pod.ts';
 import { isSidecar } from './pod-resize.ts';
 
-/** A port of the node that a pod takes, with the defaults of its address and protocol written out. */
+/** A port of the node that a pod uses, with defaults for address and protocol filled in. */
 export interface HostPort {
   readonly address: string;
   /** Protocol and number. */
@@ -33,7 +33,7 @@ export function sharedHostPorts(pod: Pod): readonly HostPort[] {
   return ports;
 }
 
-/** True where two pods cannot both have their port. `k8s.io/kube-scheduler/framework/types.go` HostPortInfo.CheckConflict. */
+/** True if two pods cannot both have their port. `k8s.io/kube-scheduler/framework/types.go` HostPortInfo.CheckConflict. */
 export function isSamePort(a: HostPort, b: HostPort): boolean {
   if (a.port !== b.port) return false;
   return a.address === b.address || a.address === EVERY_ADDRESS || b.address === EVERY_ADDRESS;

@@ -21,7 +21,7 @@ export function ownerOf(pod: Pod): string | undefined {
 /** UIDs of the DaemonSets that exist, by `namespace/name`. */
 export type DaemonSets = ReadonlyMap<string, string>;
 
-/** Whether a DaemonSet that exists created the pod, for one node. */
+/** Whether an existing DaemonSet created the pod for one node. */
 export function isDaemonSetPod(pod: Pod, daemonSets: DaemonSets): boolean {
   const owner = claimedDaemonSet(pod);
   return owner !== undefined && daemonSets.get(`${pod.namespace}/${owner.name}`) === owner.uid;
@@ -29,9 +29,9 @@ export function isDaemonSetPod(pod: Pod, daemonSets: DaemonSets): boolean {
 
 /**
  * The DaemonSet that a pod names as its controller; `undefined` unless the pod is tied to one node as the DaemonSet
- * controller ties its pods. Anyone who may create pods can write both, so what depends on it must look whether the
- * DaemonSet exists: then its controller deletes a pod that it does not want on that node. Under another API group no
- * controller would, and the garbage collector leaves such a pod alone, too.
+ * controller ties its pods. Anyone who may create pods can write both, so callers must check that the DaemonSet exists:
+ * then its controller deletes a pod that it does not want on that node. Under another API group no controller would,
+ * and the garbage collector ignores such a pod too.
  */
 export function claimedDaemonSet(pod: Pod): Owner | undefined {
   const owner = controllerOf(pod);
@@ -60,7 +60,7 @@ export interface OwnerKey {
   readonly uid: string | undefined;
 }
 
-/** Whether two keys name one owner; UIDs are compared where both are known. */
+/** Whether two keys name the same owner; UIDs are compared if both are known. */
 export function isSameOwner(left: OwnerKey, right: OwnerKey): boolean {
   const isSameName = left.namespace === right.namespace && left.kind === right.kind && left.name === right.name;
   return isSameName && (left.uid === undefined || right.uid === undefined || left.uid === right.uid);
@@ -71,7 +71,7 @@ export function ownerId(owner: OwnerKey): string {
   return `${ownerText(owner)} ${owner.uid ?? ''}`;
 }
 
-/** The namespace and the UID in an `ownerId`; the UID is empty where the owner has none. */
+/** The namespace and the UID in an `ownerId`; the UID is empty if the owner has none. */
 export function placeInOwnerId(id: string): { readonly namespace: string; readonly uid: string } {
   return { namespace: id.slice(0, id.indexOf('/')), uid: id.slice(id.lastIndexOf(' ') + 1) };
 }

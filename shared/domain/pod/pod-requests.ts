@@ -10,27 +10,27 @@ import {
   sumContainers,
 } from './pod-resize.ts';
 
-/** What counts as a pod's requests and limits. Absent means no. */
+/** What counts towards a pod's requests and limits. Absent means no. */
 export interface PodResourceOptions {
-  /** A resize in progress counts with what containers have and what was allocated to them. Quota and scheduler: yes. */
+  /** For a resize in progress, count what containers have and what was allocated to them. Quota and scheduler: yes. */
   readonly useStatus?: boolean;
   /** With `useStatus`: the same for pod-level resources. Scheduler: yes, quota: no (oddity U4). */
   readonly usePodLevelStatus?: boolean;
-  /** With `useStatus`: the spec counts also while its resize is infeasible. Quota and scheduler: no. */
+  /** With `useStatus`: the spec counts even while its resize is infeasible. Quota and scheduler: no. */
   readonly countInfeasible?: boolean;
   readonly excludeOverhead?: boolean;
   readonly skipPodLevel?: boolean;
 }
 
-/** What the 1.36 scheduler looks at. */
+/** The options of the 1.36 scheduler. */
 export const SCHEDULER_VIEW: PodResourceOptions = { useStatus: true, usePodLevelStatus: true };
 
-/** What quota looks at. */
+/** The options of quota. */
 export const QUOTA_VIEW: PodResourceOptions = { useStatus: true };
 
 /**
- * The most that a pod asks for, holds or was allocated. Kubernetes leaves out the spec of an infeasible resize; but that
- * condition stands in the status until the kubelet has looked at the next resize, which would cost nothing meanwhile.
+ * The most that a pod requests, holds or was allocated. Kubernetes ignores the spec of an infeasible resize, but that
+ * condition stays in the status until the kubelet has examined the next resize, which would be free in the meantime.
  */
 export const LARGEST_VIEW: PodResourceOptions = { ...SCHEDULER_VIEW, countInfeasible: true };
 
@@ -62,7 +62,7 @@ export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
   return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
 }
 
-/** Whether pod-level requests or limits of cpu, memory or hugepages are stated. IsPodLevelResourcesSet. */
+/** Whether pod-level requests or limits of cpu, memory or hugepages are set. IsPodLevelResourcesSet. */
 export function hasPodLevelResources(pod: Pod): boolean {
   const { requests, limits } = pod.spec.resources ?? {};
   return [...(requests?.keys() ?? []), ...(limits?.keys() ?? [])].some(isPodLevelResource);
@@ -103,7 +103,7 @@ function isPodLevelResource(name: string): boolean {
   return POD_LEVEL.includes(name) || name.startsWith('hugepages-');
 }
 
-/** Overhead is added only to limits that are there and not zero (oddity U5). */
+/** Overhead is added only to limits that are set and not zero (oddity U5). */
 function addToLimits(limits: Amounts, overhead: Amounts): Amounts {
   if (overhead.size === 0) return limits;
   const amounts = new Map(limits);
@@ -134,7 +134,7 @@ function requestLimits(container: Container): Container {
   return { ...container, resources: { limits, requests: new Map([...limits, ...(requests ?? [])]) } };
 }
 
-/** Where the pod as a whole has limits, it requests what its containers do, else those limits. */
+/** A pod with pod-level limits requests what its containers request, else those limits. */
 function defaultPodLevel(pod: Pod): Resources | undefined {
   const { requests, limits } = pod.spec.resources ?? {};
   if (limits === undefined || limits.size === 0) return pod.spec.resources;
@@ -143,7 +143,7 @@ function defaultPodLevel(pod: Pod): Resources | undefined {
   return { limits, requests: new Map([...filterAmounts(defaults, isPodLevelResource), ...(requests ?? [])]) };
 }
 
-/** Huge pages cannot be overcommitted: what containers request of them is no default. */
+/** Huge pages cannot be overcommitted, so container requests are not a default for them. */
 function isDividable(name: string): boolean {
   return isPodLevelResource(name) && !name.startsWith('hugepages-');
 }

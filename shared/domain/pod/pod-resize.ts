@@ -11,8 +11,8 @@ export interface Resize {
 const NONE: ReadonlyMap<Container, Resize> = new Map();
 
 /**
- * The containers whose status says what they hold; an allocation alone does not count. Statuses go by name, those of
- * init containers winning, and a plain init container has no part in it (oddity U2).
+ * The containers whose status reports what they hold; an allocation alone does not count. Statuses are matched by name,
+ * with init containers taking precedence; plain init containers are ignored (oddity U2).
  */
 export function containerResizes(pod: Pod): ReadonlyMap<Container, Resize> {
   const { containers, initContainers } = pod.status;
@@ -109,7 +109,7 @@ export function sumContainers(pod: Pod, amountsOf: (container: Container) => Amo
   return maxAmounts(running, starting);
 }
 
-/** What is taken at most while init containers run; sidecars are added to `running` too. */
+/** The maximum taken while init containers run; sidecars are added to `running` too. */
 function sumInitContainers(
   initContainers: readonly Container[],
   amountsOf: (container: Container) => Amounts,

@@ -34,7 +34,7 @@ export interface Owner {
   readonly isController: boolean;
 }
 
-/** Set once deletion was accepted; a missing grace period keeps a pod charged for ever (oddity U1). */
+/** Set once deletion was accepted; a missing grace period keeps a pod charged forever (oddity U1). */
 export interface Deletion {
   readonly at: Instant;
   readonly gracePeriodSeconds: number | undefined;
@@ -67,7 +67,7 @@ export interface Container {
   readonly ports: readonly ContainerPort[];
 }
 
-/** `undefined` where the wire object lacks the map. */
+/** `undefined` if the wire object lacks the map. */
 export interface Resources {
   readonly requests: Amounts | undefined;
   readonly limits: Amounts | undefined;
@@ -81,7 +81,7 @@ export interface ContainerPort {
 
 export interface Volume {
   readonly name: string;
-  /** The one key besides `name`: emptyDir, hostPath, configMap … */
+  /** The only key other than `name`: emptyDir, hostPath, configMap … */
   readonly source: string;
   readonly emptyDirMedium: string;
   readonly emptyDirSizeLimit: string | undefined;
@@ -111,9 +111,9 @@ export interface PodCondition {
 export interface ContainerStatus {
   readonly name: string;
   readonly restartCount: number;
-  /** Why it ended, or ended last: `OOMKilled`, `Error` …; `undefined` if it never did. */
+  /** Why it ended most recently: `OOMKilled`, `Error` …; `undefined` if it never ended. */
   readonly endReason?: string | undefined;
-  /** Counts only when present, also when empty (oddity U2). */
+  /** Counts whenever present, even if empty (oddity U2). */
   readonly resources: Resources | undefined;
   readonly allocatedResources: Amounts | undefined;
 }
@@ -164,7 +164,7 @@ export interface PodAffinityTerm {
   readonly mismatchLabelKeys: readonly string[];
 }
 
-/** A preferred term; its weight is below 0 where the pods that it selects are to be kept apart. */
+/** A preferred term; the weight is negative for anti-affinity. */
 export interface WeightedPodTerm extends PodAffinityTerm {
   readonly weight: number;
 }
@@ -182,7 +182,7 @@ export interface TopologySpreadConstraint {
 
 const ENDED: readonly (string | undefined)[] = ['Succeeded', 'Failed'];
 
-/** Whether all containers of the pod have terminated for good: it takes no more room. */
+/** Whether all containers of the pod have terminated for good, so that it takes no room. */
 export function hasEnded({ status }: Pick<Pod, 'status'>): boolean {
   return ENDED.includes(status.phase);
 }
@@ -195,8 +195,8 @@ export function isBound({ spec }: { readonly spec: Pick<PodSpec, 'nodeName'> }):
 const REASONS = /^(?:OutOf.+|NodeAffinity|NodePorts|NodeName|TaintToleration|UnexpectedAdmissionError)$/;
 
 /**
- * Whether a kubelet refuses a pod for this reason, which is that of the pod's status and of the Event: a scheduler bound it
- * to a node whose room another one had given away, or that had changed. `pkg/kubelet/lifecycle/predicate.go`.
+ * Whether this reason (in the pod's status and in the Event) means that a kubelet refused the pod: a scheduler bound it
+ * to a node that had changed, or whose room another scheduler had used. `pkg/kubelet/lifecycle/predicate.go`.
  */
 export function isKubeletRefusal(reason: string): boolean {
   return REASONS.test(reason);

@@ -22,14 +22,14 @@ export function qosClass(pod: Pod): QosClass {
 }
 
 /**
- * The class that quota scopes, eviction and preemption go by: `status.qosClass` if set, whatever it says (oddity S3),
- * else the computed one. `pkg/apis/core/v1/helper/qos/qos.go` GetPodQOS.
+ * The class that quota scopes, eviction and preemption go by: `status.qosClass` if set, regardless of its value (oddity
+ * S3), else the computed one. `pkg/apis/core/v1/helper/qos/qos.go` GetPodQOS.
  */
 export function reportedQosClass(pod: Pod): string {
   return pod.status.qosClass ?? qosClass(pod);
 }
 
-/** cpu and memory added up over the parts; an amount of zero or less counts as not stated. */
+/** The sum of cpu and memory over the parts; an amount of zero or less counts as not set. */
 function statedSum(parts: readonly (Amounts | undefined)[]): Amounts {
   const sum = new Map<string, Quantity>();
   for (const part of parts) {

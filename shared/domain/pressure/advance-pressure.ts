@@ -4,25 +4,25 @@ import type { Observations } from './observation.ts';
 import { type PressureCondition, conditionOf } from './signal.ts';
 
 /**
- * The kubelet's memory between two looks at the node (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`).
+ * The kubelet's memory between two passes (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`).
  *
- *     quiet ── available falls below ──▶ observed ── grace period passes ──▶ met ── new statistics ──▶ due
- *       ▲                                   │                                 │
- *       └───── available recovers ──────────┘      available recovers ────────┘
- *              (grace starts over)                  beyond minimum reclaim
+ * quiet ── available falls below ──▶ observed ── grace period passes ──▶ met ── new statistics ──▶ due
+ * ▲                                   │                                 │
+ * └───── available recovers ──────────┘      available recovers ────────┘
+ * (grace starts over)                  beyond minimum reclaim
  *
  * It holds timing and nothing else: losing it costs a grace period, never a wrong eviction.
  */
 export interface PressureState {
   /** Crossed, or met earlier and not yet relieved; grace periods aside. */
   readonly observed: readonly Threshold[];
-  /** By threshold id: since when it has been observed without a break that counts. */
+  /** By threshold id: since when it has been observed without a significant break. */
   readonly firstObserved: ReadonlyMap<string, Instant>;
-  /** By threshold id: when it was observed last, as long as a break does not count yet. */
+  /** By threshold id: when it was last observed, while a break is still too short to count. */
   readonly lastObserved: ReadonlyMap<string, Instant>;
   /** Observed for longer than their grace period. */
   readonly met: readonly Threshold[];
-  /** Met, and measured anew since the last look: only these may evict. */
+  /** Met, and measured again since the last pass: only these may evict. */
   readonly due: readonly Threshold[];
   readonly conditionLastObserved: ReadonlyMap<PressureCondition, Instant>;
   /** Raised at once, lowered after a whole quiet transition period; sorted. */
@@ -34,13 +34,13 @@ export interface PressureRules {
   readonly thresholds: readonly Threshold[];
   /** 0 means that no condition is ever raised. */
   readonly transitionPeriodMs: number;
-  /** Whether a threshold counts as crossed at this look; the kubelet takes every measurement as it is. */
+  /** Whether a threshold counts as crossed in this pass; the kubelet accepts every measurement. */
   readonly isCrossed?: (threshold: Threshold) => boolean;
   /** A break shorter than this does not start a grace period over. The kubelet, which looks every ten seconds, has 0. */
   readonly reliefMs?: number;
 }
 
-/** Before the first look. */
+/** The state before the first pass. */
 export const NO_PRESSURE: PressureState = {
   observed: [],
   firstObserved: new Map(),
@@ -52,7 +52,7 @@ export const NO_PRESSURE: PressureState = {
   observations: new Map(),
 };
 
-/** The state after one look at the node. Thresholds that are no longer configured are forgotten. */
+/** The state after one pass. Thresholds that are no longer configured are dropped. */
 export function advancePressure(
   previous: PressureState,
   observations: Observations,
@@ -86,7 +86,7 @@ function unrelieved(
   return met.filter((threshold) => known.has(threshold.id) && isBelow(threshold, observations, 'withMinimumReclaim'));
 }
 
-/** Two that differ in nothing but minimum reclaim count once (`mergeThresholds`). */
+/** Two that differ only in minimum reclaim count once (`mergeThresholds`). */
 function merge(crossed: readonly Threshold[], unrelievedOnes: readonly Threshold[]): readonly Threshold[] {
   const all = crossed.slice();
   for (const threshold of unrelievedOnes) {
@@ -107,7 +107,7 @@ function untilWhen(
   return new Map([...paused, ...observed.map(({ id }) => [id, now] as const)]);
 }
 
-/** A threshold that is remembered keeps its time; any other starts now. */
+/** A remembered threshold keeps its time; any other starts now. */
 function sinceWhen(
   remembered: ReadonlyMap<string, Instant>,
   previous: ReadonlyMap<string, Instant>,
@@ -138,7 +138,7 @@ function conditionsWithin(
   return recent.map(([condition]) => condition).sort();
 }
 
-/** Statistics as old as last time's would evict a second pod for the same shortage (`thresholdsUpdatedStats`). */
+/** Statistics no newer than the last ones would evict a second pod for the same shortage (`thresholdsUpdatedStats`). */
 function isMeasuredAnew({ signal }: Threshold, observations: Observations, previous: Observations): boolean {
   const current = observations.get(signal);
   if (current === undefined) return false;

@@ -2,12 +2,12 @@ import type { MemoryReading, NodeReadings } from './observation.ts';
 import type { Signal } from './signal.ts';
 
 /**
- * Which figure decides whether memory is short: what processes can still have, or what the kubelet calls available, in
- * which active page cache counts as used and kernel memory as free.
+ * Which figure decides whether memory is short: the memory that processes can still get, or the kubelet's available
+ * memory, which counts active page cache as used and kernel memory as free.
  */
 export type MemoryFigure = 'Reclaimable' | 'Kubelet';
 
-/** Memory of the node, and below the limit of all pods. */
+/** Memory of the node, and memory below the limit of all pods. */
 export type MemoryReadings = Pick<NodeReadings, 'memory' | 'allocatableMemory'>;
 
 /** Signals that have both figures. */
@@ -20,15 +20,15 @@ export function isMemorySignal(signal: Signal): signal is MemorySignal {
   return signal === 'memory.available' || signal === 'allocatableMemory.available';
 }
 
-/** The reading that a memory signal is made of. */
+/** The reading from which a memory signal is computed. */
 export function memoryReadingOf(readings: MemoryReadings, signal: MemorySignal): MemoryReading | undefined {
   return signal === 'memory.available' ? readings.memory : readings.allocatableMemory;
 }
 
-/** A total that is further off than this is that of another machine. */
+/** A total that differs by more than this belongs to another machine. */
 const SAME_TOTAL_SHARE = 0.01;
 
-/** Whether two readings are of the same memory, by its size; unknown where either lacks a figure. */
+/** Whether two readings describe the same memory, by its size; unknown if either lacks a figure. */
 export function areOfOneMachine(one: MemoryReading | undefined, other: MemoryReading | undefined): boolean {
   const [left, right] = [totalOf(one), totalOf(other)];
   return Math.abs(left - right) <= right * SAME_TOTAL_SHARE;
@@ -38,12 +38,12 @@ function totalOf(reading: MemoryReading | undefined): number {
   return (reading?.availableBytes ?? Number.NaN) + (reading?.workingSetBytes ?? Number.NaN);
 }
 
-/** The figure that decides for a signal: where only the kubelet's is known, that one. */
+/** The figure that decides for a signal; the kubelet's if no other is known. */
 export function figureInForce(reclaimable: MemoryReadings, figure: MemoryFigure, signal: MemorySignal): MemoryFigure {
   return memoryReadingOf(reclaimable, signal) === undefined ? 'Kubelet' : figure;
 }
 
-/** The readings that thresholds are held against; `readings` has the kubelet's figures. */
+/** The readings to compare with thresholds; `readings` has the kubelet's figures. */
 export function decidingReadings(
   readings: NodeReadings,
   reclaimable: MemoryReadings,
@@ -57,30 +57,30 @@ export function decidingReadings(
   };
 }
 
-/** Memory that the kernel could give back from its page cache, in bytes. */
+/** Memory that the kernel could reclaim from its page cache, in bytes. */
 export interface PageCache {
-  /** Cached pages of files, active and inactive; neither tmpfs nor locked pages are among them. */
+  /** Cached pages of files, active and inactive; without tmpfs and locked pages. */
   readonly fileBytes: number;
-  /** Of these, what must be written to a disk first: dirty pages and those under writeback. */
+  /** The part that must be written to disk first: dirty pages and those under writeback. */
   readonly unwrittenBytes: number;
 }
 
-/** The node's memory as /proc/meminfo has it. */
+/** The node's memory as reported in /proc/meminfo. */
 export interface NodeMemory extends PageCache {
   readonly totalBytes: number;
-  /** MemAvailable: free pages, page cache and slab that can be given back, less what the kernel keeps for itself. */
+  /** MemAvailable: free pages, reclaimable page cache and slab, less what the kernel reserves for itself. */
   readonly availableBytes: number;
 }
 
-/** A limited group of processes as its own files have it. */
+/** A limited group of processes as reported in its own files. */
 export interface LimitedMemory extends PageCache {
   readonly limitBytes: number;
-  /** All that is charged to it, kernel memory and sockets included. */
+  /** All memory charged to it, including kernel memory and sockets. */
   readonly usageBytes: number;
   readonly reclaimableSlabBytes: number;
 }
 
-/** A group that the kernel takes no more from than what it uses above `memory.min`. */
+/** A group from which the kernel reclaims only what it uses above `memory.min`. */
 export interface GuardedMemory {
   readonly usageBytes: number;
   readonly fileBytes: number;
@@ -88,8 +88,8 @@ export interface GuardedMemory {
 }
 
 /**
- * Page cache that MemAvailable counts and the kernel would sooner kill than give back: that of groups below their
- * `memory.min`. `memory.low` is not held against it, because the kernel breaks it before it kills.
+ * Page cache that MemAvailable counts although the kernel would rather kill a process than reclaim it: the cache of
+ * groups below their `memory.min`. `memory.low` does not count, because the kernel breaks it before it kills.
  */
 export function guardedCache(groups: readonly GuardedMemory[]): number {
   return groups.reduce((sum, group) => sum + cacheKept(group), 0);
@@ -100,7 +100,7 @@ function cacheKept({ usageBytes, fileBytes, minBytes }: GuardedMemory): number {
 }
 
 /**
- * What processes can still have on the node, at once: MemAvailable less page cache that must be written first or is
+ * The memory that processes can get on the node at once: MemAvailable less page cache that must be written first or is
  * guarded. Swap is not counted: what is swapped out becomes free, what could be swapped out is not free yet
  * (docs/guides/agent-thresholds.md has the measurements).
  */
@@ -108,7 +108,7 @@ export function reclaimableOnNode({ availableBytes, fileBytes, unwrittenBytes }:
   return Math.max(0, availableBytes - Math.min(fileBytes, unwrittenBytes + guardedBytes));
 }
 
-/** The same below the limit of a group: what is left of it once all that can be given back is given back. */
+/** The same below the limit of a group: what is left of the limit after reclaiming all that can be reclaimed. */
 export function reclaimableInGroup(group: LimitedMemory, guardedBytes = 0): number {
   const { limitBytes, usageBytes, fileBytes, unwrittenBytes, reclaimableSlabBytes } = group;
   const cacheBytes = Math.max(0, fileBytes - unwrittenBytes - guardedBytes);

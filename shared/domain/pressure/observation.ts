@@ -7,11 +7,11 @@ import type { KubeletSignal } from './signal.ts';
 export interface Observation {
   readonly available: Quantity;
   readonly capacity: Quantity;
-  /** When it was measured; `undefined` where the source does not say, which counts as new every time. */
+  /** When it was measured; `undefined` if the source does not report it; then it counts as new every time. */
   readonly at: Instant | undefined;
 }
 
-/** What is known now; a signal that could not be read is absent, never zero. */
+/** The current observations; a signal that could not be read is absent, never zero. */
 export type Observations = ReadonlyMap<KubeletSignal, Observation>;
 
 /** Bytes, and the moment they were read. */
@@ -35,10 +35,10 @@ export interface ProcessReading {
   readonly running: number | undefined;
 }
 
-/** The node's side of what was measured, whatever the source: each part may be missing. */
+/** The node's measurements from any source: each part may be missing. */
 export interface NodeReadings {
   readonly memory: MemoryReading | undefined;
-  /** Of the control group that holds all pods. */
+  /** Memory of the control group of all pods. */
   readonly allocatableMemory: MemoryReading | undefined;
   readonly nodeFilesystem: FilesystemReading | undefined;
   readonly imageFilesystem: FilesystemReading | undefined;
@@ -46,7 +46,7 @@ export interface NodeReadings {
   readonly processes: ProcessReading | undefined;
 }
 
-/** A measured number as a quantity, also beyond 2^53; a fraction is cut off downwards, what is no number counts as 0. */
+/** A measured number as a quantity, also beyond 2^53; fractions are rounded down, and NaN counts as 0. */
 export function wholeQuantity(value: number, format: QuantityFormat): Quantity {
   return { mantissa: wholeMantissa(value), exponent: 0, format, spelling: undefined };
 }
@@ -56,7 +56,10 @@ function wholeMantissa(value: number): number | bigint {
   return Number.isFinite(value) ? wholeFrom(BigInt(Math.floor(value))) : 0;
 }
 
-/** Turns readings into observations; one half of a pair, or what is no number, makes none (`makeSignalObservations` in `pkg/kubelet/eviction/helpers.go`). */
+/**
+ * Turns readings into observations; a pair with a missing or invalid half yields none (`makeSignalObservations` in
+ * `pkg/kubelet/eviction/helpers.go`).
+ */
 export function observe(readings: NodeReadings): Observations {
   const observations = new Map<KubeletSignal, Observation>();
   const note = (signal: KubeletSignal, observation: Observation | undefined) => {

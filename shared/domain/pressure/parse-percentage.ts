@@ -1,10 +1,10 @@
 import { quote } from '#shared/domain/model/texts.ts';
 
 export type ParsedPercentage =
-  /** A share of the whole as a 32-bit float, never -0; not a number where the text says so. */
+  /** A share of the whole as a 32-bit float, never -0; NaN if the text says so. */
   { readonly ok: true; readonly share: number } | { readonly ok: false; readonly message: string };
 
-/** Longer texts are refused as no number; the kubelet would read them, but they do not occur. */
+/** Longer texts are rejected as not a number; the kubelet would read them, but they do not occur. */
 const MAX_LENGTHS = 256;
 const LARGEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127;
 const SMALLEST_EXPONENT = -149;
@@ -47,7 +47,7 @@ function parseFloat32(text: string): number | undefined {
   return decimal === null ? undefined : assemble(decimal, '', 10n);
 }
 
-/** Puts sign, digits and power together; undefined where digits are missing or an underscore stands amiss. */
+/** Combines sign, digits and power; undefined if digits are missing or an underscore is misplaced. */
 function assemble(match: RegExpExecArray, prefix: string, base: bigint): number | undefined {
   const [text, sign = '', whole = '', fraction = '', power = '0'] = match;
   const digits = withoutUnderscores(whole + fraction);
@@ -61,7 +61,7 @@ function withoutUnderscores(text: string): string {
   return text.replaceAll('_', '');
 }
 
-/** Go's rule: an underscore stands between two digits, or between the base prefix and a digit. */
+/** Go's rule: an underscore must be between two digits, or between the base prefix and a digit. */
 function areUnderscoresBetweenDigits(text: string): boolean {
   const isHexadecimal = /^[+-]?0x/i.test(text);
   const stray = isHexadecimal ? /[^0-9a-fx]_|_[^0-9a-f]|_$/i : /(?:^|[^0-9])_|_[^0-9]|_$/;

@@ -17,13 +17,13 @@ export interface EvictionSettings {
 
 export type ParsedThresholds =
   | { readonly ok: true; readonly thresholds: readonly Threshold[] }
-  /** In the kubelet's words; it would report the first and stop. */
+  /** In the kubelet's words; the kubelet would report the first and stop. */
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 type Table = Readonly<Record<string, string>> | undefined;
 type Values<T> = ReadonlyMap<KubeletSignal, T>;
 
-/** Exactly these switch a threshold off; `0.0%` does not. */
+/** Exactly these values switch a threshold off; `0.0%` does not. */
 const SWITCHED_OFF: readonly string[] = ['0%', '100%'];
 
 /**
@@ -63,7 +63,7 @@ function withAllocatableMemory(thresholds: readonly Threshold[]): readonly Thres
   ];
 }
 
-/** Reads every entry of a table; what is wrong goes to the list of mistakes. */
+/** Reads every entry of a table; invalid entries go to the list of mistakes. */
 function readTable<T>(table: Table, parse: (entry: Entry) => Parsed<T>, mistakes: string[]): Values<T> {
   const values = new Map<KubeletSignal, T>();
   const keep = (signal: KubeletSignal, parsed: Parsed<T>) => {
@@ -77,7 +77,7 @@ function readTable<T>(table: Table, parse: (entry: Entry) => Parsed<T>, mistakes
   return values;
 }
 
-/** Entries of unknown signals stay, to be complained about. */
+/** Entries of unknown signals are kept, so that they are reported. */
 function withoutSwitchedOff(table: Table): Table {
   const kept = Object.entries(table ?? {}).filter(
     ([signal, text]) => !isKubeletSignal(signal) || !SWITCHED_OFF.includes(text),
@@ -94,7 +94,7 @@ function missingGracePeriods(soft: Values<ThresholdValue>, graces: Table): reado
 /** One line of a settings table. */
 export type Entry = readonly [signal: KubeletSignal, text: string];
 
-/** What a line says, or what is wrong with it in the kubelet's words. */
+/** The value of a line, or its error in the kubelet's words. */
 export type Parsed<T> =
   { readonly kind: 'value'; readonly value: T } | { readonly kind: 'mistake'; readonly message: string };
 

@@ -1,4 +1,4 @@
-/** The kubelet's nine signals; all of them are amounts that are left, so less is worse. */
+/** The kubelet's nine signals; each is an amount that is left, so less is worse. */
 export const KUBELET_SIGNALS = [
   'memory.available',
   'allocatableMemory.available',
@@ -18,7 +18,7 @@ export type KubeletSignal = (typeof KUBELET_SIGNALS)[number];
 export type OwnSignal = (typeof OWN_SIGNALS)[number];
 export type Signal = KubeletSignal | OwnSignal;
 
-/** What runs out, in the word that messages use for it (`pkg/kubelet/eviction/helpers.go`). */
+/** The resource that runs out, in the word that messages use for it (`pkg/kubelet/eviction/helpers.go`). */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids' | 'cpu' | 'io';
 
 /** Node conditions of the kubelet, and the two of ours that have no kubelet counterpart. */
@@ -66,10 +66,10 @@ export function isKubeletSignal(text: string): text is KubeletSignal {
 }
 
 /**
- * How the node's disks are cut: one filesystem for everything; images and writable layers on their own; or images
- * alone on their own, with the writable layers on the node's filesystem.
+ * How the node's disks are divided: one filesystem for everything; a separate one for images and writable layers; or a
+ * separate one for images only, with the writable layers on the node's filesystem.
  */
 export type DiskLayout = 'single' | 'imagesAndLayersApart' | 'imagesApart';
 
-/** What tasks wait for, as pressure stall information counts it. */
+/** The resource that tasks wait for, as pressure stall information (PSI) counts it. */
 export type StalledResource = 'memory' | 'cpu' | 'io';

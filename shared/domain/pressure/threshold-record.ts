@@ -2,24 +2,25 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 
 /**
- * What the nodes of a policy say about one of its thresholds. `New`: nodes have just taken it up. `Held`: a node met it
- * when it came into force, so no node enforces it yet. `Confirmed`: it is in force, and no node can hold it any more.
+ * What the nodes of a policy report about one of its thresholds. `New`: nodes have just taken it up. `Held`: a node met
+ * it when it came into force, so no node enforces it yet. `Confirmed`: it is in force, and no node can hold it any
+ * more.
  */
 export interface ThresholdRecord {
   /** The id of the threshold. */
   readonly rule: string;
   readonly state: 'New' | 'Held' | 'Confirmed';
-  /** Of the policy, when the threshold reached this state. */
+  /** Generation of the policy when the threshold reached this state. */
   readonly generation: number;
   readonly since: Instant;
-  /** Nodes that met it and have not been relieved since; empty unless `Held`. */
+  /** Nodes that met it and have not recovered since; empty unless `Held`. */
   readonly nodes: readonly string[];
 }
 
-/** What is recorded of a policy is decided from. */
+/** Input for the records of a policy. */
 export interface RecordedPolicy {
   readonly generation: number;
-  /** The generation that a person has confirmed. */
+  /** The generation that an administrator has confirmed. */
   readonly confirmedGeneration: number | undefined;
   /** Ids of its thresholds. */
   readonly rules: readonly string[];
@@ -33,8 +34,8 @@ export interface ThresholdReport {
 }
 
 /**
- * For so long after the first report a threshold is new, and a node can hold it for all. Later neither a single node
- * nor a stolen token of it stops another node from enforcing what has been in force there.
+ * How long after the first report a threshold counts as new, so that one node can hold it for all. After that, neither
+ * a single node nor its stolen token can stop another node from enforcing a threshold that is in force there.
  */
 export const NEW_FOR_MS = 600_000;
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_nodepressurepolicies.yaml). */
@@ -84,7 +85,7 @@ function advance(
   return isConfirmed ? confirmed : { ...before, nodes };
 }
 
-/** Those that hold it already come first, so that the list does not change from one moment to the next. */
+/** Nodes that already hold it come first, so that the list is stable. */
 function holdersOf(
   { rule, nodes }: ThresholdRecord,
   generation: number,
@@ -99,8 +100,8 @@ function holdersOf(
 }
 
 /**
- * For so long after an agent has confirmed a threshold that its node did not meet, a record can still hold it there: as
- * long as it is new, and some minutes for the record to arrive. Agents count for themselves.
+ * How long a record can still hold a threshold after an agent has confirmed that its node did not meet it: while it is
+ * new, plus some minutes for the record to arrive. Each agent measures this itself.
  */
 export const REVOCABLE_MS = NEW_FOR_MS + 300_000;
 

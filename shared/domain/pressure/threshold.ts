@@ -8,13 +8,13 @@ import { type Observation, type Observations, wholeQuantity } from './observatio
 export type ThresholdValue =
   { readonly kind: 'amount'; readonly amount: Quantity } | { readonly kind: 'share'; readonly share: number };
 
-/** The least that must be left of something, and how long less may be bearable. */
+/** The least that must be left of a resource, and for how long less is tolerated. */
 export interface Threshold {
   /** The same for thresholds that are the same in every field. */
   readonly id: string;
   readonly signal: KubeletSignal;
   readonly value: ThresholdValue;
-  /** 0 makes it hard, whatever it was configured as. */
+  /** 0 makes it hard, regardless of where it was configured. */
   readonly gracePeriodSeconds: number;
   /** How far above the value the signal must rise before the pressure counts as over. */
   readonly minimumReclaim: ThresholdValue | undefined;
@@ -30,7 +30,7 @@ export function isHard(threshold: Threshold): boolean {
   return threshold.gracePeriodSeconds === 0;
 }
 
-/** What two thresholds share that count as one when old and new ones are merged (`hasThreshold`): all but minimum reclaim. */
+/** Equality of thresholds when old and new ones are merged (`hasThreshold`): everything except minimum reclaim. */
 export function sameness(threshold: Omit<Threshold, 'id'>): string {
   return `${threshold.signal} < ${describeValue(threshold.value)} for ${threshold.gracePeriodSeconds} s`;
 }
@@ -43,7 +43,7 @@ function describeValue(value: ThresholdValue | undefined): string {
 const ID = /^(?<signal>\S+) < (?<value>.+) for (?<seconds>\d+) s reclaim (?<reclaim>.+)$/;
 const SHARE = /^(?<share>\S+) of the whole$/;
 
-/** The threshold that has this id, so that it outlives the policy it came from; `undefined` if the text is no id. */
+/** The threshold with this id, which works even if its policy is gone; `undefined` if the text is not an id. */
 export function thresholdOfId(id: string): Threshold | undefined {
   const { signal = '', value = '', seconds, reclaim = '' } = ID.exec(id)?.groups ?? {};
   const least = readValue(value);
@@ -63,8 +63,8 @@ function readValue(text: string): ThresholdValue | undefined {
 const SMALLEST_INT64 = -(2 ** 63);
 
 /**
- * Whether less is left than the threshold asks for, or than it and its minimum reclaim ask for together
- * (`thresholdsMet` in `pkg/kubelet/eviction/helpers.go`). What was not observed is not below.
+ * Whether less is left than the threshold requires, or than the threshold plus its minimum reclaim (`thresholdsMet` in
+ * `pkg/kubelet/eviction/helpers.go`). A signal that was not observed is not below.
  */
 export function isBelow(
   threshold: Threshold,
@@ -94,14 +94,14 @@ export function amountOf(value: ThresholdValue, observed: Observation): Quantity
   return wholeQuantity(toInt64(quantityNumber(observed.capacity) * value.share), 'BinarySI');
 }
 
-/** What no 64-bit integer can hold becomes the smallest one, as on the processors that Kubernetes runs on. */
+/** Values that do not fit in a 64-bit integer become the smallest one, as on the processors that Kubernetes runs on. */
 function toInt64(value: number): number {
   return value > SMALLEST_INT64 && value < -SMALLEST_INT64 ? Math.trunc(value) : SMALLEST_INT64;
 }
 
 /**
  * The thresholds to act on, the most urgent first: memory before the rest, as the kubelet sorts (`byEvictionPriority`),
- * and where its answer hangs on the order of a map, hard before soft and then as configured.
+ * and where its order depends on a map, hard before soft and then as configured.
  */
 export function byUrgency(due: readonly Threshold[]): readonly Threshold[] {
   return due.toSorted((left, right) => urgency(left) - urgency(right));

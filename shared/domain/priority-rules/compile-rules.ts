@@ -30,20 +30,20 @@ export interface RuleSources {
   readonly policies: readonly PriorityPolicy[];
   readonly quotas: readonly PriorityQuota[];
   readonly classes: PriorityClasses;
-  /** `DryRun` lets everything warn. */
+  /** `DryRun` turns every refusal into a warning. */
   readonly mode: 'Enforce' | 'DryRun';
-  /** How many bytes a rule takes in storage with the labels that it asks for. */
+  /** How many bytes a rule takes in storage, with the labels that it requires. */
   readonly bytesOf: (rule: UnplacedRule, tests: readonly LabelTest[]) => number;
   readonly limits?: RuleLimits;
 }
 
-/** What the API server is to enforce. */
+/** The rules for the API server to enforce. */
 export interface CompiledRules {
   readonly refusing: RuleSet | undefined;
   readonly warning: RuleSet | undefined;
-  /** Which class and scheduler pods get, in every mode; `undefined` where no policy gives any. */
+  /** Which class and scheduler pods get, in every mode; `undefined` if no policy sets any. */
   readonly giving: RuleSet | undefined;
-  /** Policies and quotas that are left to the webhook alone, and the limit that they would exceed. */
+  /** Policies and quotas that only the webhook enforces, and the limit that they would exceed. */
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
 
@@ -72,8 +72,8 @@ interface BuiltSet {
 }
 
 /**
- * The policies that `belongs` is true of judge in this set, and in the main set also the rules that are no policy's.
- * Which class a pod gets matters to policies for persons, and where one gives a default in place of the global default.
+ * The policies for which `belongs` is true decide in this set; the main set also has the rules without a policy. The
+ * class that a pod gets matters for policies for users, and if a policy sets a default in place of the global default.
  */
 function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSources, isMain: boolean): BuiltSet {
   const { policies, quotas, classes, mode, limits } = sources;
@@ -83,7 +83,7 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   const replacesDefault = defaultClass(classes) !== undefined && judging.some((policy) => rulesOf(policy).length > 0);
   const ranked = replacesDefault || judging.some(isPersonal) ? rankClasses(classes) : [];
   const known = { ranked, existing: classes };
-  // By the time a controller creates the pods of a template, policies for persons no longer count.
+  // When a controller creates the pods of a template, policies for users no longer apply.
   const givesHere = (policy: PriorityPolicy): boolean =>
     ranked.length > 0 && givesClasses(policy) && (replacesDefault || !isPersonal(policy));
   const ofPolicies = policies.flatMap((policy) => {
@@ -97,7 +97,7 @@ function buildSet(belongs: (policy: PriorityPolicy) => boolean, sources: RuleSou
   return { set: { ...indexRules(placed), classes: ranked, checksQosClass: isMain, isDryRun }, leftOut };
 }
 
-/** What policies give, whatever a violation of them means: a class is given in dry run, too. */
+/** What policies set, regardless of what a violation means: the class is set in dry run too. */
 function buildGiving(sources: RuleSources): BuiltSet | undefined {
   const { classes, limits } = sources;
   const givers = sources.policies.filter((policy) => givesClasses(policy) || policy.schedulerName !== undefined);
@@ -138,7 +138,7 @@ function rankClasses(classes: PriorityClasses): readonly PriorityClass[] {
   return [...classes.values()].sort((a, b) => a.value - b.value || byName(a, b));
 }
 
-/** A selector that nothing can match needs no rule. */
+/** A selector that matches nothing needs no rule. */
 function draft(
   { namespaces: { requirements } }: { readonly namespaces: PreparedSelector },
   rule: UnplacedRule,

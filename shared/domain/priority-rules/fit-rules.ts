@@ -18,11 +18,11 @@ export interface PlacedRule {
 export interface RuleLimits {
   /** etcd refuses objects above 1.5 MiB. */
   readonly bytes: number;
-  /** In units of CEL, see rule-cost.ts. */
+  /** In cost units of CEL, see `ruleCost` below. */
   readonly cost: number;
   /** Different names of groups. */
   readonly groups: number;
-  /** Different labels by which rules are found; others are found everywhere. */
+  /** Number of different labels in the index of rules; rules without such a label apply everywhere. */
   readonly labels: number;
 }
 
@@ -32,11 +32,11 @@ export type RuleLimit = 'bytes' | 'cost' | 'groups';
 
 export interface FittedRules {
   readonly placed: readonly PlacedRule[];
-  /** Policies and quotas, by `ruleName`, that found no room, and what was too small for them. */
+  /** Policies and quotas, by `ruleName`, that did not fit, and the limit that they would exceed. */
   readonly leftOut: ReadonlyMap<string, RuleLimit>;
 }
 
-/** Takes the smallest first, so that a large policy never displaces a small one. `bytes` are taken already. */
+/** Adds the smallest rules first, so that a large policy never displaces a small one. `bytes` are already used. */
 export function fitRules(
   drafts: readonly RuleDraft[],
   bytes = 0,
@@ -70,7 +70,7 @@ function groupsIn(drafts: readonly RuleDraft[]): ReadonlySet<string> {
   return new Set(drafts.flatMap(({ rule }) => rule.subjects?.groups ?? []));
 }
 
-/** What is taken of the limits so far. */
+/** How much of the limits is used so far. */
 function createRoom(limits: RuleLimits, groupsNamed: number) {
   const costs = highestCost();
   const groups = new Set<string>();
@@ -98,24 +98,24 @@ function createRoom(limits: RuleLimits, groupsNamed: number) {
   };
 }
 
-/** A value in the index: itself, and numbers of rules. */
+/** A value in the index: its text and the numbers of its rules. */
 const BYTES_OF_VALUE = 90;
 
 function bytesAt({ bytes }: RuleDraft, { label }: RulePlace): number {
   return bytes + (label === undefined ? 0 : label.values.length * BYTES_OF_VALUE);
 }
 
-/** Where a rule is found, and what remains to be tested there. */
+/** Where the index lists a rule, and which requirements remain to be tested there. */
 export interface RulePlace {
   /** The label by which it is found, with each of these values; `undefined`: found in every namespace. */
   readonly label: { readonly key: string; readonly values: readonly string[] } | undefined;
   readonly tests: readonly LabelTest[];
 }
 
-/** A rule that may have more values is found everywhere: each value takes a place of its own. */
+/** A rule with more values is listed everywhere: each value takes its own index entry. */
 const MAX_VALUES = 64;
 
-/** The equality with the fewest values leads to the rule; `=` and `In` are equalities. */
+/** The rule is indexed by the equality with the fewest values; `=` and `In` are equalities. */
 export function placeRule(requirements: readonly Requirement[]): RulePlace {
   const leading = requirements
     .filter((each) => each.operator === 'In' && each.values.length <= MAX_VALUES)
@@ -125,7 +125,7 @@ export function placeRule(requirements: readonly Requirement[]): RulePlace {
   return { label: { key: leading.key, values: [...new Set(leading.values)] }, tests };
 }
 
-/** The same rule where its label leads nowhere. */
+/** The same rule, listed everywhere. */
 export function placeEverywhere(requirements: readonly Requirement[]): RulePlace {
   return { label: undefined, tests: requirements.map(labelTest) };
 }
@@ -134,14 +134,14 @@ export function placeEverywhere(requirements: readonly Requirement[]): RulePlace
  * Upper bounds in the units by which the API server measures CEL, of which an expression may spend 1,000,000
  * (`pkg/apis/cel/config.go` PerCallLimit). test/cluster/policies measures what rules at these bounds really cost.
  */
-/** More than the 80 it costs: the time of a loop grows with the square of its length, and 4,000 rules took seconds. */
+/** More than its cost of 80: the time of a loop grows with the square of its length, and 4,000 rules took seconds. */
 const PER_RULE = 400;
 const PER_TEST = 20;
 const PER_GIVEN = 20;
 /** Looking one of the user's groups up among those of the rule. */
 const PER_GROUP = 12;
 
-/** What it may cost to see whether a pod breaks a rule, when its user is in every group that any rule names. */
+/** The maximum cost of checking one rule for a pod whose user is in every group that any rule names. */
 function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number): number {
   const { subjects, allowed = [], substitutes, requireQuotaFor, counted } = rule;
   const given = rule.gives.reduce((sum, each) => sum + costOfGiving(each), 0);
@@ -151,7 +151,7 @@ function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number)
   return PER_RULE + costOfTests(tests) + given + names + groups + classes;
 }
 
-/** Twice: what takes a pod is looked for once to give, and once to judge. */
+/** Counted twice: rules are searched once to set a class and once to check it. */
 function costOfGiving({ podLabels, ownerKinds }: GivenByRule): number {
   return 2 * (PER_GIVEN + costOfTests(podLabels) + ownerKinds.length);
 }
@@ -164,9 +164,12 @@ function namesCounted(counted: UnplacedRule['counted']): number {
   return counted?.kind === 'classes' ? counted.names.size : 0;
 }
 
-/** The most that judging a pod of any one namespace may cost: all rules found everywhere, and for each label those of one value. */
+/**
+ * The maximum cost of checking a pod of any one namespace: all rules that apply everywhere, and for each label those of
+ * one value.
+ */
 export interface HighestCost {
-  /** What it would be with one more rule. */
+  /** The cost with one more rule. */
   with(place: RulePlace, cost: number): number;
   add(place: RulePlace, cost: number): void;
   keys(): number;

@@ -15,108 +15,119 @@ import {
   serviceAccountUser,
 } from '#shared/domain/priority/priority-policy.ts';
 
-/** One label of a namespace: whether it is there, with one of some values where such are given, must be `is`. */
+/**
+ * A requirement on one label of a namespace: `is` says whether it must be present (with one of `values`, if given) or
+ * absent.
+ */
 export interface LabelTest {
   readonly key: string;
   readonly values: readonly string[] | undefined;
   readonly is: boolean;
 }
 
-/** Whom a rule holds for, by name; service accounts as users: `system:serviceaccount:NAMESPACE:NAME`. */
+/**
+ * The users and groups that a rule applies to, by name; service accounts as users:
+ * `system:serviceaccount:NAMESPACE:NAME`.
+ */
 export interface RuleSubjects {
   readonly users: readonly string[];
   readonly groups: readonly string[];
   readonly serviceAccounts: readonly string[];
 }
 
-/** What is left of one policy, or of one quota that requires its label. */
+/** The compiled form of one policy, or of one quota that requires its label. */
 export interface PriorityRule {
   /** The name of the policy or quota. */
   readonly policy: string;
-  /** Its place in the set: by name, quotas last, so that the first violation is always the same. */
+  /** Its position in the set: by name, quotas last, so that the first violation is always the same. */
   readonly order: number;
   /** Labels of the namespace in addition to the one by which the rule is found. */
   readonly requirements: readonly LabelTest[];
   /** `undefined` for everyone. */
   readonly subjects: RuleSubjects | undefined;
-  /** It names users or groups, who are known where a template is written and not where a controller creates its pods. */
+  /**
+   * It names users or groups, which are known when a user writes a template but not when a controller creates its pods.
+   */
   readonly isPersonal: boolean;
   readonly allowed: readonly string[] | undefined;
   readonly maxPriority: number | undefined;
   readonly preemption: 'Allow' | 'Never';
-  /** Classes that are unusable in a namespace without the label by which quotas are in force. */
+  /** Classes that cannot be used in a namespace without the label that puts quotas in force. */
   readonly requireQuotaFor: readonly string[];
-  /** What pods without a class are given: by the first of these that takes the pod. */
+  /** What pods without a class get: from the first of these that matches the pod. */
   readonly gives: readonly GivenByRule[];
-  /** Whether a pod that did not get it breaks the rule. */
+  /** Whether a pod that did not get it violates the rule. */
   readonly mustBeGiven: boolean;
-  /** The pods that a quota counts: it requires its label on their namespace, and its rule says nothing else. */
+  /** The pods that a quota counts: it requires its label on their namespace, and its rule contains nothing else. */
   readonly counted: PriorityScope | undefined;
   /** Empty unless the policy forbids preemption. */
   readonly substitutes: ReadonlyMap<string, string>;
-  /** Given to pods that name no scheduler; only in the set that gives. */
+  /** Set on pods that name no scheduler; only in the set of defaults. */
   readonly schedulerName: string | undefined;
-  /** It would refuse, and warns because the webhook is in dry run. */
+  /** It would refuse, but only warns because the webhook is in dry run. */
   readonly isDryRun: boolean;
 }
 
-/** A class that exists, and the pods that a policy gives it to. */
+/** An existing class, and the pods that a policy gives it to. */
 export interface GivenByRule {
   readonly className: string;
-  /** Its number in `classes`, where the set has it; of several rules' the lowest counts. */
+  /** Its number in `classes`, if the set has it; the lowest of several rules applies. */
   readonly rank: number | undefined;
   readonly podLabels: readonly LabelTest[];
-  /** Kinds of the controller; empty takes every pod. */
+  /** Kinds of the controller; empty matches every pod. */
   readonly ownerKinds: readonly string[];
-  /** What is recorded on the pod; only in the set that gives. */
+  /** What is recorded on the pod; only in the set of defaults. */
   readonly record: string | undefined;
 }
 
-/** Numbers of rules by a label that a namespace has, by key and value. */
+/** Numbers of rules by a label of the namespace, by key and value. */
 export type RuleIndex = ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
 
-/** Which pods a set has something for, so that the API server need not evaluate it for the others. */
+/** The pods that a set applies to, so that the API server need not evaluate it for the others. */
 export interface Receivers {
   /** Classes that a rule replaces. */
   readonly classNames: ReadonlySet<string>;
-  /** Whether a rule gives a scheduler, so that pods of every class may get one. */
+  /** Whether a rule sets a scheduler, so that pods of every class may get one. */
   readonly schedulers: boolean;
 }
 
-/** All rules that refuse, all that warn, or all that give. Every rule is found either by one label or everywhere. */
+/**
+ * All rules that refuse, all that warn, or all that set defaults. Every rule is listed either under one label or
+ * everywhere.
+ */
 export interface RuleSet {
   readonly rules: readonly PriorityRule[];
   readonly byLabel: RuleIndex;
   readonly everywhere: readonly number[];
-  /** In order of value and name: all of them where it matters which class a pod is given, else none. */
+  /** In order of value and name: all of them if it matters which class a pod gets, else none. */
   readonly classes: readonly PriorityClass[];
   readonly checksQosClass: boolean;
   readonly isDryRun: boolean;
-  /** Only of the set that gives; its `classes` are those that its rules name. */
+  /** Only for the set of defaults; its `classes` are those that its rules name. */
   readonly receivers?: Receivers;
 }
 
-/** A rule that has no place yet among the others. */
+/** A rule without a position among the others. */
 export type UnplacedRule = Omit<PriorityRule, 'order' | 'requirements'>;
 
-/** Whether the API server can find that a pod breaks the policy. */
+/** Whether the API server can detect that a pod violates the policy. */
 export function judges({ allowedClassNames, maxPriority, preemption, ...policy }: PriorityPolicy): boolean {
   const isLimiting = allowedClassNames !== undefined || maxPriority !== undefined || preemption === 'Never';
   return isLimiting || policy.requireQuotaFor.length > 0 || rulesOf(policy).length > 0;
 }
 
-/** Whether the policy says which class the pods of a template get. */
+/** Whether the policy decides which class the pods of a template get. */
 export function givesClasses(policy: PriorityPolicy): boolean {
   return rulesOf(policy).length > 0 || (policy.preemption === 'Never' && policy.substitutes.size > 0);
 }
 
-/** The classes of a set of rules: those that it ranks, and all that exist. */
+/** The classes for a set of rules: those that it ranks, and all that exist. */
 export interface RuleClasses {
   readonly ranked: readonly PriorityClass[];
   readonly existing: PriorityClasses;
 }
 
-/** The rule by which a policy judges; ranked are all classes in order of value and name. */
+/** The rule that enforces a policy; `ranked` are all classes in order of value and name. */
 export function judgingRule(policy: PriorityPolicy, classes: RuleClasses, isDryRun: boolean): UnplacedRule {
   const { allowedClassNames: allowed, maxPriority, preemption, requireQuotaFor } = policy;
   return {
@@ -135,7 +146,7 @@ export function labelRule({ name, scope }: PriorityQuota, isDryRun: boolean): Un
   return { ...silentRule(name), counted: scope, isDryRun };
 }
 
-/** The rule of a policy that judges elsewhere and here only says which class a pod gets. */
+/** The rule of a policy that another set enforces; here it only decides which class a pod gets. */
 export function givingRule(policy: PriorityPolicy, classes: RuleClasses): UnplacedRule {
   return {
     ...silentRule(policy.name),
@@ -146,7 +157,7 @@ export function givingRule(policy: PriorityPolicy, classes: RuleClasses): Unplac
   };
 }
 
-/** What a policy gives to the pods that it applies to; ranked are the classes that policies name. */
+/** What a policy sets on the pods that it applies to; `ranked` are the classes that policies name. */
 export function defaultingRule(policy: PriorityPolicy, classes: RuleClasses): UnplacedRule {
   const gives = givenBy(policy, classes, { isRecorded: true });
   return { ...givingRule(policy, classes), gives, schedulerName: policy.schedulerName };
@@ -179,7 +190,7 @@ function ruleSubjects(subjects: readonly Subject[]): RuleSubjects | undefined {
   };
 }
 
-/** A rule whose class does not exist, or that can take no pod, gives nothing. */
+/** A rule whose class does not exist, or that matches no pod, sets nothing. */
 function givenBy(
   policy: PriorityPolicy,
   { ranked, existing }: RuleClasses,

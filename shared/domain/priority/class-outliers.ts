@@ -3,14 +3,14 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** A workload whose priority class is far above that of other workloads in its namespace. */
 export interface ClassOutlier {
-  /** `namespace/Kind/name`, of a pod without controller `namespace/name`. */
+  /** `namespace/Kind/name`; for a pod without a controller `namespace/name`. */
   readonly workload: string;
   readonly className: string;
   /** The class that half of the other workloads of the namespace do not exceed. */
   readonly usualClassName: string;
 }
 
-/** With fewer other workloads the median says little. */
+/** With fewer other workloads the median means little. */
 const LEAST_NEIGHBOURS = 3;
 /** How many classes of the cluster the workload is above the median. */
 const FAR_CLASSES = 2;

@@ -18,8 +18,9 @@ export const PREEMPT_LOWER_PRIORITY = 'PreemptLowerPriority';
 export const PREEMPT_NEVER = 'Never';
 
 /**
- * The class of pods that name none: of several the one with the lowest value (oddity P3), of equal ones the first by
- * name, where Kubernetes leaves it to chance. `plugin/pkg/admission/priority/admission.go` getDefaultPriorityClass.
+ * The class of pods that name none. If there are several, the one with the lowest value applies (oddity P3); among
+ * equal values the first by name, where Kubernetes leaves the choice to chance.
+ * `plugin/pkg/admission/priority/admission.go` getDefaultPriorityClass.
  */
 export function defaultClass(classes: PriorityClasses): PriorityClass | undefined {
   let chosen: PriorityClass | undefined;
@@ -33,7 +34,10 @@ function comesFirst(a: PriorityClass, b: PriorityClass): boolean {
   return a.value === b.value ? a.name < b.name : a.value < b.value;
 }
 
-/** Two classes can be made the default at once, for the API server checks a cache; which one counts then surprises (S1-5). */
+/**
+ * Two classes can become the default at once, because the API server checks a cache; which one then applies is a
+ * surprise (S1-5).
+ */
 export function severalDefaults(classes: PriorityClasses): string | undefined {
   const defaults = [...classes.values()].filter(({ isGlobalDefault }) => isGlobalDefault).map(({ name }) => name);
   const lowest = defaultClass(classes);
@@ -45,7 +49,7 @@ export function severalDefaults(classes: PriorityClasses): string | undefined {
   return `several priority classes are the global default (${names}): the lowest, \`${lowest.name}\`, counts`;
 }
 
-/** The highest value for classes that are not the system's. */
+/** The highest value for classes other than system classes. */
 export const HIGHEST_USER_PRIORITY = 1_000_000_000;
 
 const KIND = 'PriorityClass.scheduling.k8s.io';
@@ -111,7 +115,7 @@ function policyFaults(policy: string): readonly string[] {
   return [`preemptionPolicy: Unsupported value: ${quote(policy)}: supported values: ${supported}`];
 }
 
-/** An object without UID is taken for the present one, as the API server does. */
+/** An object without UID is treated as the current one, as the API server does. */
 function changeFaults(changed: PriorityClass, previous: PriorityClass): readonly string[] {
   return [
     ...immutableFaults('metadata.name', changed.name, previous.name),

@@ -22,7 +22,7 @@ export interface PriorityPolicy {
   /** Empty means everyone. */
   readonly subjects: readonly Subject[];
   readonly defaultClassName: string | undefined;
-  /** The first that takes a pod without a class gives its own, in place of the default. */
+  /** The first rule that matches a pod without a class sets its class, in place of the default. */
   readonly classRules: readonly ClassRule[];
   /** `undefined` allows every class. */
   readonly allowedClassNames: readonly string[] | undefined;
@@ -32,11 +32,14 @@ export interface PriorityPolicy {
   readonly substitutes: ReadonlyMap<string, string>;
   readonly requireQuotaFor: readonly string[];
   readonly onViolation: 'Deny' | 'Warn';
-  /** Given to pods that name no scheduler of their own. */
+  /** Set on pods that name no scheduler. */
   readonly schedulerName: string | undefined;
 }
 
-/** Users and groups are not known at a pod that a controller creates; service accounts are, for the pod names its own. */
+/**
+ * For a pod that a controller creates, users and groups are unknown; the service account is known, because the pod
+ * names it.
+ */
 export function isPersonal({ subjects }: PriorityPolicy): boolean {
   return subjects.some(({ kind }) => kind !== 'ServiceAccount');
 }
@@ -45,7 +48,7 @@ export function isPersonal({ subjects }: PriorityPolicy): boolean {
 export interface ClassRule {
   readonly name: string;
   readonly pods: PreparedSelector;
-  /** Kinds of the controller that owns the pod; empty takes pods of every owner, and without one. */
+  /** Kinds of the controller that owns the pod; empty matches pods of every owner, and pods without one. */
   readonly ownerKinds: readonly string[];
   readonly className: string;
 }
@@ -56,34 +59,37 @@ export interface RecordedRule extends Pick<ClassRule, 'ownerKinds' | 'className'
   readonly record: string;
 }
 
-/** Where a policy says which class pods get. */
+/** The field of a policy that decides which class pods get. */
 type Giving = Pick<PriorityPolicy, 'name' | 'defaultClassName' | 'classRules'>;
 
 const ALL_PODS: RecordedRule['pods'] = { requirements: [], matches: () => true };
 
-/** The rules of a policy in the order in which they are tried; the default comes last and takes every pod. */
+/** The rules of a policy in the order in which they are tried; the default comes last and matches every pod. */
 export function rulesOf({ name, classRules, defaultClassName: className }: Giving): readonly RecordedRule[] {
   const rules = classRules.map((rule) => ({ ...rule, record: `${name}/${rule.name}` }));
   return className === undefined ? rules : [...rules, { pods: ALL_PODS, ownerKinds: [], className, record: name }];
 }
 
-/** The owner of a pod that names more is not looked for: anyone can write them, and the API server looks, too. */
+/**
+ * If a pod names more, its owner is not looked up: anyone can write owner references, and the API server evaluates them
+ * too.
+ */
 export const MAX_OWNERS = 100;
 
-/** What rules look at. */
+/** The facts about a pod that rules match. */
 export interface RuledPod {
   readonly labels: ReadonlyMap<string, string>;
   /** Kind of its controller; `undefined` without one. */
   readonly ownerKind: string | undefined;
 }
 
-/** The class that a policy gives to a pod without one, and the rule that says so. */
+/** The class that a policy gives to a pod without one, and the rule that gives it. */
 export interface RuledClass {
   readonly given: PriorityClass;
   readonly record: string;
 }
 
-/** By the first rule that takes the pod and whose class exists; `undefined` where there is none (S3-9). */
+/** From the first rule that matches the pod and whose class exists; `undefined` if there is none (S3-9). */
 export function classByRule(policy: Giving, pod: RuledPod, classes: PriorityClasses): RuledClass | undefined {
   for (const { className, record, ...rule } of rulesOf(policy)) {
     const given = classes.get(className);

@@ -4,7 +4,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityClasses } from './priority-class.ts';
 import { defaultClass, PREEMPT_LOWER_PRIORITY } from './priority-class.ts';
 
-/** The three fields that must agree, as they are to be stored. */
+/** The three fields that must agree, as stored. */
 export interface PodPriority {
   readonly kind: 'resolved';
   readonly priorityClassName: string;
@@ -31,7 +31,7 @@ export function resolvePriority(pod: Pod, classes: PriorityClasses): PodPriority
   return computed;
 }
 
-/** An update looks no class up: number and policy are kept where the new pod lacks them (oddity P6). */
+/** An update does not look up a class: number and policy are kept if the new pod lacks them (oddity P6). */
 export function keepPriority(pod: Pod, oldPod: Pod): PodPriority {
   return {
     kind: 'resolved',

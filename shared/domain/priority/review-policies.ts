@@ -8,7 +8,7 @@ export interface PolicyReview {
   readonly policy: string;
   /** Settings that can never take effect, or that refuse everyone. */
   readonly ineffective: readonly string[];
-  /** Other policies that hold for the same pods and say something else, and which of both wins. */
+  /** Conflicts with other policies for the same pods, and which policy wins. */
   readonly conflicts: readonly string[];
 }
 
@@ -19,14 +19,14 @@ export interface PolicySurroundings {
   readonly namespaces: readonly ReadonlyMap<string, string>[];
 }
 
-/** A policy with what is asked about it again and again: once for each other policy. */
+/** A policy with precomputed facts that are needed once for each other policy. */
 interface Prepared {
   readonly policy: PriorityPolicy;
   readonly subjects: ReadonlySet<string>;
   readonly namespaces: SelectedItems;
 }
 
-/** Looks every policy through, against the classes, namespaces and policies there are. */
+/** Reviews every policy against the existing classes, namespaces and policies. */
 export function* reviewPolicies(surroundings: PolicySurroundings): Steps<readonly PolicyReview[]> {
   const { policies, classes, namespaces } = surroundings;
   const prepared: Prepared[] = [];
@@ -156,7 +156,7 @@ function substituteProblem(
   return why === undefined ? undefined : `class \`${to}\` ${why}`;
 }
 
-/** Whether some pod could be judged by both; which users are in which group is not known here. */
+/** Whether both could apply to the same pod; group membership is not known here. */
 function holdTogether(a: Prepared, b: Prepared): boolean {
   return shareSubject(a.subjects, b.subjects) && selectAlike(a.namespaces, b.namespaces);
 }
@@ -165,20 +165,20 @@ function shareSubject(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === 0 || b.size === 0 || [...a].some((subject) => b.has(subject));
 }
 
-/** Two policies that hold for the same pods. */
+/** Two policies that apply to the same pods. */
 interface Pair {
   readonly policy: PriorityPolicy;
   readonly other: PriorityPolicy;
   readonly classes: PriorityClasses;
 }
 
-/** What another policy that holds for the same pods says otherwise, and which of both counts, in sentences. */
+/** Conflicts with another policy for the same pods, and which of both applies, in sentences. */
 function policyConflicts(policy: PriorityPolicy, other: PriorityPolicy, classes: PriorityClasses): readonly string[] {
   const pair = { policy, other, classes };
   return [...defaults(pair), ...refusedGifts(pair), ...allowedLists(pair), ...ceilings(pair), ...substitutes(pair)];
 }
 
-/** The class with the lower value wins, of equal ones the first by name. */
+/** The class with the lower value wins; among equal ones the first by name. */
 function defaults({ policy, other, classes }: Pair): readonly string[] {
   const [own, theirs] = [policy, other].map(({ defaultClassName }) => classes.get(defaultClassName ?? ''));
   if (own === undefined || theirs === undefined || own.name === theirs.name) return [];
@@ -188,7 +188,7 @@ function defaults({ policy, other, classes }: Pair): readonly string[] {
   ];
 }
 
-/** What this policy gives and the other refuses: by its default, and by its rules. */
+/** What this policy sets and the other refuses: by its default, and by its rules. */
 function refusedGifts({ policy, other, classes }: Pair): readonly string[] {
   const given = [
     { className: policy.defaultClassName, by: 'the default of this one' },
@@ -225,7 +225,7 @@ function ceilings({ policy, other }: Pair): readonly string[] {
   return [`policy \`${other.name}\` has maxPriority ${theirs}; the lower one, ${Math.min(own, theirs)}, counts`];
 }
 
-/** Of several substitutes for a class that of the policy first by name is taken. */
+/** If there are several substitutes for a class, that of the first policy by name is used. */
 function substitutes({ policy, other, classes }: Pair): readonly string[] {
   if (policy.preemption === 'Allow' || other.preemption === 'Allow') return [];
   return Array.from(policy.substitutes).flatMap(([from, to]) => {

@@ -6,7 +6,7 @@ export type Amounts = ReadonlyMap<string, Quantity>;
 
 export const NO_AMOUNTS: Amounts = new Map();
 
-/** Every resource of either, those of both added up. */
+/** Every resource of either; those in both are added. */
 export function addAmounts(a: Amounts, b: Amounts): Amounts {
   if (b.size === 0) return a;
   if (a.size === 0) return b;
@@ -18,7 +18,7 @@ export function addAmounts(a: Amounts, b: Amounts): Amounts {
   return sum;
 }
 
-/** Every resource of either: a minus b, what is missing counting as zero. */
+/** Every resource of either: a minus b; a missing amount counts as zero. */
 export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   const difference = new Map(a);
   for (const [name, amount] of b) {
@@ -27,7 +27,7 @@ export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   return difference;
 }
 
-/** Every resource of either, the larger amount; of two equal ones that of a (oddity U6). */
+/** Every resource of either, with the larger amount; if both are equal, that of a (oddity U6). */
 export function maxAmounts(a: Amounts, b: Amounts): Amounts {
   if (b.size === 0) return a;
   if (a.size === 0) return b;
@@ -39,7 +39,7 @@ export function maxAmounts(a: Amounts, b: Amounts): Amounts {
   return largest;
 }
 
-/** Only the resources that `keep` says yes to; the same map where that is all of them. */
+/** Only the resources that `keep` accepts; the same map if it accepts all. */
 export function filterAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) => boolean): Amounts {
   for (const [name, amount] of amounts) {
     if (!keep(name, amount)) return copyAmounts(amounts, keep);
@@ -55,7 +55,7 @@ function copyAmounts(amounts: Amounts, keep: (name: string, amount: Quantity) =>
   return kept;
 }
 
-/** Whether both name the same resources with equal amounts, however they are spelled. */
+/** Whether both name the same resources with equal amounts, regardless of spelling. */
 export function equalAmounts(a: Amounts, b: Amounts): boolean {
   if (a.size !== b.size) return false;
   return [...a].every(([name, amount]) => {
@@ -64,7 +64,7 @@ export function equalAmounts(a: Amounts, b: Amounts): boolean {
   });
 }
 
-/** Whether no amount is other than zero. */
+/** Whether all amounts are zero. */
 export function areAllZero(amounts: Amounts): boolean {
   return [...amounts.values()].every((amount) => quantitySign(amount) === 0);
 }

@@ -10,12 +10,12 @@ export interface Decimal {
 }
 
 /**
- * Digits between the first digit of one operand and the last of the other beyond which the smaller is left out of a
- * sum, and to which a rounded integer is limited. Kubernetes multiplies such numbers out and does not return (Q12).
+ * Beyond this distance in digits between two operands, a sum ignores the smaller one; a rounded integer is limited to
+ * this many digits. Kubernetes would compute such numbers in full and not return (Q12).
  */
 const MAX_LENGTHS = 1_024;
 const DIGITS_PER_HEX_DIGIT = Math.log10(16);
-/** Each is computed once: a tenant may write thousands of such numbers into one pod. */
+/** Powers are cached: a tenant may write thousands of such numbers into one pod. */
 const LARGE_POWERS = new Map<number, bigint>();
 
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 16 }, (_, power) => 10 ** power);
@@ -104,7 +104,10 @@ function atExponent(a: Decimal, exponent: number): bigint {
   return BigInt(a.mantissa) * powerOfTen(a.exponent - exponent);
 }
 
-/** In base 16 as text a large integer takes linear time, in base 10 quadratic; the rest is found by comparing. */
+/**
+ * Converting a large integer to text takes linear time in base 16 but quadratic time in base 10; the rest is found by
+ * comparing.
+ */
 function digitsOf(mantissa: Whole): number {
   if (typeof mantissa === 'number') return String(Math.abs(mantissa)).length;
   const size = mantissa < 0n ? -mantissa : mantissa;

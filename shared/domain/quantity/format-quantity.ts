@@ -47,7 +47,7 @@ function decimalText(quantity: Quantity, format: QuantityFormat): string {
   return `${reduced.rest}${zeros}${decimalSuffix(exponent - aboveMultipleOfThree, format)}`;
 }
 
-/** Divides a non-zero integer by `factor` as often as it goes. */
+/** Divides a non-zero integer by `factor` as often as possible. */
 function withoutFactors(value: Whole, factor: number): { rest: Whole; times: number } {
   let rest = value;
   let times = 0;
@@ -62,10 +62,13 @@ function withoutFactors(value: Whole, factor: number): { rest: Whole; times: num
 
 const STEP = 1024;
 const READABLE_UNITS = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const;
-/** From here on a fraction says nothing more. */
+/** From here on a fraction adds nothing. */
 const LARGE = 100;
 
-/** A quantity with a binary suffix in the largest unit that leaves at least 1, such as `19.6Gi`; any other text stays as it is. */
+/**
+ * A quantity with a binary suffix in the largest unit that leaves at least 1, such as `19.6Gi`; any other text is not
+ * changed.
+ */
 export function readableAmount(text: string): string {
   const parsed = /[KMGTPE]i$/.test(text) ? parseQuantity(text) : undefined;
   return parsed?.ok === true ? readableBytes(quantityMilliNumber(parsed.quantity) / 1000) : text;

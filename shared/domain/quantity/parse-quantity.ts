@@ -8,7 +8,7 @@ export type QuantityError = 'format' | 'suffix' | 'numeric';
 export type ParsedQuantity =
   { readonly ok: true; readonly quantity: Quantity } | { readonly ok: false; readonly error: QuantityError };
 
-/** A text cut into its parts. Zeros before the integer digits are left out. */
+/** The parts of a text, without leading zeros. */
 interface Scan {
   readonly isNegative: boolean;
   readonly hasDigits: boolean;
@@ -103,8 +103,8 @@ function isSuffixLetter(code: number): boolean {
 }
 
 /**
- * The short form of Kubernetes: at most 18 digits and nine decimals, or with a binary suffix an integer of so many
- * digits that the product has about 15. It takes text without any digit for zero and remembers spellings.
+ * The short form of Kubernetes: at most 18 digits and nine decimals, or with a binary suffix an integer whose product
+ * has about 15 digits. It reads text without any digit as zero and remembers spellings.
  */
 function fitsShortForm(scan: Scan, unit: QuantityUnit): boolean {
   const { integer, fraction } = scan;
@@ -174,7 +174,7 @@ function signed(value: Whole, isNegative: boolean): Whole {
   return isNegative && value !== 0 ? -value : value;
 }
 
-/** What a suffix multiplies by: base^exponent. */
+/** The factor of a suffix: base^exponent. */
 export interface QuantityUnit {
   readonly base: 2 | 10;
   readonly exponent: number;
@@ -205,13 +205,13 @@ function unitOfSuffix(suffix: string): QuantityUnit | undefined {
   return exponent === undefined ? undefined : unit(10, exponent, 'DecimalExponent');
 }
 
-/** The suffix that prints 10^exponent, empty where there is none (oddity Q5). */
+/** The suffix that prints 10^exponent, empty if there is none (oddity Q5). */
 export function decimalSuffix(exponent: number, format: QuantityFormat): string {
   if (format === 'DecimalExponent') return exponent === 0 ? '' : `e${exponent}`;
   return DECIMAL_SUFFIXES[exponent / 3 + 3] ?? '';
 }
 
-/** The suffix that prints 1024^power, empty where there is none. */
+/** The suffix that prints 1024^power, empty if there is none. */
 export function binarySuffix(power: number): string {
   return BINARY_SUFFIXES[power] ?? '';
 }

@@ -73,7 +73,7 @@ export function quantityMilliNumber(a: Quantity): number {
   return Number(roundDecimal(a, MILLI));
 }
 
-/** The amount as a double, with what digits that takes: for ordering and for shares, not for accounting. */
+/** The amount as a double, possibly rounded: for ordering and for shares, not for accounting. */
 export function approximateNumber({ mantissa, exponent }: Quantity): number {
   return Number(mantissa) * 10 ** exponent;
 }

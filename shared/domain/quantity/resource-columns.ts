@@ -6,15 +6,15 @@ import { quantityMilliValue, quantityValue } from './quantity.ts';
 /** Gives each resource that the nodes of a cluster have a small number, so that amounts become rows of numbers. */
 export interface ResourceColumns {
   readonly indexes: Map<string, number>;
-  /** Rows by their fingerprint: most pods of a cluster take what others take, and share a row. */
+  /** Rows by fingerprint: most pods of a cluster request the same amounts as others, and share a row. */
   readonly rows: Map<number, readonly Whole[]>;
 }
 
-/** Resources that every node has. */
+/** The resources of every node. */
 export const BASIC_RESOURCES: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
-/** A row is as long as there are columns, and every pod and node has one. */
+/** Bounds the length of a row, because every pod and node has one. */
 const MAX_COLUMNS = 1_000;
-/** Rows that are kept for pods to come; when there are more, the pool begins anew. */
+/** Rows kept for future pods; when there are more, the pool starts over. */
 const MAX_ROWS = 10_000;
 const LARGE_PRIME = 2_147_483_647;
 
@@ -23,8 +23,8 @@ export function createColumns(): ResourceColumns {
 }
 
 /**
- * Gives columns to resources that have none, a thousand at most; true where one was given. It is called for what nodes
- * have: a tenant's pod may ask for resources of any name, but one that no node has makes no difference.
+ * Assigns columns to resources without one, at most a thousand; true if any was assigned. Called for the resources of
+ * nodes: a tenant's pod may request resources of any name, but one that no node has does not matter.
  */
 export function nameColumns({ indexes }: ResourceColumns, names: Iterable<string>): boolean {
   const before = indexes.size;
@@ -34,12 +34,12 @@ export function nameColumns({ indexes }: ResourceColumns, names: Iterable<string
   return indexes.size > before;
 }
 
-/** True where each of these amounts has a column. */
+/** True if each of these amounts has a column. */
 export function haveColumns({ indexes }: ResourceColumns, amounts: ReadonlyMap<string, Whole>): boolean {
   return Array.from(amounts.keys()).every((name) => indexes.has(name));
 }
 
-/** Writes amounts as a row, without those that have no column; a resource left out is 0 or missing at the end. */
+/** Writes amounts as a row, without resources that have no column; a missing resource is 0 or omitted at the end. */
 export function toRow(columns: ResourceColumns, amounts: ReadonlyMap<string, Whole>): readonly Whole[] {
   const row: Whole[] = [];
   for (const [name, amount] of amounts) {
@@ -60,7 +60,7 @@ function shared({ rows }: ResourceColumns, row: readonly Whole[]): readonly Whol
   return row;
 }
 
-/** A number, because a text for each of 150,000 pods takes 0.1 s. Different rows may have the same. */
+/** A number, because a text for each of 150,000 pods takes 0.1 s. Different rows may share a fingerprint. */
 function fingerprint(row: readonly Whole[]): number {
   let mixed = row.length;
   for (const amount of row) mixed = (mixed * 31 + Number(amount)) % LARGE_PRIME;

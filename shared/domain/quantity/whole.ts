@@ -26,7 +26,7 @@ export function minus(a: Whole, b: Whole): Whole {
 
 /** a × b. */
 export function times(a: Whole, b: Whole): Whole {
-  // Otherwise a negative number times zero were -0.
+  // Otherwise a negative number times zero would be -0.
   if (a === 0 || b === 0) return 0;
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b;
@@ -38,7 +38,7 @@ export function times(a: Whole, b: Whole): Whole {
 /** amount × part / whole, rounded down, for an amount of at least 0 and 0 ≤ part ≤ whole. */
 export function shareOf(amount: Whole, part: number, whole: number): Whole {
   if (typeof amount === 'number') {
-    // Divided first: the product of the amount and the part may be too large for a double, that of the rest is not.
+    // Divides first: the product of the amount and the part may be too large for a double, that of the remainder is not.
     const rest = amount % whole;
     const product = rest * part;
     if (Number.isSafeInteger(product)) return ((amount - rest) / whole) * part + Math.floor(product / whole);

@@ -3,55 +3,55 @@ import { plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import { isLeaf, type QueueTree } from './queue-tree.ts';
 
 /*
- * Queues that are made from the template of another one (S2-34): one for each namespace whose pods name that queue, never
- * for a value that a pod could choose freely, so that a tenant gets as many queues as it has namespaces.
+ * Queues created from the template of another queue (S2-34): one for each namespace whose pods name that queue, never
+ * for a value that a pod can choose freely, so that a tenant gets only as many queues as it has namespaces.
  */
 
-/** A queue that is made for the pods of one namespace. */
+/** A queue created for the pods of one namespace. */
 export interface ChildOf {
   readonly parent: string;
   readonly namespace: string;
 }
 
-/** Below one queue, those included that a person has made. */
+/** Below one queue, including those that an administrator created. */
 export const MAX_CHILDREN = 500;
-/** So long a queue that was made from a template stays without pods. */
+/** How long a queue created from a template is kept without pods. */
 export const EMPTY_MS = 3_600_000;
 
-/** A namespace has no dot in its name, so that no two queues get the same. */
+/** The name of a namespace has no dot, so that no two queues get the same name. */
 export function childName({ parent, namespace }: ChildOf): string {
   return `${parent}.${namespace}`;
 }
 
 export interface ChildrenQuestion {
   readonly tree: QueueTree;
-  /** For whose pods there is no queue yet. */
+  /** Namespaces whose pods have no queue yet. */
   readonly wanted: Iterable<ChildOf>;
-  /** Queues that were created, and that the tree does not show yet. */
+  /** Queues that were created but are not in the tree yet. */
   readonly created: Iterable<NewChild>;
-  /** Queues that were made from a template, and since when each has had no pod. */
+  /** Queues created from a template, and since when each has had no pod. */
   readonly made: Iterable<{ readonly name: string; readonly emptySince: Instant | undefined }>;
-  /** Names of the queues in which pods stand, waiting or let in. */
+  /** Names of the queues with pods, waiting or let in. */
   readonly occupied: ReadonlySet<string>;
   readonly now: Instant;
 }
 
 export interface NewChild extends ChildOf {
-  /** Whether it gets the guarantee of the template: what its parent is promised is enough for it, too. */
+  /** Whether it gets the guarantee of the template: the parent's guarantee must be enough for it too. */
   readonly isGuaranteed: boolean;
 }
 
 export interface ChildrenDecision {
-  /** In the order in which they are wanted. */
+  /** In the order of the requests. */
   readonly create: readonly NewChild[];
   /** Names of queues. */
   readonly remove: readonly string[];
 }
 
 /**
- * Which queues are made from templates now, and which of those that were made have been empty for an hour. No more than 500
- * stand below one queue. The guarantees below a queue with a template never exceed its own: a queue beyond that is made
- * without one and shares by weight, so that more namespaces mean a finer division and not a larger share.
+ * Which queues to create from templates now, and which of the created ones have been empty for an hour. One queue has
+ * at most 500 below it. The guarantees below a queue with a template never exceed its own: a further queue is created
+ * without one and shares by weight, so that more namespaces mean a finer division, not a larger share.
  */
 export function decideChildren(question: ChildrenQuestion): ChildrenDecision {
   const { tree, wanted, created, made, occupied, now } = question;
@@ -81,13 +81,13 @@ function isThere(child: ChildOf, { indexes }: QueueTree, pending: ReadonlySet<st
   return indexes.has(name) || pending.has(name);
 }
 
-/** A person may have put queues below it. */
+/** An administrator may have created queues below it. */
 function isChildless(tree: QueueTree, name: string): boolean {
   const index = tree.indexes.get(name);
   return index !== undefined && (isLeaf(tree, index) || tree.detached.has(name));
 }
 
-/** The queues below one with a template, counted while more are made. */
+/** The queues below one with a template, counted while more are created. */
 class Family {
   readonly #own: ReadonlyMap<string, Whole>;
   readonly #each: ReadonlyMap<string, Whole>;

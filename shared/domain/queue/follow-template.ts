@@ -2,22 +2,22 @@ import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.t
 import type { QueueAmounts } from './queue.ts';
 
 /*
- * Queues that were made from a template follow its later changes, field by field: a field that a person has changed or
- * taken over stays as it is, and guarantees still come out of the parent's.
+ * Queues created from a template follow its later changes, field by field: a field that somebody else has changed or
+ * taken over is left alone, and guarantees still come out of the parent's.
  */
 
 /** The fields of a share by path, such as `weight` or `max.cpu`. */
 export type ShareFields = ReadonlyMap<string, FieldValue>;
 type FieldValue = string | number | boolean;
 
-/** A queue that was made from a template. */
+/** A queue created from a template. */
 export interface MadeQueue {
   readonly name: string;
-  /** What it says now. */
+  /** Its current fields. */
   readonly live: ShareFields;
-  /** What the leader wrote last; `undefined` where nothing says so, and then it follows no change. */
+  /** What the leader wrote last; `undefined` if that is not recorded; then it follows no change. */
   readonly written: ShareFields | undefined;
-  /** Fields that another writer owns, by path; a path without a dot stands for all below it. */
+  /** Fields that another writer owns, by path; a path without a dot includes all below it. */
   readonly taken: ReadonlySet<string>;
   readonly guaranteed: QueueAmounts;
 }
@@ -26,29 +26,29 @@ export interface FollowQuestion {
   readonly template: ShareFields;
   /** What the template guarantees. */
   readonly each: QueueAmounts;
-  /** What the parent is guaranteed. */
+  /** The guarantee of the parent. */
   readonly guaranteed: QueueAmounts;
-  /** What all queues below the parent are guaranteed now, those that a person has made included. */
+  /** The current guarantees of all queues below the parent, including those that an administrator created. */
   readonly promised: QueueAmounts;
-  /** Who comes first gets more of a guarantee first. */
+  /** In this order queues get larger guarantees. */
   readonly made: readonly MadeQueue[];
 }
 
-/** A queue that is changed. */
+/** A queue to change. */
 export interface FollowStep {
   readonly name: string;
-  /** By path; `undefined` takes the field away. */
+  /** By path; `undefined` removes the field. */
   readonly changes: ReadonlyMap<string, FieldValue | undefined>;
-  /** What the leader has written then. */
+  /** What the leader has written after the change. */
   readonly written: ShareFields;
 }
 
 const GUARANTEED = 'guaranteed.';
 
 /**
- * Which queues change with their template. A field follows where it is still as it was written and nobody else owns it.
- * The guarantees of a queue change together, and rise only as far as that of the parent is enough for all: otherwise it
- * keeps those that it has, so that no queue loses any because others get more.
+ * Which queues change with their template. A field follows if it is still as the leader wrote it and no other writer
+ * owns it. The guarantees of a queue change together, and rise only if the parent's guarantee is enough for all:
+ * otherwise the queue keeps its own, so that no queue loses any because others get more.
  */
 export function followTemplate({ template, each, guaranteed, promised, made }: FollowQuestion): readonly FollowStep[] {
   let sum = promised;
@@ -57,7 +57,7 @@ export function followTemplate({ template, each, guaranteed, promised, made }: F
     if (written === undefined) return [];
     const due = dueChanges(queue, written, template);
     const after = sumAfter(sum, queue, [...due.keys()].filter(isGuarantee), each);
-    // What is promised already may be more than the parent has.
+    // The existing guarantees may already exceed that of the parent.
     const most = (type: string): Whole => larger(guaranteed.get(type) ?? 0, sum.get(type) ?? 0);
     const isCovered = [...after].every(([type, amount]) => amount <= most(type));
     if (isCovered) sum = after;
@@ -86,7 +86,7 @@ function isTaken(taken: ReadonlySet<string>, path: string): boolean {
   return taken.has(path) || taken.has(path.split('.')[0] ?? path);
 }
 
-/** What all queues are guaranteed once these guarantees of one are as the template says. */
+/** The guarantees of all queues once those of one are as in the template. */
 function sumAfter(sum: QueueAmounts, queue: MadeQueue, paths: readonly string[], each: QueueAmounts): QueueAmounts {
   const after = new Map<string, Whole>(sum);
   for (const path of paths) {

@@ -15,19 +15,22 @@ import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
 import type { VictimCandidate, Profile } from './victim-set.ts';
 
-/** Who may give room to one taker, found out once a queue and once for each amount that pods of a queue ask for. */
+/** Who may give room to one taker, computed once per queue and once per amount that pods of a queue request. */
 export interface Givers {
   readonly taker: Taker;
-  /** By queue name; absent until it is asked for, `undefined` where it may give. */
+  /** By queue name; absent until it is needed, `undefined` if the queue may give. */
   readonly objections: Map<string, Law<number> | undefined>;
-  /** `undefined` for pods none of which may go. */
+  /** `undefined` if none of these pods may be evicted. */
   readonly profiles: Map<string, Map<QueueAmounts, Profile | undefined>>;
-  /** What queues have above their guarantees, and where each is. */
+  /** What queues use above their guarantees, and the index of each queue. */
   readonly reserves: Whole[];
   readonly reserveNumbers: Map<string, number>;
-  /** Queues above the taker's that would be above their maximum with it: so much has to go below them. */
+  /**
+   * Queues above the taker's that would exceed their maximum with it, and by how much: that amount must be freed below
+   * them.
+   */
   readonly crowded: readonly Crowded[];
-  /** Whether a pod was left out only because it asks to be spared. */
+  /** Whether a pod was left out only because it asked to be spared. */
   hasSpared: boolean;
 }
 
@@ -48,7 +51,7 @@ export function createGivers(taker: Taker): Givers {
   return { taker, ...found, crowded, hasSpared: false };
 }
 
-/** What has to come free on a node with so much free, then below each crowded queue. */
+/** What must be freed on a node with this much free room, then below each crowded queue. */
 export function needsOn({ crowded, taker }: Givers, free: QueueAmounts): readonly Whole[] {
   const { pod, types } = taker;
   return [
@@ -59,14 +62,14 @@ export function needsOn({ crowded, taker }: Givers, free: QueueAmounts): readonl
 
 const requestsOn = new WeakMap<readonly RunningPod[], readonly QueueAmounts[]>();
 
-/** What pods of a node request, each amount once. */
+/** The different requests of the pods of a node. */
 function differentRequests(pods: readonly RunningPod[]): readonly QueueAmounts[] {
   const known = requestsOn.get(pods) ?? [...new Set(pods.map(({ requests }) => requests))];
   requestsOn.set(pods, known);
   return known;
 }
 
-/** Fewer pods than this are not enough, whether or not they may go. */
+/** Fewer pods than this are not enough, even if all may be evicted. */
 export function leastOn({ taker }: Givers, pods: readonly RunningPod[], needs: readonly Whole[]): number {
   const gives = differentRequests(pods);
   let least = 1;
@@ -80,7 +83,7 @@ export function leastOn({ taker }: Givers, pods: readonly RunningPod[], needs: r
   return least;
 }
 
-/** The pods that may go, in the order in which they would; those that ask to be spared only with the last resort. */
+/** The pods that may be evicted, in that order; those that asked to be spared only as a last resort. */
 export function candidatesAmong(
   givers: Givers,
   pods: readonly RunningPod[],
@@ -96,7 +99,10 @@ export function candidatesAmong(
   return candidates;
 }
 
-/** Orders pods by who goes for the taker first: those that ask to be spared, and originators, last (S2-5, S2-6). */
+/**
+ * Orders pods by which is evicted first for the taker: those that asked to be spared, and originators, come last (S2-5,
+ * S2-6).
+ */
 export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) => number {
   const { tree, queue } = taker;
   const isNearPreferred = tree.queues[queue]?.preemption.preferNear === true;
@@ -107,7 +113,7 @@ export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) =>
   };
 }
 
-/** What keeps a queue from giving. */
+/** The rule that keeps a queue from giving. */
 export function giverObjection(givers: Givers, name: string): Law<number> | undefined {
   const { objections, taker } = givers;
   if (objections.has(name)) return objections.get(name);
@@ -135,7 +141,7 @@ function profileOf(givers: Givers, { queue, requests }: RunningPod): Profile | u
   return profile;
 }
 
-/** A queue that no longer exists gives nothing: nothing says what it was promised. */
+/** A queue that no longer exists gives nothing, because its guarantee is unknown. */
 function makeProfile(givers: Givers, name: string, amounts: QueueAmounts): Profile | undefined {
   const queue = givers.taker.tree.indexes.get(name);
   if (queue === undefined || giverObjection(givers, name) !== undefined) return undefined;
@@ -157,7 +163,7 @@ function countedProfile(givers: Givers, queue: number, requests: QueueAmounts): 
   };
 }
 
-/** A queue above both gains what it loses, so it is not among those that pay (S2-10). */
+/** A queue above both gains what it loses, so it does not lose anything (S2-10). */
 function costsOf(givers: Givers, queue: number, requests: QueueAmounts): readonly (readonly [number, Whole])[] {
   const costs: (readonly [number, Whole])[] = [];
   for (const type of (givers.taker.tree.queues[queue] as Queue).guaranteed.keys()) {

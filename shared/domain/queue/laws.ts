@@ -6,7 +6,7 @@ import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
 import { aboveMaximum, type QueueExcess, type QueueUsage, usedBy } from './usage.ts';
 
-/** One rule of reclaim: who breaks it, and the sentence that says so. */
+/** One rule of reclaim: what breaks it, and the sentence for that. */
 export interface Law<Subject> {
   readonly code: LawCode;
   /** The row of docs/mechanisms.md. */
@@ -31,7 +31,7 @@ export type LawCode =
   | 'DaemonSetPod'
   | 'AboveExcess';
 
-/** The pod for which room is sought, with what was found out about it once. */
+/** The pod for which room is sought, with precomputed facts about it. */
 export interface Taker {
   readonly tree: QueueTree;
   readonly usage: QueueUsage;
@@ -39,9 +39,9 @@ export interface Taker {
   readonly now: Instant;
   /** Number of its queue. */
   readonly queue: number;
-  /** Its queue and all above, by number. */
+  /** Its queue and all queues above it, by number. */
   readonly above: ReadonlySet<number>;
-  /** Types of which it asks for something. */
+  /** The resource types that it requests. */
   readonly types: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function typesOf({ requests }: WaitingPod): readonly string[] {
   return [...requests].filter(([, amount]) => amount > 0).map(([type]) => type);
 }
 
-/** What keeps the pod from taking anything at all. */
+/** Rules that keep the pod from taking anything. */
 export const TAKER_LAWS: readonly Law<Taker>[] = [
   {
     code: 'NotCharged',
@@ -83,7 +83,7 @@ export const TAKER_LAWS: readonly Law<Taker>[] = [
   {
     code: 'TakerDisabled',
     row: 'S2-32',
-    // A pod of a DaemonSet has no other node, so the last resort on its own node is left to it (D-9).
+    // A pod of a DaemonSet has no other node, so it keeps the last resort on its own node (D-9).
     isBroken: (taker) => !taker.pod.isDaemonSet && isDisabled(taker.tree, taker.queue),
     text: (taker) => `queue ${nameOf(taker, taker.queue)} takes no part in preemption between queues`,
   },
@@ -105,7 +105,7 @@ export const TAKER_LAWS: readonly Law<Taker>[] = [
   },
 ];
 
-/** What keeps a queue from giving, by number of the queue. */
+/** Rules that keep a queue from giving, by number of the queue. */
 export const GIVER_LAWS: readonly Law<number>[] = [
   {
     code: 'OwnQueue',
@@ -134,7 +134,7 @@ export const GIVER_LAWS: readonly Law<number>[] = [
   },
 ];
 
-/** What keeps a pod of a queue that may give on its node, opt-outs left aside. */
+/** Rules that keep a pod of a giving queue on its node, opt-outs aside. */
 export const VICTIM_LAWS: readonly Law<RunningPod>[] = [
   {
     code: 'HigherPriority',
@@ -156,13 +156,13 @@ export const VICTIM_LAWS: readonly Law<RunningPod>[] = [
   },
 ];
 
-/** So much of a queue, as one of its pods. */
+/** An amount that a queue loses with one of its pods. */
 export interface Loss {
   readonly queue: number;
   readonly amounts: QueueAmounts;
 }
 
-/** What keeps any pod of a queue that asks for so much. */
+/** Rules that protect every pod of a queue with this request. */
 export const LOSS_LAWS: readonly Law<Loss>[] = [
   {
     code: 'AboveExcess',
@@ -173,18 +173,18 @@ export const LOSS_LAWS: readonly Law<Loss>[] = [
   },
 ];
 
-/** The first law that is broken. */
+/** The first rule that is broken. */
 export function findObjection<Subject>(
   laws: readonly Law<Subject>[],
   subject: Subject,
   taker: Taker,
 ): Law<Subject> | undefined {
-  // A loop: on 150,000 pods a closure for each takes as long as the laws.
+  // A loop, because with 150,000 pods a closure for each takes as long as the rules.
   for (const law of laws) if (law.isBroken(subject, taker)) return law;
   return undefined;
 }
 
-/** Whether a loss takes a queue below its guarantee in a type that it loses of (S2-10). */
+/** Whether a loss takes a queue below its guarantee in a type that it loses (S2-10). */
 function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
   for (const [type, floor] of (taker.tree.queues[queue] as Queue).guaranteed) {
     const lost = loss.get(type) ?? 0;
@@ -194,20 +194,21 @@ function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
 }
 
 /**
- * Whether a queue that is under its share of a type may lose more of it, with a pod that has to go for another type: where
- * no queue has too much of the type, it is there when the queue wants it. A giver is one by type (D-8), a pod goes whole.
+ * Whether a queue under its share of a type may lose more of that type with a pod that is evicted for another type: if
+ * no queue has too much of the type, it is available when the queue needs it. Queues give by type (D-8), but a pod is
+ * evicted as a whole.
  */
 export function mayLose(taker: Taker, queue: number, type: string): boolean {
   const { contended } = taker.tree;
   return contended !== undefined && !contended.has(type) && excessOf(taker, queue, type) < 0;
 }
 
-/** By how much a queue is over its guarantee; below 0 where it is under. */
+/** By how much a queue is over its guarantee; negative if it is under. */
 export function excessOf({ tree, usage }: Taker, queue: number, type: string): Whole {
   return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
 }
 
-/** By how much a queue would be above its maximum with the pod, of the types that the pod asks for. */
+/** By how much a queue would be above its maximum with the pod, in the types that the pod requests. */
 export function excessWith({ tree, usage, pod, types }: Taker, queue: number): QueueExcess {
   return aboveMaximum(tree.queues[queue] as Queue, types, (type) => {
     return plus(usedBy(usage, queue, type), pod.requests.get(type) as Whole);
@@ -220,7 +221,7 @@ export function fenceOf({ tree, above }: Taker): number {
   return 0;
 }
 
-/** Whether a queue or one above it, the root left aside, is switched off (D-9). */
+/** Whether a queue or one above it, except the root, is switched off (D-9). */
 function isDisabled({ queues, parents }: QueueTree, queue: number): boolean {
   for (let at = queue; at > 0; at = parents[at] as number) {
     if (queues[at]?.preemption.policy === 'Disabled') return true;
@@ -232,7 +233,7 @@ function delayOf({ tree, queue }: Taker): number {
   return (tree.queues[queue] as Queue).preemption.delayMs;
 }
 
-/** The word for what a queue is measured by. */
+/** The word for the amount that a queue is compared with. */
 export function floorOf({ tree }: Pick<Taker, 'tree'>): string {
   return tree.floor ?? 'guarantee';
 }

@@ -8,24 +8,29 @@ import type { WaitingPod } from './queue-pod.ts';
 import { type DetachedReason, isLeaf, pathOf, type QueueTree } from './queue-tree.ts';
 import type { QueueUsage } from './usage.ts';
 
-/** Who waits, and what may be in. */
+/** The waiting pods, and how much may be let in. */
 export interface LetInQuestion {
   readonly tree: QueueTree;
-  /** Of everything that was let in, wherever it is, terminating pods left out and pods for which room is made included. */
+  /**
+   * Usage of all pods that were let in, on a node or not: without terminating pods, with pods for which room is being
+   * made.
+   */
   readonly usage: QueueUsage;
-  /** What each queue may have, by name: its share with idle guarantees lent. Types that it does not name are not limited. */
+  /**
+   * What each queue may have, by name: its share with idle guarantees lent. Types that are not named are not limited.
+   */
   readonly allowed: ReadonlyMap<string, QueueAmounts>;
   readonly waiting: readonly WaitingPod[];
 }
 
 export interface LetInDecision {
-  /** In the order in which they go in. */
+  /** In the order in which they are let in. */
   readonly letIn: readonly LetIn[];
-  /** The pods that stay, in the order in which they would go in. */
+  /** The pods that keep waiting, in the order in which they would be let in. */
   readonly held: readonly WaitingPod[];
   /** With those pods, for `whyWaiting`. */
   readonly usage: QueueUsage;
-  /** By queue with `Strict` ordering: the pod behind which all others wait. */
+  /** By queue with `Strict` ordering: the pod that all others wait for. */
   readonly blocking: ReadonlyMap<string, WaitingPod>;
 }
 
@@ -34,7 +39,7 @@ export interface LetIn {
   readonly because: Because;
 }
 
-/** One pass; `usage` grows with each pod that goes in. */
+/** One pass; `usage` grows with each pod that is let in. */
 interface Pass {
   readonly question: LetInQuestion;
   readonly usage: Map<string, Whole[]>;
@@ -42,31 +47,31 @@ interface Pass {
   readonly blocking: Map<string, WaitingPod>;
 }
 
-/** One time through all pods, and what it has found out, by queue. */
+/** One walk over all pods, with its findings by queue. */
 interface Round {
   readonly kind: RoundKind;
-  /** What no later pod may request either: usage only grows. */
+  /** Requests that no later pod may have either, because usage only grows. */
   readonly refused: Map<string, Set<QueueAmounts>>;
   readonly because: Map<string, Because>;
 }
 
-/** Within the shares, then what rounding to whole pods leaves of the total. */
+/** First within the shares, then what rounding to whole pods leaves of the total. */
 type RoundKind = 'Share' | 'Rest';
 const ROUNDS: readonly RoundKind[] = ['Share', 'Rest'];
 
 const PODS_PER_STEP = 500;
 
-/** `letInInSteps`, all at once. */
+/** `letInInSteps`, run to the end. */
 export function decideLetIn(question: LetInQuestion): LetInDecision {
   return finish(letInInSteps(question));
 }
 
 /**
- * Which waiting pods go in now, from the top: by priority, then replacements of disrupted pods, then age (S0-25, S3-45).
- * A pod goes in where its queue stays within its share and every queue above within its maximum, whether or not a node
- * has room: a pod that fits on no node has to be seen by autoscalers. What does not fit holds back nobody, unless its
- * queue is `Strict` (S1-12). What is then left of the total, because pods are larger than what is left of their queue's
- * share, goes to the first that it is enough for: otherwise it would be idle as long as all of them wait.
+ * Which waiting pods to let in now: by priority, then replacements of disrupted pods, then age (S0-25, S3-45). A pod is
+ * let in if its queue stays within its share and every queue above within its maximum, whether or not a node has room:
+ * autoscalers must see a pod that fits on no node. A pod that does not fit holds no other back, unless its queue is
+ * `Strict` (S1-12). If pods are larger than the rest of their queue's share, the rest of the total goes to the first
+ * pod that fits in it: otherwise it would stay idle while all of them wait.
  */
 export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   const pass: Pass = {
@@ -90,7 +95,7 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   return { letIn, held: waiting, usage: pass.usage, blocking: pass.blocking };
 }
 
-/** By priority, then replacements that go first, then who has waited longest. */
+/** By priority, then replacements, then the longest wait. */
 export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
   return (
     b.priority - a.priority ||
@@ -103,7 +108,7 @@ export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
 function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
   const { blocking, question } = pass;
   const first = blocking.get(pod.queue);
-  // The rest may be enough for the pod that the others wait behind.
+  // The rest may be enough for the pod that the others wait for.
   if (first !== undefined && first !== pod) return true;
   blocking.delete(pod.queue);
   if (!isRefused(pass, pod, round)) return false;
@@ -112,7 +117,7 @@ function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
   return true;
 }
 
-/** Whether the pod may not go in; pods of one queue that request the same are looked at once. */
+/** Whether the pod may not be let in; pods of one queue with the same request are checked once. */
 function isRefused(pass: Pass, pod: WaitingPod, { kind, refused }: Round): boolean {
   const known = refused.get(pod.queue) ?? new Set<QueueAmounts>();
   if (known.has(pod.requests)) return true;
@@ -138,7 +143,7 @@ function becauseOf({ kind, because }: Round, { queue }: WaitingPod): Because {
   return known;
 }
 
-/** Why a pod waits, by what was decided; the sentence names the amount that is missing and the queue that lacks it. */
+/** Why a pod waits according to the decision; the sentence names the missing amount and the queue that lacks it. */
 export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod: WaitingPod): Because {
   const first = decision.blocking.get(pod.queue);
   if (first !== undefined && first !== pod)
@@ -148,7 +153,7 @@ export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod
   return objection?.() ?? NEXT_PASS({});
 }
 
-/** A sentence that is only made where it is asked for: thousands of pods wait for the same reason. */
+/** Built only when needed, because thousands of pods wait for the same reason. */
 type Objection = () => Because;
 
 function objectionTo(pass: Pass, pod: WaitingPod, round: RoundKind): Objection | undefined {
@@ -158,7 +163,7 @@ function objectionTo(pass: Pass, pod: WaitingPod, round: RoundKind): Objection |
   if (!pod.isCharged) return () => NOT_CHARGED({}, { queue: pod.queue });
   const path = pass.paths.get(pod.queue) ?? pathOf(tree, queue);
   pass.paths.set(pod.queue, path);
-  // Without a weight a queue has its guarantee and no more, so nothing of the rest.
+  // Without a weight a queue gets only its guarantee, so nothing of the rest.
   const isOfRest = round === 'Rest' && (tree.queues[queue] as Queue).weight > 0;
   return overMaximum(pass, pod, path) ?? overShare(pass, pod, isOfRest ? 0 : queue);
 }
@@ -179,7 +184,7 @@ function overMaximum({ question: { tree }, usage }: Pass, pod: WaitingPod, path:
   return undefined;
 }
 
-/** Of its own queue, or of the root, which has the total. A queue whose share is not known lets nothing in. */
+/** The limit of its own queue, or of the root, which has the total. A queue whose share is unknown lets nothing in. */
 function overShare({ question, usage }: Pass, pod: WaitingPod, index: number): Objection | undefined {
   const { name } = question.tree.queues[index] as Queue;
   const allowed = question.allowed.get(name);
@@ -194,7 +199,7 @@ interface Over {
   readonly limit: Whole;
 }
 
-/** The first type that the pod asks for and that would be over its limit. */
+/** The first type requested by the pod that would exceed its limit. */
 function firstOver(pod: WaitingPod, limits: QueueAmounts, usedOf: (type: string) => Whole): Over | undefined {
   for (const [type, amount] of pod.requests) {
     const limit = limits.get(type);

@@ -15,41 +15,44 @@ import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
 /** A pod for which room is sought. */
 export interface Seeker {
   readonly pod: WaitingPod;
-  /** Whether its gate still holds it back; otherwise its queue is charged for it already. */
+  /** Whether its gate still holds it back; otherwise it is already charged to its queue. */
   readonly isGated: boolean;
   /** The node that is set aside for it. */
   readonly nominatedTo: string | undefined;
   readonly fits?: ReclaimQuestion['fits'];
 }
 
-/** A node, what runs there, what leaves it, and whom its room is promised to. */
+/** A node, the pods running on it and leaving it, and the pods that its room is promised to. */
 export interface RoomNode extends GivingNode {
-  /** What pods hold that leave; `free` counts it as free. */
+  /** What leaving pods hold; `free` counts it as free. */
   readonly leaving: QueueAmounts;
   readonly leavingPods: readonly Leaving[];
-  /** What is promised is not taken off `free`. */
+  /** `free` includes what is promised. */
   readonly promised: readonly Promised[];
 }
 
 type Leaving = Pick<QueuePod, 'uid'>;
 export type Promised = Pick<QueuePod, 'uid' | 'priority' | 'requests'>;
 
-/** The cluster as one round of decisions finds it. */
+/** The cluster at the start of one round of decisions. */
 export interface RoomState {
   readonly tree: QueueTree;
-  /** What was let in and does not leave, by queue name, of its own pods. */
+  /** What was let in and is not leaving, by queue name, for its own pods. */
   readonly own: ReadonlyMap<string, QueueAmounts>;
-  /** What is promised to pods that still have their gate, by queue name. It counts for takers, and gives nothing to take. */
+  /**
+   * What is promised to pods that still have their gate, by queue name. It counts as usage of takers, but cannot be
+   * taken from them.
+   */
   readonly sought: ReadonlyMap<string, QueueAmounts>;
   readonly nodes: readonly RoomNode[];
-  /** How many more pods each disruption budget lets go now. */
+  /** How many more pods each disruption budget allows to evict now. */
   readonly budgets: ReadonlyMap<string, number>;
 }
 
 export type RoomStep =
-  /** There is room already. */
+  /** There is already room. */
   | { readonly kind: 'Room'; readonly node: string; readonly because: Because }
-  /** There is room once the pods are gone that leave already. */
+  /** There is room once the leaving pods are gone. */
   | { readonly kind: 'Await'; readonly node: string; readonly because: Because }
   | ({ readonly kind: 'Evict' } & Omit<Extract<ReclaimDecision, { readonly kind: 'reclaim' }>, 'kind'>)
   | { readonly kind: 'None'; readonly because: Because };
@@ -66,8 +69,8 @@ const AWAIT = reason<{ readonly node: string }>(
 );
 
 /**
- * Who makes room for each of the pods, from the first to the last: what one is promised no later one of equal or lower
- * priority gets, and a pod that goes for one does not go for another (S0-23, S2-24).
+ * Which pods make room for each pod, from the first to the last: what is promised to one pod is not given to a later
+ * one of equal or lower priority, and a victim makes room for one pod only (S0-23, S2-24).
  */
 export function* makeRoomInSteps(
   state: RoomState,
@@ -102,7 +105,7 @@ function awaited(node: string): RoomStep {
   return { kind: 'Await', node, because: AWAIT({ node }) };
 }
 
-/** Each node without what is promised to others that do not have to step back. The node that is set aside comes first. */
+/** Each node without what is promised to other pods that need not yield. The node that is set aside comes first. */
 function nodesFor({ nodes }: RoomState, { pod, nominatedTo }: Seeker): readonly RoomNode[] {
   const own = nodes.map((node) => {
     const before = node.promised.filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
@@ -146,7 +149,7 @@ function charged(own: RoomState['own'], charges: readonly Charge[], times: 1 | -
   return changed;
 }
 
-/** The cluster as the next pod has to take it. */
+/** The cluster as seen by the next pod. */
 function after(state: RoomState, { pod, isGated }: Seeker, step: RoomStep): RoomState {
   if (step.kind === 'None') return state;
   const victims = step.kind === 'Evict' ? step.victims : [];
@@ -175,9 +178,9 @@ function spent(budgets: RoomState['budgets'], victims: readonly RunningPod[]): R
 }
 
 /**
- * Whether a pod fits on a node without the victims, by all filters of kube-scheduler that the extender has, too: taints,
- * affinity, ports, spread and amounts (S2-24). Stale as soon as the snapshot changes. A victim that the snapshot does not
- * have on that node makes the answer no.
+ * Whether a pod fits on a node without the victims, by all filters of kube-scheduler that the extender models: taints,
+ * affinity, ports, spread and amounts (S2-24). Stale as soon as the snapshot changes. The answer is no if a victim is
+ * not on that node in the snapshot.
  */
 export function fitCheck(snapshot: ClusterSnapshot, pod: Pod): NonNullable<ReclaimQuestion['fits']> {
   const state = prefilter(snapshot, pod);

@@ -9,10 +9,10 @@ import { pathOf, type QueueTree } from './queue-tree.ts';
 import { aboveMaximum, AmountsByQueue, type QueueExcess, type QueueUsage, sumUsage, usedBy } from './usage.ts';
 import { type VictimCandidate, smallestSet } from './victim-set.ts';
 
-/** A queue that uses more than its maximum, and the pods without which it does not. */
+/** A queue that uses more than its maximum, and the pods to evict so that it no longer does. */
 export interface Overuse {
   readonly queue: string;
-  /** In the order in which they go; empty where budgets keep too many of its pods. */
+  /** In the order of eviction; empty if budgets protect too many of its pods. */
   readonly victims: readonly PodOnNode[];
   readonly because: Because;
 }
@@ -25,14 +25,14 @@ export interface PodOnNode {
 const WORK = 100_000;
 const PODS_PER_STEP = 5_000;
 
-/** The queues, the root left aside, that use more than their maximum of some type. */
+/** The queues, except the root, that use more than their maximum of some type. */
 export function overusedQueues(tree: QueueTree, usage: QueueUsage): readonly number[] {
   return tree.queues.flatMap((_, index) => (index > 0 && excessOver(tree, usage, index).length > 0 ? [index] : []));
 }
 
 /**
  * What ends the overuse of each queue: a smallest set of its own pods, within budgets (S4-3, S4-10). The deepest queues
- * come first, so that what goes there counts for those above.
+ * come first, so that their evictions count for those above.
  */
 export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<readonly Overuse[]> {
   const found: Overuse[] = [];

@@ -10,36 +10,37 @@ import { createShares, deservedOf, type ShareState, treeOfShares } from './share
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
 
 /*
- * One pass over the queues has two stages, both pure functions of a snapshot (S4-1). Preprocess says what each queue
- * deserves, what it holds, and which queues hold more than their maximum. Preemption says which waiting pods go in, and
- * divides the total: what a queue may hold now, and what pods of other queues have to free for it first. Each resource
- * type is divided by itself: the shares of all queues, and then their two parts, add up to the total of the type (S4-15).
+ * One pass over the queues has two stages, both pure functions of a snapshot (S4-1). Preprocess computes what each
+ * queue deserves, what it holds, and which queues hold more than their maximum. Preemption decides which waiting pods
+ * are let in, and divides the total: what a queue may hold now, and what pods of other queues have to free for it
+ * first. Each resource type is divided separately: the shares of all queues, and then their two parts, add up to the
+ * total of the type (S4-15).
  */
 
-/** For which queues room is made: those under their guarantee, or those under what they deserve. */
+/** The queues for which room is made: those under their guarantee, or those under what they deserve. */
 export type ReclaimBy = 'Guarantees' | 'Shares';
 
-/** What one pass decides on. Amounts are by queue name, of the queue's own pods. */
+/** The input of one pass. Amounts are by queue name, for the queue's own pods. */
 export interface PassSnapshot {
   readonly tree: QueueTree;
   readonly total: QueueAmounts;
-  /** What was let in, wherever it is. */
+  /** What was let in, on a node or not. */
   readonly admitted: AmountsByName;
   /** What was let in and is on a node. */
   readonly used: AmountsByName;
-  /** Of all pods, waiting ones included. */
+  /** Requests of all pods, including waiting ones. */
   readonly requested: AmountsByName;
   readonly waiting: readonly WaitingPod[];
   readonly reclaimBy: ReclaimBy;
-  /** Whether others may have to make room; otherwise each pod goes in that its queue has a share for. */
+  /** Whether other pods may have to make room; otherwise each pod is let in if its queue has a share for it. */
   readonly isReclaiming: boolean;
 }
 
 type AmountsByName = ReadonlyMap<string, QueueAmounts>;
 
 /**
- * Who has the total, by resource type and number of the queue. The two parts of the queue root are the total; what is
- * left of it below the root is what no queue has or asks for.
+ * How the total is divided, by resource type and number of the queue. The two parts of the root are the total; the part
+ * that is not divided below the root is what no queue has or requests.
  */
 export interface Allocation {
   readonly allocated: QueueUsage;
@@ -48,31 +49,31 @@ export interface Allocation {
 }
 
 export interface Preprocessed {
-  /** What each queue deserves, idle guarantees kept. */
+  /** What each queue deserves if idle guarantees are kept. */
   readonly shares: ShareState;
-  /** What each queue deserves, idle guarantees lent to those that ask. */
+  /** What each queue deserves if idle guarantees are lent to queues that need them. */
   readonly lent: ShareState;
   /** What was let in. */
   readonly usage: QueueUsage;
-  /** What of it is on a node. */
+  /** The part of it that is on a node. */
   readonly used: QueueUsage;
-  /** The queues, by number, that have to give pods of their own back because they hold more than their maximum (S4-3). */
+  /** The queues, by number, that must give back pods of their own because they hold more than their maximum (S4-3). */
   readonly overused: readonly number[];
 }
 
 export interface Preempted extends Pick<SplitLetIn, 'atOnce' | 'seeking'> {
-  /** The queues with what they are measured by where room is made. */
+  /** The queues with the amounts that they are compared with when room is made. */
   readonly floors: QueueTree;
   readonly question: LetInQuestion;
   readonly decision: LetInDecision;
-  /** Its share of each queue. */
+  /** The share of each queue. */
   readonly allocation: Allocation;
 }
 
 /** The number of the queue root. */
 const ROOT = 0;
 
-/** The first stage: shares, what is held, and which queues are over their maximum. */
+/** The first stage: shares, holdings, and queues over their maximum. */
 export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Preprocessed> {
   const { requested } = amounts;
   const shares = yield* createShares({ tree, total, requested });
@@ -84,9 +85,10 @@ export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Pr
 }
 
 /**
- * The second stage: who goes in, for whom others have to make room, and what each queue may hold meanwhile. The share of a
- * queue that has too much is lowered before its first pod goes, so that none of its pods goes in (S4-6); what is free goes
- * to the others at once, and the rest counts for them when it is freed (S4-5, S4-8).
+ * The second stage: which pods are let in, for which pods others have to make room, and what each queue may hold
+ * meanwhile. The share of a queue that has too much is lowered before its first pod is evicted, so that none of its
+ * pods is let in (S4-6); what is free goes to the other queues at once, and the rest counts for them when it is freed
+ * (S4-5, S4-8).
  */
 export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Preprocessed): Steps<Preempted> {
   const { tree, waiting, isReclaiming, total } = snapshot;
@@ -104,7 +106,7 @@ export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Prepro
 
 type Divided = Pick<Preempted, 'decision'> & Pick<Preprocessed, 'lent'> & { readonly tree: QueueTree };
 
-/** Types that are not shared have no total: of those, each queue has what its pods were let in with. */
+/** Types that are not shared have no total: each queue has what its admitted pods use of them. */
 function allocate({ tree, lent, decision }: Divided, own: AmountsByName): Allocation {
   const preempting = sumUsage(tree, own);
   const allocated = new Map(decision.usage);
@@ -118,13 +120,13 @@ function allocate({ tree, lent, decision }: Divided, own: AmountsByName): Alloca
   return { allocated, preempting };
 }
 
-/** What is let in, in two parts. */
+/** The pods to let in, in two parts. */
 export interface SplitLetIn {
-  /** For these there is room by the sums, or no other pod has to make any. */
+  /** The sums show room for these, or no other pod has to make room. */
   readonly atOnce: readonly WaitingPod[];
-  /** More would be let in than there is, so that others have to go first; the gate stays on until there is room. */
+  /** These would exceed the total, so other pods must be evicted first; their gate stays until there is room. */
   readonly seeking: readonly WaitingPod[];
-  /** What others have to free for those, by queue name: of each type only what is above the total. */
+  /** What others have to free for those, by queue name: for each type only what exceeds the total. */
   readonly preempting: AmountsByName;
 }
 
@@ -132,8 +134,9 @@ const PODS_PER_STEP = 500;
 const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
 
 /**
- * Tells the pods for which room has to be made from those that go in at once. Others hold more than they deserve, so the
- * shares let pods in that have no room; a gate cannot be put back, and behind it no other pod can take the room that is made.
+ * Separates the pods for which room has to be made from those that are let in at once. Other queues hold more than they
+ * deserve, so the shares admit pods for which there is no room; a gate cannot be put back, and while a pod is gated no
+ * other pod can take the room that is made for it.
  */
 export function* splitLetInSteps(
   { tree, usage }: LetInQuestion,
@@ -165,7 +168,7 @@ function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, {
   }
 }
 
-/** How much of what the pod asks for is above the total once it is counted; only the types of which some is. */
+/** By how much the pod's request exceeds the total; only the types that exceed it. */
 function amountsAbove(sums: QueueUsage, { requests }: WaitingPod, total: QueueAmounts): QueueAmounts {
   const above = new Map<string, Whole>();
   for (const [type, amount] of requests) {

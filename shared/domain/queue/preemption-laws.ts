@@ -14,22 +14,22 @@ import {
 import { pathOf } from './queue-tree.ts';
 import { addAmounts } from './usage.ts';
 
-/** The laws of reclaim about queues that switch preemption off or limit it to a part of the tree. */
+/** The rules of reclaim for queues that switch preemption off or limit it to a part of the tree. */
 const POLICIES: readonly LawCode[] = ['TakerDisabled', 'OutsideFence', 'GiverDisabled'];
 const isOfPolicy = ({ code }: { readonly code: LawCode }): boolean => POLICIES.includes(code);
 const TAKER_POLICIES = TAKER_LAWS.filter(isOfPolicy);
 const GIVER_POLICIES = GIVER_LAWS.filter(isOfPolicy);
 
-/** What the queue of a pod loses with it; `undefined` for a pod that counts for no queue. */
+/** What the queue of a pod loses with it; `undefined` for a pod without a queue. */
 interface LossOf<Pod> {
   (pod: Pod): Loss | undefined;
 }
 
 /**
- * Which pods of a node the queues keep from a preemption by priority for one pod, and why. All that may go may go
- * together: no queue is then below its guarantee in a type that it loses of, and none loses to a queue that a fence or
- * `Disabled` keeps away. Where the proposed pods may go together, none of them is kept. A queue may preempt in itself, and
- * a guarantee above both queues loses nothing. Mechanisms S2-10, S2-15, S2-32.
+ * Which pods of a node the queues protect from a preemption by priority for one pod, and why. All other pods may be
+ * preempted together: no queue is then below its guarantee in a type that it loses, and none loses to a queue that a
+ * fence or `Disabled` keeps away. If the proposed pods may be preempted together, none of them is protected. Preemption
+ * within a queue is allowed, and a guarantee above both queues loses nothing. Mechanisms S2-10, S2-15, S2-32.
  */
 export function createQueueLaws<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTogether<Pod> {
   const judge = { taker, policies: new Map<number, Because | undefined>() };
@@ -60,14 +60,14 @@ function keptAmong<Pod>(pods: readonly Pod[], whyKept: (pod: Pod) => Because | u
 
 interface Judge {
   readonly taker: Taker;
-  /** What keeps all pods of a queue, by its number. */
+  /** The rule that protects all pods of a queue, by its number. */
   readonly policies: Map<number, Because | undefined>;
 }
 
-/** What queues would lose in all, by number. */
+/** What queues would lose in total, by number. */
 type Tally = Map<number, Map<string, Whole>>;
 
-/** Adds all losses if they break no law together. Most pods lose alike, and each such loss is judged once. */
+/** Adds all losses if they break no rule together. Most losses are alike, and each kind is checked once. */
 function takeAll<Pod>(judge: Judge, tally: Tally, pods: readonly Pod[], lossOf: LossOf<Pod>): boolean {
   const counts = new Map<Loss, number>();
   for (const pod of pods) {
@@ -83,7 +83,7 @@ function timesLoss({ queue, amounts }: Loss, count: number): Loss {
   return { queue, amounts: new Map(Array.from(amounts, ([type, amount]) => [type, times(amount, count)])) };
 }
 
-/** Adds a loss that breaks no law; otherwise says which one it breaks. */
+/** Adds a loss that breaks no rule; otherwise returns the rule that it breaks. */
 function take(judge: Judge, tally: Tally, loss: Loss | undefined): Because | undefined {
   const { taker } = judge;
   if (loss === undefined || loss.queue === taker.queue) return undefined;

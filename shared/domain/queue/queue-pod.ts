@@ -1,19 +1,22 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from './queue.ts';
 
-/** A pod as queues see it: what was written when it was let in, not what its class or labels say today (S2-35). */
+/** A pod as queues see it: what was recorded when it was let in, not its current class or labels (S2-35). */
 export interface QueuePod {
   readonly uid: string;
   /** `namespace/name`. */
   readonly name: string;
   readonly queue: string;
-  /** Its pods may stand in several queues, so the name must be unique in the cluster: one that a tenant chose, with its namespace. */
+  /**
+   * Its pods may be in several queues, so the name must be unique in the cluster: a name chosen by a tenant includes
+   * its namespace.
+   */
   readonly application: string;
   readonly priority: number;
   readonly requests: QueueAmounts;
   /** The first or managing pod of its application (S2-6). */
   readonly isOriginator: boolean;
-  /** Its DaemonSet binds it to one node; by the account that created it, not by its ownerReference. */
+  /** Its DaemonSet binds it to one node; known from the account that created it, not from its ownerReference. */
   readonly isDaemonSet: boolean;
 }
 
@@ -26,36 +29,36 @@ export function podAddress({ name: key }: Pick<QueuePod, 'name'>): {
   return { namespace, name };
 }
 
-/** A pod that waits to be let in, or that was let in and has no node. */
+/** A pod that waits to be let in, or was let in and has no node. */
 export interface WaitingPod extends QueuePod {
   readonly waitingSince: Instant;
-  /** Its class lets it take the place of others (S2-31). */
+  /** Its class allows it to preempt (S2-31). */
   readonly mayPreempt: boolean;
   /** Every quota of its namespace has counted it (S2-37). */
   readonly isCharged: boolean;
   /** Only for the pod of a DaemonSet. */
   readonly node?: string;
-  /** It replaces a pod that was disrupted a short time ago, for another reason than reclaim (S3-45). */
+  /** It replaces a pod that was recently disrupted for a reason other than reclaim (S3-45). */
   readonly goesFirst?: boolean;
 }
 
 /** A pod on a node. */
 export interface RunningPod extends QueuePod {
-  /** False asks to be spared: such a pod goes only where no other set of pods would do (S2-9). */
+  /** False if it asked to be spared: such a pod is evicted only if no other set of pods is enough (S2-9). */
   readonly mayBePreempted: boolean;
-  /** `undefined` where it has a node and has not started. */
+  /** `undefined` if it has a node and has not started. */
   readonly startedAt: Instant | undefined;
-  /** A controller will create it again. */
+  /** A controller will recreate it. */
   readonly hasController: boolean;
-  /** When a pod of its owner was last disrupted. */
+  /** When a pod of the same owner was last disrupted. */
   readonly ownerDisruptedAt: Instant | undefined;
   /** Names of the budgets and limits that count it. */
   readonly budgets: readonly string[];
 }
 
 /**
- * Orders pods by who goes first: lower priority, not started before running, shortest running time, owner disrupted
- * longest ago, with a controller, UID. Decision D-15 and mechanisms S3-8, S4-11 to S4-13.
+ * Orders pods by which is evicted first: lower priority, not started before running, shortest running time, owner
+ * disrupted longest ago, with a controller, UID. Decision D-15 and mechanisms S3-8, S4-11 to S4-13.
  */
 export function compareGoingFirst(a: RunningPod, b: RunningPod): number {
   return (
@@ -67,7 +70,7 @@ export function compareGoingFirst(a: RunningPod, b: RunningPod): number {
   );
 }
 
-/** Infinity minus itself is no number. */
+/** Infinity minus itself is NaN. */
 function descending(a: number, b: number): number {
   if (a === b) return 0;
   return a > b ? -1 : 1;
@@ -78,7 +81,7 @@ function compareUids(a: RunningPod, b: RunningPod): number {
   return a.uid < b.uid ? -1 : 1;
 }
 
-/** Who goes last whatever the priority: willing pods, willing originators, spared pods, spared originators. */
+/** Which pods come last regardless of priority: willing pods, willing originators, spared pods, spared originators. */
 export function sparedRank({ mayBePreempted, isOriginator }: RunningPod): number {
   return (mayBePreempted ? 0 : 2) + (isOriginator ? 1 : 0);
 }

@@ -8,9 +8,9 @@ export interface QueueTree {
   readonly parents: Int32Array;
   /** In the order of their names. */
   readonly children: readonly (readonly number[])[];
-  /** Queues that stand in no tree: under a parent that does not exist, or in a circle. */
+  /** Queues outside the tree: their parent does not exist, or they form a cycle. */
   readonly detached: ReadonlyMap<string, DetachedReason>;
-  /** What `guaranteed` of the queues is: by itself what was promised to them. */
+  /** What `guaranteed` of the queues means; by default what was promised to them. */
   readonly floor?: 'share';
   /** Where `guaranteed` is a share: the types of which some queue has more than its share. */
   readonly contended?: ReadonlySet<string>;
@@ -19,8 +19,8 @@ export interface QueueTree {
 export type DetachedReason = 'UnknownParent' | 'Cycle';
 
 /**
- * Orders queues as a tree, in time that grows with their number. A detached queue stands right below the root with no
- * weight and no guarantee: what runs in it counts, stays, and nothing more goes in. Names must be unique.
+ * Orders queues as a tree, in linear time. A detached queue is placed directly below the root without weight and
+ * guarantee: its running pods count and stay, and no more pods are let in. Names must be unique.
  */
 export function createQueueTree(queues: readonly Queue[]): QueueTree {
   const byName = new Map(queues.map((queue) => [queue.name, queue]));
@@ -37,14 +37,14 @@ export function createQueueTree(queues: readonly Queue[]): QueueTree {
   return { queues: ordered, indexes, parents, children, detached };
 }
 
-/** A queue and all above it, by number, itself first. */
+/** A queue and all queues above it, by number, itself first. */
 export function pathOf({ parents }: QueueTree, index: number): readonly number[] {
   const path: number[] = [];
   for (let at = index; at >= 0; at = parents[at] as number) path.push(at);
   return path;
 }
 
-/** Whether pods may stand in the queue: it has no children, is not detached, and makes no queues from a template. */
+/** Whether pods may be in the queue: it has no children, is not detached, and has no template. */
 export function isLeaf({ children, detached, queues }: QueueTree, index: number): boolean {
   const { name, childTemplate } = queues[index] as Queue;
   return children[index]?.length === 0 && !detached.has(name) && childTemplate === undefined;
@@ -69,7 +69,7 @@ function findDetached(byName: ReadonlyMap<string, Queue>): ReadonlyMap<string, D
   return detached;
 }
 
-/** Why everything walked up to here is detached; `undefined` where it hangs on the root. */
+/** Why everything on this path is detached; `undefined` if it leads to the root. */
 function reasonAt(
   end: string | undefined,
   walked: ReadonlySet<string>,
@@ -79,7 +79,7 @@ function reasonAt(
   return walked.has(end) ? 'Cycle' : detached.get(end);
 }
 
-/** The queue above, `undefined` where it does not exist. */
+/** The parent queue; `undefined` if it does not exist. */
 function parentName(byName: ReadonlyMap<string, Queue>, name: string): string | undefined {
   const parent = byName.get(name)?.parent ?? ROOT_QUEUE;
   return byName.has(parent) ? parent : undefined;

@@ -10,15 +10,21 @@ export type QueueAmounts = ReadonlyMap<string, Whole>;
 
 export const NO_QUEUE_AMOUNTS: QueueAmounts = new Map();
 
-/** How far the pods of a queue look for victims, and whether others find theirs in it. Mechanisms S2-15 to S2-18, S2-32. */
+/**
+ * How far the pods of a queue may look for victims, and whether other queues may find victims in it. Mechanisms S2-15
+ * to S2-18, S2-32.
+ */
 export type QueuePolicy =
   | 'Default'
-  /** Pods of the queue and of those below it take from no queue outside it. */
+  /** Pods of the queue and of those below it take nothing from queues outside it. */
   | 'Fence'
   /** The queue and those below it neither take nor give (D-9). */
   | 'Disabled';
 
-/** How waiting pods of a queue go in: `Strict` stops at the first that does not fit, `BestEffort` goes on (S1-12). */
+/**
+ * How waiting pods of a queue are let in: `Strict` stops at the first that does not fit, `BestEffort` continues
+ * (S1-12).
+ */
 export type QueueOrdering = 'BestEffort' | 'Strict';
 
 /** A queue as an administrator describes it. */
@@ -26,35 +32,35 @@ export interface Queue {
   readonly name: string;
   /** `undefined` for the root and the queues right below it. */
   readonly parent: string | undefined;
-  /** A share of what the parent deserves, compared with those of the siblings; 0 means the guarantee and no more. */
+  /** The weight relative to the siblings in dividing what the parent deserves; 0 means only the guarantee. */
   readonly weight: number;
   readonly guaranteed: QueueAmounts;
   readonly max: QueueAmounts;
   readonly preemption: QueuePreemption;
   readonly ordering: QueueOrdering;
-  /** Queues are made below it, one for each namespace whose pods name it (S2-34); no pod stands in the queue itself. */
+  /** Queues are created below it, one for each namespace whose pods name it (S2-34); no pod is in the queue itself. */
   readonly childTemplate?: ChildTemplate;
 }
 
-/** What a queue that is made from a template is promised; the rest of the template concerns no decision. */
+/** The guarantee of a queue created from a template; no decision uses the rest of the template. */
 export type ChildTemplate = Pick<Queue, 'guaranteed'>;
 
 export interface QueuePreemption {
   readonly policy: QueuePolicy;
-  /** How long a pod waits before others are removed for it, in milliseconds. */
+  /** How long a pod waits before other pods are evicted for it, in milliseconds. */
   readonly delayMs: number;
-  /** Of two equal choices, whether the giver nearer in the tree gives (S2-23). */
+  /** Whether, between two equal choices, the giver nearer in the tree gives (S2-23). */
   readonly preferNear: boolean;
 }
 
-/** The queue above all others. It exists even where no object describes it. */
+/** The queue above all others. It exists even without an object. */
 export const ROOT_QUEUE = 'root';
 /** Mechanism S2-33. */
 export const DEFAULT_DELAY_MS = 30_000;
 export const DEFAULT_WEIGHT = 1;
 export const MAX_WEIGHT = 10_000;
 
-/** A queue that says nothing but its name and its parent. */
+/** A queue with only a name and a parent. */
 export function plainQueue(name: string, parent?: string): Queue {
   return {
     name,

@@ -12,53 +12,57 @@ import { type VictimCandidate, leastSize, type SearchWork, smallestSet } from '.
 
 export interface ReclaimQuestion {
   readonly tree: QueueTree;
-  /** Of everything that was let in and is not terminating. */
+  /** Usage of all pods that were let in and are not terminating. */
   readonly usage: QueueUsage;
   readonly pod: WaitingPod;
   readonly now: Instant;
   readonly nodes: readonly GivingNode[];
-  /** How many more pods each disruption budget or limit lets go now; one that is not named lets any number go. */
+  /** How many more pods each disruption budget or limit allows to evict now; no entry means any number. */
   readonly budgets: ReadonlyMap<string, number>;
-  /** Whether the pod fits on the node without the victims by everything but amounts. What cannot be told does not fit. */
+  /** Whether the pod fits on the node without the victims, apart from amounts. If that is unknown, it does not fit. */
   readonly fits?: (node: string, victims: readonly Pick<RunningPod, 'uid'>[]) => boolean;
 }
 
 /** A node and what runs there. */
 export interface GivingNode {
   readonly name: string;
-  /** What is left, the room of terminating pods included and that of nominated pods taken off. */
+  /** What is left, including the room of terminating pods and without that of nominated pods. */
   readonly free: QueueAmounts;
   /** Without protected and terminating pods. */
   readonly pods: readonly RunningPod[];
 }
 
 export type ReclaimDecision =
-  /** Nothing need go: the pod fits there as it is. */
+  /** No eviction is needed: the pod fits on the node as it is. */
   | { readonly kind: 'fits'; readonly node: string; readonly because: Because }
   | {
       readonly kind: 'reclaim';
       readonly node: string;
-      /** In the order in which they go. */
+      /** In the order of eviction. */
       readonly victims: readonly RunningPod[];
-      /** A pod goes that asked to be spared, because no other set would do (S2-9). */
+      /** A victim asked to be spared, but no other set is enough (S2-9). */
       readonly isLastResort: boolean;
       readonly because: Because;
     }
   | { readonly kind: 'none'; readonly because: Because };
 
 const NODES_PER_STEP = 50;
-/** Of searches between two steps, and of a decision: some tenths of a second, even where no smallest set is found easily. */
+/**
+ * Work of searches between two steps, and of a decision: some tenths of a second, even if a smallest set is hard to
+ * find.
+ */
 const WORK_PER_STEP = 5_000;
 const WORK_OF_DECISION = 500_000;
 
-/** `decideReclaimInSteps`, all at once. */
+/** `decideReclaimInSteps`, run to the end. */
 export function decideReclaim(question: ReclaimQuestion): ReclaimDecision {
   return finish(decideReclaimInSteps(question));
 }
 
 /**
- * Who makes room for a pod whose queue is under its guarantee: a smallest set of pods on one node that breaks no law of
- * `laws.ts`; none where the pod fits as it is. Pods that ask to be spared are looked at only where no node has another set.
+ * Which pods make room for a pod whose queue is under its guarantee: a smallest set of pods on one node that breaks no
+ * rule of `laws.ts`; none if the pod already fits. Pods that asked to be spared are considered only if no node has
+ * another set.
  */
 export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimDecision> {
   const taker = createTaker(question.tree, question.usage, question.pod, question.now);
@@ -122,7 +126,7 @@ type GoingOrder = ReturnType<typeof goingOrder>;
 interface NodeSearch {
   readonly node: GivingNode;
   readonly withLastResort: boolean;
-  /** What has been found on other nodes; anything worse is of no interest. */
+  /** The best result of other nodes; anything worse is ignored. */
   readonly best: FoundSet | undefined;
   readonly order: GoingOrder;
   readonly work: SearchWork;
@@ -153,13 +157,13 @@ function sizeOf(best: FoundSet | undefined): number {
   return best?.victims.length ?? Infinity;
 }
 
-/** The pods of which a set may be better than the best one; nothing where too few are left. */
+/** The pods from which a better set could be formed; nothing if too few are left. */
 function candidatesOn(
   givers: Givers,
   { node, withLastResort, best, order }: NodeSearch,
   needs: readonly Whole[],
 ): readonly VictimCandidate[] | undefined {
-  // Most pods are ruled out by the numbers alone, before it is asked whether they may go.
+  // The numbers alone rule out most pods, before the rules are checked.
   const bound = leastOn(givers, node.pods, needs);
   if (bound > sizeOf(best)) return undefined;
   const pods = bound === best?.victims.length ? node.pods.filter(notWorse(best, order)) : node.pods;
@@ -172,20 +176,20 @@ function candidatesOn(
   return candidates.length < least ? undefined : candidates;
 }
 
-/** Where the pod does not fit without all of them, no set is tried: taints and affinity to nodes end here. */
+/** If the pod does not fit even without all of them, no set is tried: taints and node affinity end here. */
 function mayFit(fits: ReclaimQuestion['fits'], { name }: GivingNode, candidates: readonly VictimCandidate[]): boolean {
   const all = candidates.map(({ pod }) => pod);
   return fits?.(name, all) !== false;
 }
 
-/** Of sets of one size, one whose last victim goes later than the last of the best is worse. */
+/** Among sets of the same size, one whose last victim comes later than that of the best is worse. */
 function notWorse(best: FoundSet | undefined, order: GoingOrder): (pod: RunningPod) => boolean {
   if (best === undefined) return () => true;
   const last = lastOf(best);
   return (pod) => order(pod, last) <= 0;
 }
 
-/** Fewer victims first, then those whose last victim goes earlier: two pods are never equal, and no node shares one. */
+/** Fewer victims first, then the earlier last victim: two pods are never equal, and nodes share no pod. */
 function compareSets(a: FoundSet, b: FoundSet, order: GoingOrder): number {
   return a.victims.length - b.victims.length || order(lastOf(a), lastOf(b));
 }
@@ -241,7 +245,9 @@ const KEPT = reason<{ readonly sentences: readonly string[] }>('GiversKept', ({ 
 const TOO_FEW = reason<object>('NotEnough', () => 'no node has enough pods that may be evicted to make room');
 const MAX_SENTENCES = 3;
 
-/** The first that holds: a budget is in the way, other queues are over their guarantees and kept, no queue is over. */
+/**
+ * The first that applies: a budget prevents it, other queues over their guarantees are protected, or no queue is over.
+ */
 function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
   const { taker } = givers;
   const budget = yield* blockingBudget(question, givers);
@@ -259,7 +265,7 @@ function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
   return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });
 }
 
-/** A leaf that is over its guarantee in a type that the pod asks for. */
+/** A leaf that is over its guarantee in a type that the pod requests. */
 function isOver(taker: Taker, name: string): boolean {
   const queue = taker.tree.indexes.get(name) as number;
   return taker.tree.children[queue]?.length === 0 && taker.types.some((type) => excessOf(taker, queue, type) > 0);

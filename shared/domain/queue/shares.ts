@@ -5,21 +5,21 @@ import type { QueueTree } from './queue-tree.ts';
 import { type QueueUsage, usedBy } from './usage.ts';
 import { fillToLevel, type ShareBounds } from './water-level.ts';
 
-/** What there is to share and what the pods of each queue ask for, running or waiting. */
+/** The amounts to share and the requests of each queue's pods, running or waiting. */
 export interface ShareQuestion {
   readonly tree: QueueTree;
-  /** Only the types in here are shared; any other is bounded by maximums alone. */
+  /** Only these types are shared; any other is bounded only by maximums. */
   readonly total: QueueAmounts;
-  /** By queue name, of its own pods. */
+  /** By queue name, for its own pods. */
   readonly requested: ReadonlyMap<string, QueueAmounts>;
   /**
-   * What a queue does not ask for of its guarantee: by default it is `Kept` among what the queue deserves; `Lent`, it is
-   * divided among those that ask, so that no room is idle while its owner needs none.
+   * What happens to the part of a guarantee that a queue does not request: `Kept` (default) leaves it in what the queue
+   * deserves; `Lent` divides it among the queues that need it, so that no room is idle while its owner needs none.
    */
   readonly idleGuarantees?: 'Kept' | 'Lent';
 }
 
-/** Shares that are kept up to date: `setRequested` notes a change, `refreshShares` follows it. */
+/** Shares that are kept up to date: `setRequested` records a change, `refreshShares` applies it. */
 export interface ShareState {
   readonly tree: QueueTree;
   /** By resource type. */
@@ -31,13 +31,13 @@ interface ShareColumn {
   readonly type: string;
   readonly isLending: boolean;
   readonly floors: readonly Whole[];
-  /** What its own pods ask for. */
+  /** The requests of its own pods. */
   readonly own: Whole[];
   readonly shares: ShareBounds[];
   /** The sum over the children. */
   readonly childCeilings: Whole[];
   readonly deserved: Whole[];
-  /** 1 where the children's shares have to be worked out again. */
+  /** 1 if the children's shares have to be recomputed. */
   readonly stale: Uint8Array;
 }
 
@@ -50,9 +50,10 @@ export function deservedShares(question: ShareQuestion): ReadonlyMap<string, Que
 }
 
 /**
- * Divides the total level by level: the children of a queue share what it deserves, type by type, with no regard to other
- * types. A queue gets at least its guarantee, even if it asks for less, and at most what it asks for within its maximum;
- * without a written guarantee a parent has those of its children. Pods of a queue that has children come first there.
+ * Divides the total level by level: the children of a queue share what it deserves, type by type, independently of
+ * other types. A queue gets at least its guarantee, even if it requests less, and at most what it requests within its
+ * maximum; a parent without its own guarantee has those of its children. Pods of a queue that has children come first
+ * there.
  */
 export function* createShares(question: ShareQuestion): Steps<ShareState> {
   const { tree, total, requested } = question;
@@ -73,7 +74,7 @@ export function* createShares(question: ShareQuestion): Steps<ShareState> {
   return state;
 }
 
-/** Notes what the own pods of a queue ask for now; takes time by its depth in the tree. */
+/** Records what the queue's own pods request now, in time proportional to its depth in the tree. */
 export function setRequested({ tree, columns }: ShareState, index: number, amounts: QueueAmounts): void {
   for (const column of columns.values()) {
     const amount = amounts.get(column.type) ?? 0;
@@ -84,7 +85,7 @@ export function setRequested({ tree, columns }: ShareState, index: number, amoun
   }
 }
 
-/** Works out what has changed since the last time. */
+/** Recomputes what has changed since the last time. */
 export function* refreshShares({ tree, columns }: ShareState): Steps<void> {
   for (const column of columns.values()) {
     for (let index = 0; index < tree.queues.length; index += 1) {
@@ -102,8 +103,9 @@ export function deservedOf({ columns }: ShareState, index: number): QueueAmounts
 }
 
 /**
- * The tree with what each queue deserves in the place of its guarantee, of the types of which more is asked for than there
- * is: of the others there is enough for all, and no queue has to give any. `usage` says of which a queue has too much.
+ * The tree with what each queue deserves in place of its guarantee, for the types with more requests than there is: of
+ * the other types there is enough for all, and no queue has to give any. `usage` shows in which types a queue has too
+ * much.
  */
 export function treeOfShares({ tree, columns }: ShareState, usage: QueueUsage): QueueTree {
   const scarce = [...columns.values()].filter(({ own, childCeilings, deserved }) => {
@@ -119,7 +121,7 @@ export function treeOfShares({ tree, columns }: ShareState, usage: QueueUsage): 
   return { ...tree, queues, floor: 'share', contended };
 }
 
-/** What a queue is sure of, of one type: its written guarantee, else those of its children together. */
+/** The guaranteed amount of one type: the queue's own guarantee, else the sum of its children's. */
 function guaranteesOf({ children, queues }: QueueTree, type: string): readonly Whole[] {
   const floors: Whole[] = queues.map(() => 0);
   for (let index = queues.length - 1; index >= 0; index -= 1) {

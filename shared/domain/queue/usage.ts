@@ -2,7 +2,7 @@ import { minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';
 
-/** What the pods of each queue and of all queues below it take, by resource type and number of the queue. */
+/** What the pods of each queue and of all queues below it use, by resource type and number of the queue. */
 export type QueueUsage = ReadonlyMap<string, readonly Whole[]>;
 
 /** Adds amounts to a sum, type by type, in place. */
@@ -10,17 +10,17 @@ export function addAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void
   for (const [type, amount] of amounts) sum.set(type, plus(sum.get(type) ?? 0, amount));
 }
 
-/** Takes amounts off a sum, type by type, in place. */
+/** Subtracts amounts from a sum, type by type, in place. */
 export function subtractAmounts(sum: Map<string, Whole>, amounts: QueueAmounts): void {
   for (const [type, amount] of amounts) sum.set(type, minus(sum.get(type) ?? 0, amount));
 }
 
-/** Amounts by queue name, of each queue's own pods. */
+/** Amounts by queue name, for each queue's own pods. */
 export class AmountsByQueue {
-  /** How often amounts were added: many pods ask for the same, and the same object says so. */
+  /** How often amounts were added: many pods have the same requests and share one object. */
   readonly #counts = new Map<string, Map<QueueAmounts, number>>();
 
-  /** The amounts must not change any more. A negative count takes off what was added before. */
+  /** The amounts must not change afterwards. A negative count subtracts what was added before. */
   add(queue: string, amounts: QueueAmounts, count = 1): void {
     let counts = this.#counts.get(queue);
     if (counts === undefined) this.#counts.set(queue, (counts = new Map<QueueAmounts, number>()));
@@ -36,7 +36,7 @@ export class AmountsByQueue {
     }
   }
 
-  /** Without queues of which everything was taken off. */
+  /** Without queues from which everything was subtracted. */
   sums(): ReadonlyMap<string, QueueAmounts> {
     return new Map(Array.from(this.#counts, ([queue, counts]) => [queue, sumOf(counts)]));
   }
@@ -50,7 +50,7 @@ function sumOf(counts: ReadonlyMap<QueueAmounts, number>): QueueAmounts {
   return sum;
 }
 
-/** Adds up what the queues' own pods take, by queue name. A name that the tree does not have counts for the root. */
+/** Adds up what the queues' own pods use, by queue name. An unknown name counts for the root. */
 export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>): QueueUsage {
   const usage = new Map<string, Whole[]>();
   for (const [name, amounts] of own) {
@@ -65,7 +65,7 @@ export function sumUsage(tree: QueueTree, own: ReadonlyMap<string, QueueAmounts>
   return usage;
 }
 
-/** What a queue takes of one type. */
+/** What a queue uses of one type. */
 export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
   return usage.get(type)?.[index] ?? 0;
 }
@@ -73,7 +73,7 @@ export function usedBy(usage: QueueUsage, index: number, type: string): Whole {
 /** Types in which a queue is above its maximum, and by how much. */
 export type QueueExcess = readonly (readonly [type: string, amount: Whole])[];
 
-/** Of which of the types a queue that takes so much is above its maximum. */
+/** The types in which a queue with this usage exceeds its maximum. */
 export function aboveMaximum({ max }: Queue, types: Iterable<string>, takenOf: (type: string) => Whole): QueueExcess {
   const excess: (readonly [string, Whole])[] = [];
   if (max.size === 0) return excess;

@@ -1,40 +1,40 @@
 import { larger, minus, plus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { RunningPod } from './queue-pod.ts';
 
-/** A pod that may go, as numbers. Candidates with the same profile give and cost the same. */
+/** A pod that may be evicted, as numbers. Candidates with the same profile give and cost the same. */
 export interface VictimCandidate {
   readonly pod: RunningPod;
   readonly profile: Profile;
 }
 
 export interface Profile {
-  /** What its end gives to each need. */
+  /** How much its eviction frees for each need. */
   readonly gives: readonly Whole[];
-  /** What its end takes from the reserves: number of the reserve and amount. */
+  /** How much its eviction takes from the reserves: number of the reserve and amount. */
   readonly costs: readonly (readonly [number, Whole])[];
 }
 
 /** The search on one node. */
 export interface VictimSearch {
-  /** Whoever goes first comes first. */
+  /** Candidates in the order of eviction. */
   readonly candidates: readonly VictimCandidate[];
-  /** What has to come free; at most 0 where enough is. */
+  /** What must be freed; 0 or less if there is enough. */
   readonly needs: readonly Whole[];
-  /** What queues have above their guarantees; none may end below 0. */
+  /** What queues use above their guarantees; none may become negative. */
   readonly reserves: readonly Whole[];
-  /** How many more pods each budget lets go. */
+  /** How many more pods each budget allows to evict. */
   readonly budgets: ReadonlyMap<string, number>;
-  /** No larger set is of interest. */
+  /** Larger sets are ignored. */
   readonly maxSize: number;
-  /** The last word on a set that is enough by the numbers. */
+  /** The final check of a set that is enough by the numbers. */
   accepts(victims: readonly RunningPod[]): boolean;
   /** Spent by the search, and shared by those of one decision. */
   readonly work: SearchWork;
-  /** Whether pods with the same profile can stand for each other before `accepts`. */
+  /** Whether pods with the same profile are interchangeable for `accepts`. */
   readonly areProfilesEqual: boolean;
 }
 
-/** How many steps searches may still take together; with nothing left each takes the first set that it finds. */
+/** How many steps all searches together may still take; at 0 each search takes the first set that it finds. */
 export interface SearchWork {
   stepsLeft: number;
 }
@@ -52,18 +52,19 @@ interface Attempt {
   stepsLeft: number;
 }
 
-/** What one node may cost. Beyond it the set is found by putting pods back, and need not be a smallest one. */
+/** The work limit for one node. Beyond it the set is found by putting pods back, and may not be a smallest one. */
 const MAX_STEPS = 5_000;
-/** What is left to a node when the work of the decision is spent. */
+/** The work limit for a node when that of the decision is used up. */
 const MIN_STEPS = 100;
-/** Asking whether a pod fits takes longer than a step. */
+/** Checking whether a pod fits takes longer than a step. */
 const STEPS_OF_QUESTION = 20;
 /** More than rounding errors of some thousand sums. */
 const PRECISION = 1e-9;
 
 /**
- * A smallest set of candidates that is enough, or nothing. Of several, the one whose last in order comes earliest, then
- * the one before it, and so on: a candidate that is taken late in the order is taken only where no other would do.
+ * A smallest set of candidates that is enough, or nothing. If there are several, the one whose last candidate comes
+ * earliest in the order, then its second to last, and so on: a candidate late in the order is chosen only if no other
+ * is enough.
  */
 export function smallestSet(search: VictimSearch): readonly RunningPod[] | undefined {
   const { candidates, maxSize } = search;
@@ -104,7 +105,7 @@ function startAttempt(search: VictimSearch): Attempt {
   };
 }
 
-/** The larger of each, the same list where that is the first. */
+/** The larger of each pair; the same list if that is the first. */
 function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
   for (let index = 0; index < a.length; index += 1) {
     if ((b[index] as Whole) > (a[index] as Whole)) return a.map((amount, at) => larger(amount, b[at] as Whole));
@@ -112,7 +113,7 @@ function largerOf(a: readonly Whole[], b: readonly Whole[]): readonly Whole[] {
   return a;
 }
 
-/** Fewer candidates than this are not enough; `Infinity` where all of them are not. In doubles, rounded down. */
+/** Fewer candidates than this are not enough; `Infinity` if all of them are not. In doubles, rounded down. */
 export function leastSize(candidates: readonly VictimCandidate[], needs: readonly Whole[]): number {
   let least = 1;
   for (let need = 0; need < needs.length; need += 1) {
@@ -130,13 +131,13 @@ export function leastSize(candidates: readonly VictimCandidate[], needs: readonl
   return least;
 }
 
-/** Completes the attempt by so many of the first candidates; it is as before where that fails. */
+/** Completes the attempt with this many of the first candidates; if that fails, the attempt is unchanged. */
 function choose(attempt: Attempt, limit: number, size: number): boolean {
   if (size === 0) return isAccepted(attempt);
   for (let index = size - 1; index < limit; index += 1) {
     attempt.stepsLeft -= 1;
     if (attempt.stepsLeft <= 0) return false;
-    // A twin that comes earlier would do as well, so all of them are in the set, too.
+    // An earlier twin would be enough as well, so all earlier twins are in the set too.
     if ((attempt.twins[index] as number) >= size || !canReach(attempt, index, size)) continue;
     const candidate = attempt.search.candidates[index] as VictimCandidate;
     if (!mayTake(attempt, candidate)) continue;
@@ -147,13 +148,13 @@ function choose(attempt: Attempt, limit: number, size: number): boolean {
   return false;
 }
 
-/** The last candidate was only taken because it makes the set enough. */
+/** The last candidate was added because it makes the set enough. */
 function isAccepted(attempt: Attempt): boolean {
   attempt.stepsLeft -= STEPS_OF_QUESTION;
   return attempt.search.accepts(attempt.taken);
 }
 
-/** Whether so many candidates up to this one could be enough. */
+/** Whether this many candidates up to this one could be enough. */
 function canReach({ left, most, search }: Attempt, index: number, size: number): boolean {
   const { gives } = (search.candidates[index] as VictimCandidate).profile;
   for (let need = 0; need < left.length; need += 1) {
@@ -168,7 +169,7 @@ function mayTake({ budgets, reserves }: Attempt, { pod, profile }: VictimCandida
   return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
 }
 
-/** Takes a candidate, or puts the last one back with -1. */
+/** Adds a candidate, or removes the last one with -1. */
 function take(attempt: Attempt, { pod, profile }: VictimCandidate, times: 1 | -1): void {
   const { budgets, left, reserves, taken } = attempt;
   const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
@@ -179,7 +180,7 @@ function take(attempt: Attempt, { pod, profile }: VictimCandidate, times: 1 | -1
   else taken.pop();
 }
 
-/** Takes in order until that is enough, then puts back whoever is not needed, the last in order first. */
+/** Adds candidates in order until they are enough, then removes those that are not needed, the last in order first. */
 function reducedSet(search: VictimSearch): readonly RunningPod[] | undefined {
   const chosen = takeInOrder(startAttempt(search));
   if (chosen === undefined) return undefined;

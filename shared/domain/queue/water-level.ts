@@ -1,24 +1,24 @@
 import { minus, plus, shareOf, type Whole } from '#shared/domain/quantity/whole.ts';
 
-/** What bounds one queue in one resource type; the ceiling is not below the floor, nothing is negative. */
+/** The bounds of one queue in one resource type; the ceiling is not below the floor, and nothing is negative. */
 export interface ShareBounds {
   readonly weight: number;
   readonly floor: Whole;
   readonly ceiling: Whole;
 }
 
-/** Shares that are not decided yet, by number, and what is left for them. */
+/** Undecided shares, by number, and what is left for them. */
 interface Undecided {
   readonly shares: readonly ShareBounds[];
   /** Decided amounts. */
   readonly amounts: Whole[];
   open: number[];
-  /** Of the open ones. */
+  /** Total weight of the open shares. */
   weight: number;
   rest: Whole;
 }
 
-/** One open share at the level that all open ones would have by themselves. */
+/** One open share at the level that all open ones would reach on their own. */
 interface Level {
   readonly above: number[];
   readonly below: number[];
@@ -26,13 +26,13 @@ interface Level {
 }
 
 /**
- * Divides a total by weight between floors and ceilings: there is one level such that weight × level, held between floor
- * and ceiling, adds up to the total. Where the floors alone exceed it each gets its floor, where the ceilings do not reach
- * it each gets its ceiling, and without a weight the floor. The amounts are integers that add up exactly, each less than
- * one unit from the exact share.
+ * Divides a total by weight between floors and ceilings: there is one level such that weight × level, clamped between
+ * floor and ceiling, adds up to the total. If the floors alone exceed the total, each share gets its floor; if the
+ * ceilings do not reach it, each gets its ceiling; without a weight, a share gets its floor. The amounts are integers
+ * that add up exactly, each less than one unit from the exact share.
  *
- * Every round tries the level that the open shares have by themselves, and decides those on the side on which the sum is
- * wrong. The gap to the level shrinks with each round, so that rounds are few.
+ * Each round tries the level that the open shares reach on their own, and decides the shares on the side where the sum
+ * is wrong. The gap to the level shrinks with each round, so that few rounds are needed.
  */
 export function fillToLevel(shares: readonly ShareBounds[], total: Whole): readonly Whole[] {
   const state = openShares(shares, total);
@@ -76,7 +76,7 @@ function fillOnce(state: Undecided): void {
   }
 }
 
-/** Shares whose floor is above the level stand below it with their floor; those whose ceiling is reached, above. */
+/** Below the level: shares held at their floor. Above: shares held at their ceiling. */
 function compareWithLevel({ open, rest, shares, weight }: Undecided): Level {
   const level: Level = { above: [], below: [], between: [] };
   for (const index of open) {
@@ -89,7 +89,7 @@ function compareWithLevel({ open, rest, shares, weight }: Undecided): Level {
   return level;
 }
 
-/** Whether the bounded amounts take more than the level gives to their weights: what the others take is the level's. */
+/** Whether the bounded amounts take more than the level gives to their weights; the other shares are at the level. */
 function isLevelTooHigh(state: Undecided, below: readonly number[], above: readonly number[]): boolean {
   let bounded: Whole = 0;
   let weight = 0;
@@ -115,7 +115,10 @@ function decide(state: Undecided, indexes: readonly number[], amountOf: (share: 
   }
 }
 
-/** Gives each open share what its weight is worth; units left over by rounding go to the first that were rounded. */
+/**
+ * Gives each open share what its weight is worth; units left over from rounding go to the first shares that were
+ * rounded.
+ */
 function divide(state: Undecided): void {
   const { amounts, open, rest, shares, weight } = state;
   let left = rest;

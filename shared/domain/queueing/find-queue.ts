@@ -3,19 +3,19 @@ import { type Because, reason } from '#shared/domain/model/because.ts';
 import { childName, type ChildOf, MAX_CHILDREN } from '#shared/domain/queue/child-queues.ts';
 import { isLeaf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
 
-/** The queues that there are, and whose namespaces may use each. */
+/** The existing queues, and which namespaces may use each. */
 export interface QueueDirectory {
   readonly tree: QueueTree;
   /** By queue name. */
   readonly selectors: ReadonlyMap<string, Selector>;
 }
 
-/** What decides in which queue a pod stands. */
+/** What decides the queue of a pod. */
 export interface QueueQuestion {
-  /** The label of the pod; empty where it has none. */
+  /** The label of the pod; empty if it has none. */
   readonly label: string;
   readonly namespace: string;
-  /** The label of the namespace; empty where it has none. */
+  /** The label of the namespace; empty if it has none. */
   readonly namespaceQueue: string;
   readonly namespaceLabels: ReadonlyMap<string, string>;
 }
@@ -25,7 +25,7 @@ export type FoundQueue =
   | {
       readonly kind: 'none';
       readonly because: Because;
-      /** The queue that is to be made for the pod. */
+      /** The queue to create for the pod. */
       readonly child?: ChildOf;
     };
 
@@ -64,9 +64,9 @@ const NAME_TAKEN = reason<{ queue: string; child: string }>(
 const WHY_DETACHED = { UnknownParent: 'its parent does not exist', Cycle: 'its parents lead back to it' } as const;
 
 /**
- * The queue of a pod: the one that its label names, if that admits the namespace; else the one that the namespace names;
- * else the one that selects the namespace, of several the first by name. Where that queue has a template, it is the queue
- * below it that is made for the namespace.
+ * The queue of a pod: the one that its label names, if that queue admits the namespace; else the one that the namespace
+ * names; else the one that selects the namespace (the first by name if there are several). If that queue has a
+ * template, the pod's queue is the one created below it for the namespace.
  */
 export function findQueue(question: QueueQuestion, directory: QueueDirectory): FoundQueue {
   const { label, namespace, namespaceQueue } = question;

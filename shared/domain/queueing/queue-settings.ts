@@ -11,7 +11,7 @@ import {
 } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 
-/** The delay that a text means, in milliseconds; `undefined` for one that is no positive duration (S2-33). */
+/** The delay in milliseconds; `undefined` if the text is not a positive duration (S2-33). */
 export function delayOf(text: string | undefined): number | undefined {
   if (text === undefined) return DEFAULT_DELAY_MS;
   const parsed = parseDuration(text);
@@ -19,7 +19,7 @@ export function delayOf(text: string | undefined): number | undefined {
   return durationSeconds(parsed.nanoseconds) * 1_000;
 }
 
-/** What a queue says that may have no effect. */
+/** The settings of a queue that may have no effect. */
 export interface WrittenSettings {
   readonly name: string;
   readonly policy: string | undefined;
@@ -27,7 +27,7 @@ export interface WrittenSettings {
   readonly isSelecting: boolean;
 }
 
-/** Settings of a queue that can never take effect, as sentences; empty where all do (D-13). */
+/** Settings of a queue that can never take effect, as sentences; empty if all do (D-13). */
 export function ineffectiveSettings(written: WrittenSettings, { tree, index }: QueuePlace): readonly string[] {
   const isTemplate = tree.queues[index]?.childTemplate !== undefined;
   const hasChildren = isTemplate || (tree.children[index] as readonly number[]).length > 0;
@@ -50,7 +50,7 @@ export interface QueuePlace {
   readonly index: number;
 }
 
-/** The guarantees that exceed what there is to share, as sentences (S2-19). */
+/** The guarantees that exceed the total to share, as sentences (S2-19). */
 export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): readonly string[] {
   return Array.from(total).flatMap(([type, amount]) => {
     const sum = guaranteedInAll(tree, type);
@@ -60,7 +60,7 @@ export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): reado
   });
 }
 
-/** Of the queues below the root; one that says nothing has the guarantees of its children. */
+/** The guarantees of the queues below the root; a queue without its own has those of its children. */
 function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
   const ofChildren: Whole[] = queues.map(() => 0);
   for (let index = queues.length - 1; index > 0; index -= 1) {
@@ -72,10 +72,10 @@ function guaranteedInAll({ queues, parents }: QueueTree, type: string): Whole {
 }
 
 const MINUTE_MS = 60_000;
-/** When a waiting pod is told why: at once, then after these times. */
+/** When a waiting pod is notified of the reason: at once, then after these times. */
 const ANNOUNCED_AFTER_MS: readonly number[] = [0, MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS];
 
-/** How many times a pod that has waited since then should have been told. */
+/** How many notifications a pod that has waited since then should have had. */
 export function announcementsDue(since: Instant, now: Instant): number {
   return ANNOUNCED_AFTER_MS.filter((afterMs) => now - since >= afterMs).length;
 }

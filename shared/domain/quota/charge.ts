@@ -34,8 +34,8 @@ export function charge(pod: Pod, now: Instant): Amounts {
 
 /**
  * What a pod costs a PriorityQuota that counts it: never less than a ResourceQuota would charge, so that `used` can
- * only be too high. A pod costs until it is gone, and the spec of a resize counts whatever the pod's conditions are. The
- * charge also says what containers do not state (unstated-values.ts).
+ * only be too high. A pod costs until it is gone, and the spec of a resize counts whatever the pod's conditions are.
+ * The charge also counts containers without a value (`unstatedValues`, below).
  */
 export function chargeToPriorityQuota(pod: Pod): Amounts {
   const charged = chargeAsSeen(pod, BEFORE_ANY_DELETION, LARGEST_VIEW);
@@ -70,9 +70,9 @@ function isLive(pod: Pod, now: Instant): boolean {
 }
 
 /*
- * What a container does not state, a quota cannot count: it refuses the pod, as a ResourceQuota does, or charges a
- * default of its own. A charge carries the number of such containers along as an amount of its own, so that a sum of
- * charges can be completed with any quota's default.
+ * A quota cannot count a value that a container does not set: it refuses the pod, as a ResourceQuota does, or charges
+ * its own default. A charge carries the number of such containers as a separate amount, so that a sum of charges can be
+ * completed with any quota's default.
  */
 const UNSTATED = 'unstated/';
 
@@ -81,7 +81,7 @@ export function unstatedName(resource: string): string | undefined {
   return DEMANDED.has(resource) ? UNSTATED + resource : undefined;
 }
 
-/** How many containers of a pod do not state a value, by `unstatedName`; init containers included, without zeros. */
+/** How many containers of a pod do not set a value, by `unstatedName`; with init containers, without zeros. */
 function unstatedValues(pod: Pod): Amounts {
   const counts = Array.from(DEMANDED, (name) => [UNSTATED + name, silentContainers(pod, name).length] as const);
   return new Map(
@@ -89,15 +89,15 @@ function unstatedValues(pod: Pod): Amounts {
   );
 }
 
-/** What a pod must state for a quota, `requests.memory for: app,init`; `undefined` if nothing is missing. */
+/** What a pod must set for a quota, `requests.memory for: app,init`; `undefined` if nothing is missing. */
 export function missingFor({ hard, defaultRequest }: PriorityQuota, pod: Pod): string | undefined {
   const limited = [...hard.keys()].filter((name) => !defaultRequest.has(name));
   return describeMissing(pod, limited, silentContainers);
 }
 
 /**
- * A ResourceQuota asks nothing of a pod with any pod-level resources (oddity K6), so that one which states only cpu uses
- * memory for nothing. Here only the value that the pod as a whole states replaces those of its containers.
+ * A ResourceQuota requires nothing of a pod with any pod-level resources (oddity K6), so a pod that sets only cpu gets
+ * memory for free. Here a pod-level value replaces only the same value of its containers.
  */
 function silentContainers(pod: Pod, name: string): readonly string[] {
   const { resources } = pod.spec;

@@ -21,7 +21,9 @@ export interface PriorityQuota {
   readonly namespaces: PreparedSelector;
   readonly scope: PriorityScope;
   readonly hard: Amounts;
-  /** What a container costs that does not state the value, by resource name of `hard`; without it, the pod is refused. */
+  /**
+   * The cost of a container that does not set the value, by resource name of `hard`; without it, the pod is refused.
+   */
   readonly defaultRequest: Amounts;
   /** Refuses the pods that it counts in selected namespaces where it is not in force. */
   readonly requireLabel: boolean;
@@ -39,12 +41,12 @@ export function isInScope(scope: PriorityScope, { className, priority }: Priorit
   return priority >= scope.min && priority <= scope.max;
 }
 
-/** Whether the quota counts a pod: by its class name, or by its priority (0 where it has none). */
+/** Whether the quota counts a pod: by its class name, or by its priority (0 if it has none). */
 export function countsPod(scope: PriorityScope, { spec }: Pod): boolean {
   return isInScope(scope, { className: spec.priorityClassName ?? '', priority: spec.priority ?? 0 });
 }
 
-/** Where policies and quotas name a class: `PriorityPolicy \`p\` (defaultPriorityClassName)`. */
+/** The places where policies and quotas name a class: `PriorityPolicy \`p\` (defaultPriorityClassName)`. */
 export function classMentions(
   className: string,
   policies: readonly PriorityPolicy[],
@@ -144,16 +146,16 @@ export interface Overcommitment {
   readonly quotas: readonly string[];
 }
 
-/** Of all quotas, and of those of the highest priority alone. */
+/** The sum over all quotas, and over those of the highest priority. */
 export interface Overcommitments {
   readonly top: readonly Overcommitment[];
   readonly all: readonly Overcommitment[];
 }
 
 /**
- * Compares the sum of quotas with what the nodes have (S3-12). Where the quotas of the highest priority exceed it, not
- * every pod within its quota can run, whatever is preempted. That all of them together exceed it is overcommitment: lower
- * priorities give way.
+ * Compares the sum of quotas with what the nodes have (S3-12). If the quotas of the highest priority exceed it, not
+ * every pod within its quota can run, no matter what is preempted. If only all of them together exceed it, that is
+ * overcommitment: lower priorities yield.
  */
 export function overcommitments(quotas: readonly QuotaLevel[], allocatable: Amounts): Overcommitments {
   const highest = Math.max(...quotas.map(({ priority }) => priority));
@@ -174,7 +176,7 @@ function exceeding(quotas: readonly QuotaLevel[], allocatable: Amounts): readonl
 
 const PREFIX = 'requests.';
 
-/** By the node's name for the resource. `cpu` of a quota is short for `requests.cpu`; a limit takes no room. */
+/** By the node's name for the resource. `cpu` of a quota is short for `requests.cpu`; limits take no room. */
 function requestedAmounts(hard: Amounts): Amounts {
   return new Map(
     Array.from(hard, ([name, amount]) => [name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, amount] as const),

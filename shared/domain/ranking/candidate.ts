@@ -7,41 +7,41 @@ import { type DiskLayout, type Signal, type StarvedResource, resourceOf } from '
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { type PodUsage, kubeletRequests, measuredUsage } from './pod-usage.ts';
 
-/** What of a pod decides its rank and changes only with the pod: worked out once per change. */
+/** The facts that decide a pod's rank and change only with the pod: computed once per change. */
 export interface RankingFacts {
   readonly pod: Pod;
   readonly priority: number;
-  /** As reported, whatever it says, else as computed. */
+  /** As reported, without checking it, else as computed. */
   readonly qos: string;
-  /** By its own words: only what ranks it among equals depends on it. */
+  /** As the pod claims: it decides only the rank among equals. */
   readonly isDaemonSetPod: boolean;
   readonly hasController: boolean;
   readonly startedAt: Instant | undefined;
-  /** What the kubelet holds usage against, by what can run out. */
+  /** The requests that the kubelet compares usage with, by resource. */
   readonly requests: Readonly<Record<StarvedResource, Decimal>>;
 }
 
-/** A pod as plain numbers for one signal: made once per look at the node, then only compared. */
+/** A pod as plain numbers for one signal: computed once per pass, then only compared. */
 export interface Candidate {
   readonly facts: RankingFacts;
   readonly signal: Signal;
-  /** In the signal's unit; `undefined` where the pod has no statistics. */
+  /** In the signal's unit; `undefined` if the pod has no statistics. */
   readonly usage: number | undefined;
   readonly request: Decimal;
   readonly exceedsRequest: boolean;
-  /** Usage minus request, exact to the last milli-byte; of inodes, minus the bytes of disk requested. */
+  /** Usage minus request, exact to the milli-byte; for inodes, minus the requested bytes of disk. */
   readonly overage: Decimal;
-  /** `overage` as a double: different doubles order it, equal ones need not be equal. */
+  /** `overage` as a double: different doubles give the order; equal doubles may hide a difference. */
   readonly roundedOverage: number;
   /** Usage divided by request; infinite for any usage without a request (S0-16). */
   readonly share: number;
-  /** The pod asked to be taken last. */
+  /** The pod asked to be evicted last. */
   readonly isMarkedLast: boolean;
-  /** When a pod of the same owner was last disrupted. */
+  /** When a pod of the same owner was last disrupted, if known. */
   readonly ownerDisruptedAt: Instant | undefined;
 }
 
-/** What ranking takes into account in addition to pod and statistics. */
+/** What ranking uses in addition to pod and statistics. */
 export interface Circumstances {
   readonly isMarkedLast?: boolean;
   readonly ownerDisruptedAt?: Instant | undefined;
@@ -53,7 +53,9 @@ const NANO_PER_CORE = 9;
 export const LOWEST_PRIORITY = -(2 ** 31);
 export const HIGHEST_PRIORITY = 2 ** 31 - 1;
 
-/** The facts of a pod; no stored priority counts as 0 (S1-32), one beyond 32 bits as the nearest that the API stores. */
+/**
+ * The facts of a pod; a missing priority counts as 0 (S1-32), one beyond 32 bits as the nearest that the API stores.
+ */
 export function rankingFacts(pod: Pod): RankingFacts {
   return {
     pod,
@@ -79,7 +81,7 @@ function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
   };
 }
 
-/** Puts a pod's facts and its statistics together for one signal; a usage that is no number is none. */
+/** Combines a pod's facts and its statistics for one signal; a usage of NaN counts as missing. */
 export function prepareCandidate(
   facts: RankingFacts,
   usage: PodUsage | undefined,
@@ -102,14 +104,17 @@ export function prepareCandidate(
   };
 }
 
-/** Kubernetes takes bytes of disk off a number of inodes (`disk` in `pkg/kubelet/eviction/helpers.go`), so this does too. */
+/**
+ * Kubernetes subtracts bytes of disk from a number of inodes (`disk` in `pkg/kubelet/eviction/helpers.go`), so this
+ * does too.
+ */
 function subtrahendOf(resource: StarvedResource): StarvedResource {
   return resource === 'inodes' ? 'ephemeral-storage' : resource;
 }
 
 type Comparison = Pick<Candidate, 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
 
-/** Two pods without statistics tie, whatever they request. */
+/** Two pods without statistics tie, regardless of their requests. */
 const NO_COMPARISON: Comparison = { exceedsRequest: false, overage: NOTHING, roundedOverage: 0, share: 0 };
 
 function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): Comparison {

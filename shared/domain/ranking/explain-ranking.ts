@@ -8,7 +8,7 @@ import type { Candidate } from './candidate.ts';
 import { decidingKey } from './rank-pods.ts';
 import type { RankingKey, RankingOrder } from './ranking-order.ts';
 
-/** A place in the ranking, 1 going first, and why. */
+/** A place in the ranking (1 is evicted first), and why. */
 export interface RankedPod {
   readonly position: number;
   readonly candidate: Candidate;
@@ -31,7 +31,7 @@ const UNITS: Readonly<Record<StarvedResource, Unit>> = {
   io: { format: 'BinarySI', exponent: 0, name: 'bytes per second of io' },
 };
 
-/** The first `most` of a ranking, each with its numbers and with what puts it before the next. */
+/** The first `most` of a ranking, each with its numbers and the reason why it comes before the next. */
 export function explainRanking(ranked: readonly Candidate[], order: RankingOrder, most: number): readonly RankedPod[] {
   return ranked.slice(0, most).map((candidate, index) => ({
     position: index + 1,
@@ -62,7 +62,7 @@ function describeUsage(candidate: Candidate): string {
   return `uses ${usage} ${unit.name}, ${relation} its request of ${request}`;
 }
 
-/** Both in a readable unit, unless they then look equal and are not. */
+/** Both in a readable unit, unless different values would look equal. */
 function readablePair(left: string, right: string): readonly [string, string] {
   const readable = [readableAmount(left), readableAmount(right)] as const;
   return readable[0] === readable[1] ? [left, right] : readable;

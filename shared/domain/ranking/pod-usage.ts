@@ -5,11 +5,11 @@ import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-reques
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 import { addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 
-/** What one pod uses, as in the kubelet's statistics: whole units, `undefined` where a figure is missing. */
+/** What one pod uses, as in the kubelet's statistics: whole units, `undefined` if a figure is missing. */
 export interface PodUsage {
-  /** The only thing that ties statistics to a pod. */
+  /** The only link between statistics and a pod. */
   readonly uid: string;
-  /** Absent is not the same as present without a working set: messages distinguish them. */
+  /** Absent differs from present without a working set: messages distinguish them. */
   readonly memory: MemoryUsage | undefined;
   readonly processCount: number | undefined;
   readonly cpuNanoCores: number | undefined;
@@ -44,7 +44,7 @@ export interface VolumeUsage extends FilesystemUsage {
   readonly name: string;
 }
 
-/** Statistics by pod UID; of several for one UID the last counts. */
+/** Statistics by pod UID; the last entry for a UID counts. */
 export type UsageByUid = ReadonlyMap<string, PodUsage>;
 
 /** Indexes statistics (`cachedStatsFunc` in `pkg/kubelet/eviction/helpers.go`). */
@@ -52,7 +52,7 @@ export function usageByUid(usages: readonly PodUsage[]): UsageByUid {
   return new Map(usages.map((usage) => [usage.uid, usage]));
 }
 
-/** Places where a pod writes to disk; each may lie on another filesystem. */
+/** Places where a pod writes to disk; each may be on a different filesystem. */
 type Place = 'layers' | 'logs' | 'volumes';
 type Filesystem = 'nodefs' | 'imagefs' | 'containerfs';
 type DiskSignal = `${Filesystem}.${'available' | 'inodesFree'}`;
@@ -86,12 +86,12 @@ const FIGURES: Readonly<Record<Exclude<Signal, DiskSignal>, Figure>> = {
   'io.pressure': (usage) => usage.ioBytesPerSecond,
 };
 
-/** A volume of these kinds lies on the node's own disk; an emptyDir only if it is not in memory. */
+/** Volumes of these kinds are on the node's own disk; an emptyDir only if it is not in memory. */
 const LOCAL_VOLUMES: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
 
 const EVERYWHERE: readonly Place[] = ['layers', 'logs', 'volumes'];
 
-/** Which places a filesystem holds in each layout (`buildSignalToRankFunc` in `pkg/kubelet/eviction/helpers.go`). */
+/** Which places are on a filesystem in each layout (`buildSignalToRankFunc` in `pkg/kubelet/eviction/helpers.go`). */
 const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly Place[]>>>> = {
   single: { nodefs: EVERYWHERE, imagefs: EVERYWHERE, containerfs: EVERYWHERE },
   imagesAndLayersApart: { nodefs: ['logs', 'volumes'], imagefs: ['layers'], containerfs: ['layers'] },
@@ -99,9 +99,9 @@ const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly P
 };
 
 /**
- * What a pod uses of the resource that a signal watches, in the signal's unit: bytes, inodes, processes, nanocores or bytes per second.
- * A figure that is missing counts as nothing. A pressure signal ranks by what is consumed, never by a pod's own stalls:
- * the pod that took the memory shows none.
+ * What a pod uses of the resource that a signal watches, in the signal's unit: bytes, inodes, processes, nanocores or
+ * bytes per second. A missing figure counts as zero. A pressure signal ranks by consumption, never by a pod's own
+ * stalls: the pod that took the memory shows none.
  */
 export function measuredUsage(signal: Signal, layout: DiskLayout, pod: Pod, usage: PodUsage): number {
   if (!isDiskSignal(signal)) return FIGURES[signal](usage) ?? 0;
@@ -137,7 +137,7 @@ function sumOver(containers: readonly ContainerUsage[], figure: (of: ContainerUs
   return sum;
 }
 
-/** Follows `podLocalVolumeUsage`: of two statistics with one name the first counts. */
+/** Follows `podLocalVolumeUsage`: the first of two statistics with the same name counts. */
 function localVolumeUsage(unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
   let sum = 0;
   for (const volume of pod.spec.volumes) {

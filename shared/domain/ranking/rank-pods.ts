@@ -2,8 +2,8 @@ import type { Candidate } from './candidate.ts';
 import type { RankingKey, RankingOrder } from './ranking-order.ts';
 
 /**
- * Candidates in the order of eviction, first to go first. Each key is asked once per pod, then plain numbers are
- * compared. Candidates that no key distinguishes keep the order given; an order that ends in `uid` leaves nothing to that.
+ * Candidates in the order of eviction. Each key is computed once per pod, then plain numbers are compared. Candidates
+ * that no key distinguishes keep the given order; an order that ends in `uid` has no such candidates.
  */
 export function rankPods(candidates: readonly Candidate[], order: RankingOrder): readonly Candidate[] {
   const { first, second, rest } = rankColumns(order);
@@ -22,16 +22,16 @@ export function decidingKey(left: Candidate, right: Candidate, order: RankingOrd
   return order.find((key) => compareByKey(left, right, key) !== 0);
 }
 
-/** Two numbers per pod that stand for several keys each, and what decides between pods with equal numbers. */
+/** Two numbers per pod, each combining several keys, and what decides between pods with equal numbers. */
 export interface RankColumns {
   readonly first: RankingKey['placeOf'];
   readonly second: RankingKey['placeOf'];
   readonly rest: (left: Candidate, right: Candidate) => number;
 }
 
-/** One number per pod that stands for one key, or for several that follow one another. */
+/** One number per pod for one key, or for several consecutive keys. */
 interface Pack extends Pick<RankingKey, 'placeOf' | 'refine'> {
-  /** How many different places there are; infinite where that is not known. */
+  /** How many different values there are; infinite if unknown. */
   readonly places: number;
 }
 
@@ -40,9 +40,9 @@ const MAX_PLACES = 2 ** 53;
 const SAME: Pack = { placeOf: () => 0, places: 1, refine: undefined };
 
 /**
- * The columns to compare for an order: neighbouring keys with few whole places are packed into one number, like the
- * digits of one, so that most comparisons look at one number instead of five. Ties in two such numbers are rare, so the
- * other keys are asked only then.
+ * The columns to compare for an order: neighbouring keys with few whole values are packed into one number, like its
+ * digits, so that most comparisons read one number instead of five. Ties in two such numbers are rare; only then the
+ * other keys are computed.
  */
 function rankColumns(order: RankingOrder): RankColumns {
   const [first = SAME, ...others] = packsOf(order);
@@ -80,7 +80,7 @@ export function compareByKey(left: Candidate, right: Candidate, { placeOf, refin
   return comparePlaces(placeOf(left), placeOf(right)) || (refine?.(left, right) ?? 0);
 }
 
-/** Smaller places first; infinite ones may be equal. */
+/** Smaller values first; infinite ones may be equal. */
 function comparePlaces(left: number, right: number): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -3,15 +3,15 @@ import { compareTexts } from '#shared/domain/model/texts.ts';
 import { compareDecimals } from '#shared/domain/quantity/decimal.ts';
 import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
 
-/** One reason to go before another: a number per pod, the smaller number goes first. */
+/** One ranking key: a number per pod; the smaller number is evicted first. */
 export interface RankingKey {
   readonly name: string;
-  /** Why it goes before the other, for people. */
+  /** Why it is evicted before the other, for people. */
   readonly says: string;
-  /** The same, where it keeps to its request. */
+  /** The same, for a pod within its request. */
   readonly saysWithinRequest?: string;
   readonly placeOf: (candidate: Candidate) => number;
-  /** Least and most place, where all places are whole numbers. */
+  /** The lowest and highest value, if all values are whole numbers. */
   readonly range?: readonly [least: number, most: number];
   /** Decides between pods with the same number; negative if the left one goes first. */
   readonly refine?: ((left: Candidate, right: Candidate) => number) | undefined;
@@ -19,7 +19,7 @@ export interface RankingKey {
 
 const YES_OR_NO = [0, 1] as const;
 
-/** Who has no statistics goes first, as with the kubelet. */
+/** Pods without statistics come first, as with the kubelet. */
 const missingStatisticsFirst: RankingKey = {
   name: 'missingStatisticsFirst',
   says: 'it has no statistics',
@@ -34,7 +34,7 @@ const missingStatisticsLast: RankingKey = {
   range: YES_OR_NO,
 };
 
-/** Who uses strictly more than it requests goes first. */
+/** Pods that use strictly more than they request come first. */
 const exceedsRequests: RankingKey = {
   name: 'exceedsRequests',
   says: 'it uses more than it requests',
@@ -42,7 +42,7 @@ const exceedsRequests: RankingKey = {
   range: YES_OR_NO,
 };
 
-/** Lower priority goes first. */
+/** Lower priority comes first. */
 const priority: RankingKey = {
   name: 'priority',
   says: 'its priority is lower',
@@ -50,7 +50,7 @@ const priority: RankingKey = {
   range: [LOWEST_PRIORITY, HIGHEST_PRIORITY],
 };
 
-/** The larger usage minus request goes first, compared exactly. */
+/** The larger usage minus request comes first, compared exactly. */
 const usageAboveRequests: RankingKey = {
   name: 'usageAboveRequests',
   says: 'it exceeds its request by more',
@@ -59,7 +59,7 @@ const usageAboveRequests: RankingKey = {
   refine: (left, right) => compareDecimals(right.overage, left.overage),
 };
 
-/** The larger usage divided by request goes first (S0-15). */
+/** The larger usage divided by request comes first (S0-15). */
 const shareOfRequest: RankingKey = {
   name: 'shareOfRequest',
   says: 'it uses more of its request',
@@ -68,7 +68,7 @@ const shareOfRequest: RankingKey = {
 
 const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed'];
 
-/** BestEffort, then Burstable, then Guaranteed; a class that is none of them goes first. */
+/** BestEffort, then Burstable, then Guaranteed; an unknown class comes first. */
 const qos: RankingKey = {
   name: 'qos',
   says: 'its QoS class is lower',
@@ -76,14 +76,16 @@ const qos: RankingKey = {
   range: [-1, QOS_CLASSES.length - 1],
 };
 
-/** Who has run for the shortest time, and so loses the least work, goes first; not started is shorter than any. */
+/**
+ * The shortest running time, which loses the least work, comes first; a pod that has not started counts as shortest.
+ */
 const runTime: RankingKey = {
   name: 'runTime',
   says: 'it has run for a shorter time',
   placeOf: ({ facts }) => -(facts.startedAt ?? Infinity),
 };
 
-/** Pods that asked to go last go after all others. */
+/** Pods that asked to be last come after all others. */
 const markedLast: RankingKey = {
   name: 'markedLast',
   says: 'the other asked to go last',
@@ -91,7 +93,7 @@ const markedLast: RankingKey = {
   range: YES_OR_NO,
 };
 
-/** A DaemonSet's pod comes straight back to this node, so evicting it gains little. */
+/** A DaemonSet's pod returns to this node at once, so evicting it gains little. */
 const daemonSetsLast: RankingKey = {
   name: 'daemonSetsLast',
   says: 'the other belongs to a DaemonSet',
@@ -99,14 +101,14 @@ const daemonSetsLast: RankingKey = {
   range: YES_OR_NO,
 };
 
-/** Owners that were hit recently are spared when all else is equal. */
+/** Recently disrupted owners come last when all else is equal. */
 const ownerDisruptedLongestAgo: RankingKey = {
   name: 'ownerDisruptedLongestAgo',
   says: 'its owner was disrupted longer ago',
   placeOf: ({ ownerDisruptedAt }) => ownerDisruptedAt ?? -Infinity,
 };
 
-/** A pod without a controller is not created again (D-17). */
+/** A pod without a controller is not recreated (D-17). */
 const withControllerFirst: RankingKey = {
   name: 'withControllerFirst',
   says: 'a controller will recreate it',
@@ -114,7 +116,7 @@ const withControllerFirst: RankingKey = {
   range: YES_OR_NO,
 };
 
-/** Two pods never share a UID, so this decides whatever is left. */
+/** Two pods never share a UID, so this key decides the remaining ties. */
 const uid: RankingKey = {
   name: 'uid',
   says: 'its UID comes first',
@@ -123,7 +125,7 @@ const uid: RankingKey = {
   refine: (left, right) => compareTexts(left.facts.pod.uid, right.facts.pod.uid),
 };
 
-/** Keys in the order in which they are asked; the first that distinguishes two pods decides. */
+/** Keys in order; the first that distinguishes two pods decides. */
 export type RankingOrder = readonly RankingKey[];
 
 /** Keys that a policy may list. */
@@ -143,19 +145,19 @@ export type PolicyRanking = 'Kubernetes' | 'ShareOfRequest' | { readonly keys: r
 
 export interface RankingPolicy {
   readonly ranking: PolicyRanking;
-  /** What to do about pods without statistics: leave them out, or rank them at either end. */
+  /** How to treat pods without statistics: leave them out, or rank them at either end. */
   readonly missingStats: 'Never' | 'Last' | 'First';
   readonly daemonSets: 'Last' | 'Rank';
 }
 
 const UNREQUESTED: readonly StarvedResource[] = ['pids', 'io'];
 
-/** What decides between pods that are equal in every key of the policy: the order is total and always the same. */
+/** Tie-breakers for pods that are equal in every key of the policy: the order is total and always the same. */
 const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
 
 /**
  * The kubelet's own order (`rankMemoryPressure`, `rankDiskPressureFunc` and `rankPIDPressure` in
- * `pkg/kubelet/eviction/helpers.go`). It leaves ties, which then stay in the order given.
+ * `pkg/kubelet/eviction/helpers.go`). It leaves ties, which stay in the given order.
  */
 export function kubeletOrder(resource: StarvedResource): RankingOrder {
   return resource === 'pids'
@@ -163,12 +165,13 @@ export function kubeletOrder(resource: StarvedResource): RankingOrder {
     : [missingStatisticsFirst, exceedsRequests, priority, usageAboveRequests];
 }
 
-/** Whether wishes to go last count. */
+/** Whether requests to be evicted last count. */
 export type Wishes = 'honoured' | 'ignored';
 
 /**
- * The total order of a policy: its keys, tie-breakers down to the UID, and among pods that are equal in "uses more than
- * it requests" the wishes to go last. A wish never puts a pod above its request after one that keeps to it.
+ * The total order of a policy: its keys, tie-breakers down to the UID, and, among pods equal in "uses more than it
+ * requests", the requests to be evicted last. Such a request never puts a pod above its request after a pod within its
+ * request.
  */
 export function policyOrder(
   policy: RankingPolicy,
@@ -187,14 +190,14 @@ function wishesOf({ daemonSets }: RankingPolicy): RankingOrder {
   return daemonSets === 'Last' ? [markedLast, daemonSetsLast] : [markedLast];
 }
 
-/** For a resource that cannot be requested every pod is above its request, so all are equal. */
+/** For a resource that cannot be requested, every pod is above its request, so all are equal. */
 function withWishes(keys: RankingOrder, wishes: RankingOrder, resource: StarvedResource): RankingOrder {
   const at = keys.indexOf(exceedsRequests) + 1;
   if (at > 0) return [...keys.slice(0, at), ...wishes, ...keys.slice(at)];
   return [...(UNREQUESTED.includes(resource) ? wishes : wishes.map(withinRequest)), ...keys];
 }
 
-/** The key for pods that keep to their request; all others are equal in it. */
+/** The key applied only to pods within their request; all others are equal in it. */
 function withinRequest(key: RankingKey): RankingKey {
   return { ...key, placeOf: (candidate) => (candidate.exceedsRequest ? 0 : key.placeOf(candidate)) };
 }
@@ -205,7 +208,7 @@ function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder
   return [missingStatisticsFirst, ...ranking.keys.map((name) => POLICY_KEYS[name])];
 }
 
-/** For a resource that cannot be requested every share is infinite, so the amount decides. */
+/** For a resource that cannot be requested, every share is infinite, so the amount decides. */
 function shareKeys(resource: StarvedResource): RankingOrder {
   return UNREQUESTED.includes(resource) ? [usageAboveRequests] : [shareOfRequest];
 }

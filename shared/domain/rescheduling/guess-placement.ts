@@ -13,14 +13,14 @@ import { createStaticFits, type StaticFit } from './static-fit.ts';
 
 /** Where kube-scheduler would place the replacement of a pod. */
 export type PlacementGuess =
-  /** One of these nodes; with more than one they score alike, or a sample of the nodes decides. */
+  /** One of these nodes; if there are several, they score equally, or a sample of the nodes decides. */
   | { readonly kind: 'placed'; readonly nodes: readonly PassNode[] }
   | { readonly kind: 'unplaced'; readonly because: Because };
 
-/** What a guess is made with; prepared once for a pass. */
+/** The input of a guess; prepared once per pass. */
 export interface Guesser {
   readonly cluster: PassCluster;
-  /** The moves of the pass so far. */
+  /** The planned moves of the pass so far. */
   readonly arrivals: readonly Arrival[];
   readonly guess: (pod: MovablePod, avoided: ReadonlySet<string>) => Steps<PlacementGuess>;
 }
@@ -53,7 +53,7 @@ export function* createGuesser(cluster: PassCluster, arrivals: readonly Arrival[
 
 interface Question {
   readonly pod: MovablePod;
-  /** Nodes with an avoid entry for the owner, its present node among them. */
+  /** Nodes with an avoid entry for the owner, including its current node. */
   readonly avoided: ReadonlySet<string>;
   readonly demand: PodDemand;
   readonly fit: StaticFit;
@@ -61,12 +61,12 @@ interface Question {
   readonly podAware: PodAwareFit | undefined;
 }
 
-/** A StatefulSet makes the replacement once the old pod is gone, others as soon as it terminates. */
+/** A StatefulSet creates the replacement once the old pod is gone, other controllers as soon as it terminates. */
 function isReplacedOnceGone({ owner }: MovablePod): boolean {
   return owner.key.kind === 'StatefulSet';
 }
 
-/** What the nodes hold when the replacement is placed. */
+/** The usage of the nodes when the replacement is placed. */
 function sumsFor(pod: MovablePod): Question['sumsOf'] {
   if (!isReplacedOnceGone(pod)) return ({ held }) => held;
   const { node, placed } = pod;
@@ -85,7 +85,7 @@ function nameOf({ namespace, name }: Pod): string {
 const NO_MATCH: readonly string[] = ["node(s) didn't match its rules"];
 const NO_ROOM: readonly string[] = ['Insufficient resources'];
 
-/** Why the pod does not fit on a node; `undefined` where it does. */
+/** Why the pod does not fit on a node; `undefined` if it does. */
 function reasonsAgainst(node: PassNode, question: Question): readonly string[] | undefined {
   if (question.fit.fits[node.index] !== 1) return NO_MATCH;
   return hasRoom(node, question) ? question.podAware?.(node)?.reasons : NO_ROOM;
@@ -121,7 +121,7 @@ interface ScoredQuestion extends Question {
   readonly interPod: Float64Array | undefined;
 }
 
-/** The nodes with the highest score; of a large cluster as many as share the best places of the samples that are drawn. */
+/** The nodes with the highest score; in a large cluster, as many as may be the best of a random sample. */
 function bestOf(cluster: PassCluster, feasible: readonly PassNode[], question: ScoredQuestion): readonly PassNode[] {
   const { pod, fit, demand, arrivals, interPod, sumsOf } = question;
   const raw = (values: Float64Array | undefined) => (values === undefined ? undefined : rawScores(values, feasible));
@@ -150,8 +150,8 @@ function preferences({ nodes }: PassCluster, { avoided, fit }: Question): Float6
 const ALL_SCORED = 100;
 
 /**
- * How many of the best nodes may be chosen: kube-scheduler scores only some of the feasible nodes of a large cluster, so
- * that the best one is often left out. `pkg/scheduler/schedule_one.go` numFeasibleNodesToFind.
+ * How many of the best nodes may be chosen: kube-scheduler scores only some of the feasible nodes of a large cluster,
+ * so the best one is often left out. `pkg/scheduler/schedule_one.go` numFeasibleNodesToFind.
  */
 function bestPlaces(nodes: number, feasible: number): number {
   if (nodes <= ALL_SCORED) return 1;

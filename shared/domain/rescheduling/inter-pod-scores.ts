@@ -28,7 +28,9 @@ const REQUIRED_WEIGHT = 1;
 /** By topology key and value. */
 type Sums = Map<string, Map<string, number>>;
 
-/** InterPodAffinity as raw scores by node index; `undefined` where no term says anything. `plugins/interpodaffinity/scoring.go`. */
+/**
+ * InterPodAffinity as raw scores by node index; `undefined` if no term applies. `plugins/interpodaffinity/scoring.go`.
+ */
 export function* interPodScores(
   cluster: PassCluster,
   social: readonly SocialPod[],

@@ -15,7 +15,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { LimitsOf, RemovalRate } from './restraint.ts';
 
-/** What limits are counted on, by namespace. */
+/** Pods that limits count, by namespace. */
 export interface LimitSources {
   readonly limits: (namespace: string) => LimitsOfNamespace;
   readonly pods: (namespace: string) => readonly Pod[];
@@ -23,7 +23,7 @@ export interface LimitSources {
   readonly now: Instant;
 }
 
-/** The limits of a cluster, and what has been counted of them. */
+/** The limits of a cluster and their counts. */
 export interface CountedLimits extends LimitObjects {
   readonly accounts: Iterable<{ readonly namespace: string; readonly account: Account }>;
 }
@@ -40,10 +40,10 @@ export function limitsIn(snapshot: ClusterSnapshot, counted: CountedLimits, now:
 }
 
 /**
- * The limits that cover a pod as a pass counts them: each DisruptionLimit that selects it, else the default limit of its
- * owner. How many more pods may be moved now is told by the windows of a limit, the share of the scheduler's components,
- * and the pods that must stay up; counted once a pod that it covers is looked at, because few are. The webhook still
- * decides at each eviction.
+ * The limits that cover a pod as a pass counts them: each DisruptionLimit that selects it, else the default limit of
+ * its owner. How many more pods may be moved now follows from the windows of a limit, the share of the scheduler's
+ * components, and the pods that must stay up. A limit is counted only when a pod that it covers is examined, because
+ * few are. The webhook still decides on each eviction.
  */
 export function createPodLimits(sources: LimitSources): LimitsOf {
   const limitsOf = memoize(sources.limits);

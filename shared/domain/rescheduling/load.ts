@@ -22,9 +22,9 @@ import {
 } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /*
- * How full nodes are and what a move changes of it. Gains are counted in points: a hundred times the fall of the sum of
- * squared loads. Each node counts by its size: otherwise that sum is smallest where large nodes are fuller than small ones,
- * and pods would stay on large nodes above their target.
+ * How full nodes are and how a move changes that. Gains are counted in points: a hundred times the decrease of the sum
+ * of squared loads. Each node is weighted by its size: otherwise that sum would be smallest with large nodes fuller
+ * than small ones, and pods would stay on large nodes above their target.
  */
 
 const POINTS = 100;
@@ -39,7 +39,7 @@ interface Measure {
   readonly weight: (node: PassNode, column: number) => number;
 }
 
-/** The same with targets. */
+/** Loads with targets. */
 export interface Yardstick extends Measure {
   /** Columns with their targets and what counts as low, as shares. */
   readonly limits: readonly Limit[];
@@ -53,16 +53,16 @@ interface Limit {
   readonly low: number;
 }
 
-/** Of the room above a target, what a move may use that matters more than an even load. */
+/** The part of the room above a target that more important moves may use. */
 const RELAXED_SHARE = 0.3;
 
-/** The same with higher targets. */
+/** A copy with higher targets. */
 export function relaxed(yardstick: Yardstick): Yardstick {
   const raised = (target: number): number => target + RELAXED_SHARE * Math.max(0, 1 - target);
   return { ...yardstick, limits: yardstick.limits.map((limit) => ({ ...limit, target: raised(limit.target) })) };
 }
 
-/** The same with the mean load of some nodes as the target, where that is lower. */
+/** A copy whose target is the mean load of some nodes, if that is lower. */
 export function towardsMean(yardstick: Yardstick, nodes: readonly PassNode[]): Yardstick {
   const mean = ({ column }: Limit): number => {
     const size = (node: PassNode): number => node.capacity[column] ?? 0;
@@ -76,7 +76,7 @@ export function towardsMean(yardstick: Yardstick, nodes: readonly PassNode[]): Y
   return { ...yardstick, limits };
 }
 
-/** Prepares how loads are read. */
+/** Prepares the computation of loads. */
 export function yardstickOf(cluster: PassCluster, { by, low, target }: UnderusedPolicy): Yardstick {
   const { indexes } = cluster.snapshot.columns;
   const columns = [...target].flatMap(([resource, percent]) => {
@@ -129,17 +129,17 @@ function useOf(use: PodUse | undefined, column: number): number {
   return (column === CPU ? use?.cpu : use?.memory) ?? 0;
 }
 
-/** Whether a node is below what counts as low in every resource. */
+/** Whether a node is below the `low` threshold of every resource. */
 export function isLow({ limits, load }: Yardstick, node: PassNode): boolean {
   return limits.every(({ column, low }) => load(node, column) < low);
 }
 
-/** How far the fullest resource is above its target; below 0 where none is. */
+/** How far the fullest resource is above its target; negative if none is. */
 export function excess({ limits, load }: Yardstick, node: PassNode): number {
   return limits.reduce((most, { column, target }) => Math.max(most, load(node, column) - target), -Infinity);
 }
 
-/** How much of what the node is above its targets goes with the pod. */
+/** How much the pod reduces the node's excess above its targets. */
 export function relief({ limits, load, amount }: Yardstick, node: PassNode, placed: PlacedPod): number {
   return limits.reduce((sum, { column, target }) => {
     const over = load(node, column) - target;
@@ -147,7 +147,7 @@ export function relief({ limits, load, amount }: Yardstick, node: PassNode, plac
   }, 0);
 }
 
-/** The fall of the sum of squared loads, in points, if the pod moved from one node to the other. */
+/** The decrease of the sum of squared loads, in points, if the pod moved from one node to the other. */
 export function moveGain(
   { limits, load, amount, weight }: Measure,
   placed: PlacedPod,
@@ -163,7 +163,7 @@ export function moveGain(
   return fall * POINTS;
 }
 
-/** How much less a move gains, in points, if the source turns out to be so much less full. */
+/** How much less a move gains, in points, if the source turns out to be this much less full. */
 export function gainLost(
   { limits, amount, weight }: Measure,
   source: PassNode,
@@ -175,12 +175,12 @@ export function gainLost(
   return POINTS * limits.reduce((sum, { column }) => sum + lost(column), 0);
 }
 
-/** The fall of `unevenness` if a pod moved from one node to the other. */
+/** The decrease of `unevenness` if a pod moved from one node to the other. */
 export function evenedOut(cluster: PassCluster, placed: PlacedPod, nodes: readonly [PassNode, PassNode]): number {
   return moveGain(requestsOf(cluster), placed, nodes);
 }
 
-/** Why a node would be above its target with the pod; `undefined` where it would not. */
+/** Why a node would be above its target with the pod; `undefined` if it would not. */
 export function overTarget(
   { limits, load, amount }: Yardstick,
   target: PassNode,
@@ -193,7 +193,7 @@ export function overTarget(
   return undefined;
 }
 
-/** The sum of the squared loads of cpu and memory, by requests, of all open nodes; in points. */
+/** The sum of the squared loads of cpu and memory, by requests, over all open nodes; in points. */
 export function unevenness(cluster: PassCluster): number {
   const weight = weightIn(cluster);
   const open = cluster.nodes.filter(({ closed }) => closed === undefined);
@@ -201,12 +201,12 @@ export function unevenness(cluster: PassCluster): number {
   return POINTS * open.reduce((sum, node) => sum + squared(node, CPU) + squared(node, MEMORY), 0);
 }
 
-/** The loads of a node that a move of this policy is judged by afterwards. */
+/** The loads of a node by which a move of this policy is evaluated later. */
 export function loadsOf(yardstick: Yardstick, node: PassNode): readonly number[] {
   return yardstick.limits.map(({ column }) => yardstick.load(node, column));
 }
 
-/** What a move gained, by the loads of the source before it and of the node that holds the replacement now. */
+/** What a move gained, from the load of the source before it and of the replacement's node now. */
 export function reachedGain(
   { limits, load, amount, weight }: Yardstick,
   { sourceLoad }: PastMove,
@@ -214,7 +214,7 @@ export function reachedGain(
 ): number {
   const fall = limits.reduce((sum, { column }, at) => {
     const before = sourceLoad[at];
-    // The policy names the resource since the move only.
+    // The policy has named the resource only since the move.
     if (before === undefined) return sum;
     const taken = amount(placed, column);
     const here = share(taken, node.capacity[column] ?? 0);
@@ -226,12 +226,12 @@ export function reachedGain(
   return node === source ? 0 : fall * POINTS;
 }
 
-/** That a node is above its target in the resource that is furthest above. */
+/** States that a node is above its target, for the resource that is furthest above. */
 export function whyOver(yardstick: Yardstick, node: PassNode): Because {
   return REASONS.overloaded(furthestAbove(yardstick, node));
 }
 
-/** That moves have filled a node; the targets are mean loads (`towardsMean`). */
+/** States that moves have filled a node; the targets are mean loads (`towardsMean`). */
 export function whyFilled(yardstick: Yardstick, node: PassNode): Because {
   return REASONS.filled(furthestAbove(yardstick, node));
 }

@@ -4,44 +4,45 @@ import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
 import type { PolicyKind } from './policy.ts';
 
 /*
- * What the rescheduler remembers of its moves: where each replacement went, whether that was worth it, and which owners it
- * leaves alone since kube-scheduler disagrees with it. Without this memory a rescheduler that is wrong never comes to rest.
+ * What the rescheduler remembers about its moves: where each replacement went, whether the move was worth it, and which
+ * owners it leaves alone because kube-scheduler disagrees with it. Without this memory a wrong rescheduler would never
+ * stop.
  */
 
 const HOUR_MS = 3_600_000;
 /** How long an owner is left alone, and how long a move is remembered. */
 export const STOP_MS = 24 * HOUR_MS;
-/** Moves that are remembered of one owner, and owners altogether: the newest ones. */
+/** Maximum number of remembered moves per owner, and of owners: the newest ones. */
 const MAX_MOVES = 32;
 const MAX_OWNERS = 5_000;
 const RETURNS_TO_STOP = 2;
 const MISSES_TO_STOP = 3;
 const MISSED_PASSES = 3;
-/** A move that reaches less than this share of what was expected is a miss. */
+/** A move that gains less than this share of what was expected is a miss. */
 const REACHED_SHARE = 0.5;
 const LEAST_RATE = 1 / 16;
 
-/** What a pod had counted of a failure when another pod was moved for it. */
+/** The failure count of a pod when another pod was moved for it. */
 export interface Harm {
   readonly uid: string;
   readonly kind: 'restarts' | 'oomKills' | 'stalls';
   readonly count: number;
 }
 
-/** A move that was made. */
+/** A completed move. */
 export interface PastMove {
   readonly uid: string;
   readonly policy: PolicyKind;
   readonly from: string;
-  /** Where the replacement was expected. */
+  /** The expected node of the replacement. */
   readonly expectedOn: string;
   readonly at: Instant;
   readonly expected: number;
   /** Load of the source before the move, as a share by column. */
   readonly sourceLoad: readonly number[];
-  /** How many pods the owner had. */
+  /** The number of pods that the owner had. */
   readonly replicas: number;
-  /** Of a pod that was moved because it harmed others. */
+  /** For a pod that was moved because it harmed others. */
   readonly harmed?: readonly Harm[] | undefined;
   /** The replacement and its node, once it is placed. */
   readonly replacement: { readonly uid: string; readonly node: string; readonly reached: number } | undefined;
@@ -57,14 +58,14 @@ export interface OwnerMemory {
 export interface OwnerStop {
   readonly until: Instant;
   readonly text: string;
-  /** Nodes that its replacements returned to, or that brought nothing. */
+  /** Nodes that its replacements returned to, or that brought no gain. */
   readonly nodes: readonly string[];
 }
 
 export interface PolicyMemory {
-  /** Passes in succession that missed their gain. */
+  /** Consecutive passes that missed their gain. */
   readonly missed: number;
-  /** Share of the moves that the policy may make. */
+  /** Share of the allowed moves that the policy may make. */
   readonly rate: number;
   readonly expected: number;
   readonly reached: number;
@@ -73,9 +74,9 @@ export interface PolicyMemory {
 export interface ReschedulingMemory {
   readonly owners: ReadonlyMap<string, OwnerMemory>;
   readonly policies: ReadonlyMap<PolicyKind, PolicyMemory>;
-  /** Readings in succession in which a node's use was above its target. */
+  /** Consecutive readings in which a node's usage was above its target. */
   readonly hotReadings: ReadonlyMap<string, number>;
-  /** Readings in succession in which some node's use was low. */
+  /** Consecutive readings in which some node's usage was low. */
   readonly lowReadings: number;
 }
 
@@ -90,14 +91,14 @@ export const FRESH_POLICY: PolicyMemory = { missed: 0, rate: 1, expected: 0, rea
 /** What a replacement gained on its node, in the units of its policy. */
 export type ReachedGain = (move: PastMove, replacement: PlacedPod, node: PassNode) => number;
 
-/** How moves are judged. */
+/** How moves are evaluated. */
 export interface Judgement {
   readonly reachedBy: (policy: PolicyKind) => ReachedGain;
-  /** Whether a pod fails where it runs: then the move that it came from has brought nothing. */
+  /** Whether a pod fails where it runs: then the move that created it brought no gain. */
   readonly isFailing: (placed: PlacedPod) => boolean;
 }
 
-/** The memory at the beginning of a pass: replacements are looked up, stops begin and end, old moves are forgotten. */
+/** The memory at the start of a pass: replacements are looked up, stops begin and end, old moves are dropped. */
 export function settleMoves(
   memory: ReschedulingMemory,
   cluster: PassCluster,
@@ -144,7 +145,7 @@ function settleOwner(moves: readonly PastMove[], settling: Settling): readonly P
   });
 }
 
-/** A replacement that fails as well was not helped, however late that shows. */
+/** A replacement that fails too was not helped, no matter how late that shows. */
 function judgedAnew(move: PastMove, { isFailing, pods }: Settling): PastMove {
   const { replacement, policy } = move;
   if (policy !== 'badService' || replacement === undefined) return move;
@@ -210,7 +211,9 @@ function judgePolicies(
   return policies;
 }
 
-/** A policy that misses its gain in three passes in succession makes half as many moves, and recovers as it went. */
+/**
+ * A policy that misses its gain in three consecutive passes makes half as many moves, and recovers in the same steps.
+ */
 function judge(before: PolicyMemory, moves: readonly SettledMove[]): PolicyMemory {
   const expected = moves.reduce((sum, move) => sum + move.expected, 0);
   const reached = moves.reduce((sum, move) => sum + move.replacement.reached, 0);
@@ -220,7 +223,7 @@ function judge(before: PolicyMemory, moves: readonly SettledMove[]): PolicyMemor
   return { missed, rate: isSlowed ? Math.max(LEAST_RATE, before.rate / 2) : before.rate, expected, reached };
 }
 
-/** The memory after moves; what is oldest is forgotten. */
+/** The memory after moves; the oldest entries are dropped. */
 export function rememberMoves(
   memory: ReschedulingMemory,
   moves: readonly { readonly owner: string; readonly move: PastMove }[],
@@ -236,7 +239,7 @@ export function rememberMoves(
   return { ...memory, owners };
 }
 
-/** Moves of an owner whose replacement is not placed; fewer where the owner was scaled down meanwhile. */
+/** Moves of an owner whose replacement is not placed; fewer if the owner was scaled down meanwhile. */
 export function unplacedMoves(memory: OwnerMemory | undefined, present: number): number {
   const open = memory?.moves.filter(({ replacement, replicas }) => replacement === undefined && present < replicas);
   return open?.length ?? 0;

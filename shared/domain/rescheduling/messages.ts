@@ -179,7 +179,7 @@ export const REASONS = {
   ),
 } as const;
 
-/** What a pod fails at, as the end of a sentence about it. */
+/** How a pod fails, as the end of a sentence about it. */
 export const FAILS = {
   restarts: (count: number, limit: number) => `restarted ${count} times (limit ${limit})`,
   oomKills: (count: number, limit: number) => `was killed for memory ${count} times (limit ${limit})`,

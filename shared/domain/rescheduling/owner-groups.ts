@@ -12,7 +12,7 @@ export interface OwnerGroup {
   readonly pods: readonly PlacedPod[];
 }
 
-/** Pods are read once they are asked for: a pass looks at the owners of few of them. */
+/** Pods are read only on demand: a pass examines the owners of few of them. */
 export interface OwnerGroups {
   /** The owner of a pod of the cluster, the same object for all of its pods. */
   readonly of: (pod: Pod) => OwnerGroup | undefined;
@@ -22,7 +22,7 @@ export interface OwnerGroups {
   readonly podsIn: (namespace: string) => readonly PlacedPod[];
 }
 
-/** Reads owners off a snapshot; pods on other nodes than the named ones are left out. */
+/** Reads owners from a snapshot; pods on nodes other than the named ones are left out. */
 export function createOwnerGroups(snapshot: ClusterSnapshot, nodes: ReadonlyMap<string, unknown>): OwnerGroups {
   const isOnNode = ({ pod }: PlacedPod): boolean => nodes.has(pod.spec.nodeName ?? '');
   const podsOf = memoize((id: string) => {
@@ -44,7 +44,7 @@ function idOf(key: OwnerKey | undefined): string | undefined {
   return key && ownerId(key);
 }
 
-/** Pods of one template share their list of owners, which is looked up much faster than a text is made. */
+/** Pods of one template share their list of owners; looking it up is much faster than building a text. */
 function createGroupIndex(podsOf: OwnerGroups['podsOf']): OwnerGroups['of'] {
   const byId = new Map<string, OwnerGroup>();
   const byList = new Map<Pod['owners'], OwnerGroup | undefined>();

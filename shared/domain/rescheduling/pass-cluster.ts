@@ -13,19 +13,19 @@ import { createOwnerGroups, type OwnerGroups } from './owner-groups.ts';
 import { REASONS } from './messages.ts';
 
 /*
- * The cluster of one pass in plain numbers. The snapshot is shared with the extender and must not change, so what a pass
- * plans is counted here, twice: as kube-scheduler sees it while the moved pods terminate, and once they are gone.
+ * The cluster of one pass in plain numbers. The snapshot is shared with the extender and must not change, so planned
+ * moves are counted here, twice: as kube-scheduler sees them while the moved pods terminate, and once they are gone.
  */
 
-/** Resources by the column in which a row has their amount. */
+/** Resources by their column in a row. */
 export const CPU = 0;
 export const MEMORY = 1;
 
-/** What the pods of a node take together. */
+/** The total of the pods of a node. */
 export interface Sums {
   /** By column. */
   readonly row: Float64Array;
-  /** What kube-scheduler's scores count of cpu and memory: a container that requests none counts as a small one. */
+  /** Cpu and memory as kube-scheduler's scores count them: a container without a request counts as a small one. */
   readonly scored: Float64Array;
 }
 
@@ -38,28 +38,28 @@ export interface PassNode {
   readonly traits: number;
   /** By column. */
   readonly capacity: Float64Array;
-  /** With the pods that still terminate. */
+  /** Including the pods that are still terminating. */
   readonly held: Sums;
-  /** Once all planned moves are done. */
+  /** After all planned moves. */
   readonly later: Sums;
-  /** Measured use of cpu and memory; `undefined` where there is no fresh measurement. */
+  /** Measured usage of cpu and memory; `undefined` if there is no fresh measurement. */
   readonly used: Float64Array | undefined;
   freeSlots: number;
   /** Why it is neither source nor target. */
   readonly closed: Because | undefined;
 }
 
-/** Measured use of a pod: milli of cpu, bytes of memory. */
+/** Measured usage of a pod: milli of cpu, bytes of memory. */
 export interface PodUse {
   readonly cpu: number;
   readonly memory: number;
 }
 
-/** What measurements say; all of them fresh. */
+/** Measurements, all of them fresh. */
 export interface Measurements {
   readonly ofNode: (name: string) => PodUse | undefined;
   readonly ofPod: (uid: string) => PodUse | undefined;
-  /** What the agent of its node reports of a pod; few pods of a node are named. */
+  /** What the agent of its node reports about a pod; it names few pods of a node. */
   readonly figuresOf?: ((uid: string) => PodFigures | undefined) | undefined;
 }
 
@@ -69,11 +69,11 @@ export interface PassCluster {
   readonly snapshot: ClusterSnapshot;
   readonly nodes: readonly PassNode[];
   readonly byName: ReadonlyMap<string, PassNode>;
-  /** By column, of the open nodes that have any. */
+  /** By column, for the open nodes that have the resource. */
   readonly meanCapacity: Float64Array;
   readonly owners: OwnerGroups;
   readonly measurements: Measurements;
-  /** Whether kube-scheduler finds the controllers of a kind, whose pods it then spreads without being told. */
+  /** Whether kube-scheduler knows the controllers of a kind; it spreads their pods by default. */
   readonly spreads: (kind: string) => boolean;
   readonly now: Instant;
 }
@@ -83,13 +83,13 @@ const SPREAD_KINDS: readonly string[] = ['ReplicaSet', 'ReplicationController', 
 
 export interface ReadOptions {
   readonly now: Instant;
-  /** Which nodes the policy is about. */
+  /** The nodes that the policy selects. */
   readonly isSelected: (labels: ReadonlyMap<string, string>) => boolean;
   readonly spreads?: PassCluster['spreads'];
 }
 
 const NODES_PER_STEP = 50;
-/** What makes the sums of a pod differ from what it requests. */
+/** Why the sums for a pod can differ from its requests. */
 const SUMMED = TRAITS.terminating | TRAITS.lacksRequests;
 
 /** Reads a snapshot into numbers. */
@@ -139,7 +139,7 @@ function readNode(entry: NodeEntry, index: number, { used, closed }: Pick<PassNo
   };
 }
 
-/** As if each pod requested cpu and memory. */
+/** Assumes that each pod requests cpu and memory. */
 function sumsOf(requested: PlacedPod['row'], width: number): Sums {
   const row = rowOf(requested, width);
   return { row, scored: row.slice(CPU, MEMORY + 1) };
@@ -151,7 +151,7 @@ function rowOf(amounts: readonly (number | bigint)[], width: number): Float64Arr
   return row;
 }
 
-/** Adds what a pod takes, `times` over. */
+/** Adds what a pod takes, `times` times. */
 export function addRow(sums: Float64Array, row: PlacedPod['row'], times: number): void {
   for (let column = 0; column < row.length && column < sums.length; column += 1) {
     sums[column] = (sums[column] as number) + times * Number(row[column]);
@@ -168,7 +168,7 @@ function addScored({ scored }: Sums, [cpu, memory]: readonly [number, number], t
   scored[MEMORY] = (scored[MEMORY] as number) + times * memory;
 }
 
-/** Adds a pod to sums, `times` over. */
+/** Adds a pod to sums, `times` times. */
 function addPod(sums: Sums, placed: PlacedPod, times: number): void {
   addRow(sums.row, placed.row, times);
   addScored(sums, scoredAmounts(placed), times);
@@ -191,7 +191,7 @@ export function scoredAmounts(placed: PlacedPod): readonly [cpu: number, memory:
   return [Number(row[CPU] ?? 0) + cpu, Number(row[MEMORY] ?? 0) + memory];
 }
 
-/** What counts of cpu and memory beyond what the pod requests. */
+/** Cpu and memory that count in addition to the pod's requests. */
 function defaultsOf(placed: PlacedPod): readonly [cpu: number, memory: number] {
   if (!hasTrait(placed, TRAITS.lacksRequests)) return [0, 0];
   const { containers } = placed.pod.spec;
@@ -202,7 +202,7 @@ function without(containers: readonly Container[], resource: string): number {
   return containers.filter(({ resources }) => resources.requests?.has(resource) !== true).length;
 }
 
-/** The larger of what the node and its pods say: a node's figure ends at its capacity. */
+/** The larger of the node's figure and the sum of its pods: the node's figure cannot exceed its capacity. */
 function usedOn(entry: NodeEntry, { ofNode, ofPod }: Measurements): Float64Array | undefined {
   const node = ofNode(entry.node.name);
   if (node === undefined) return undefined;
@@ -214,13 +214,13 @@ function usedOn(entry: NodeEntry, { ofNode, ofPod }: Measurements): Float64Array
   return Float64Array.of(Math.max(node.cpu, sums[CPU] as number), Math.max(node.memory, sums[MEMORY] as number));
 }
 
-/** Adds what a pod uses, `times` over. */
+/** Adds what a pod uses, `times` times. */
 export function addUse(sums: Float64Array, { cpu, memory }: PodUse, times: number): void {
   sums[CPU] = (sums[CPU] as number) + times * cpu;
   sums[MEMORY] = (sums[MEMORY] as number) + times * memory;
 }
 
-/** The pods of a node that have a trait: of most nodes none has, and their pods are not read from memory. */
+/** The pods of a node with a trait: on most nodes none has it, and their pods are not read from memory. */
 export function podsWith(node: PassNode, trait: number): readonly PlacedPod[] {
   return hasTrait(node, trait) ? node.entry.occupancy.pods.filter((placed) => hasTrait(placed, trait)) : [];
 }
@@ -230,7 +230,7 @@ export function nodeOf({ byName }: Pick<PassCluster, 'byName'>, { pod }: PlacedP
   return byName.get(pod.spec.nodeName as string) as PassNode;
 }
 
-/** Counts a planned move: the target holds the pod from now on, the source until it has terminated. */
+/** Counts a planned move: the target has the pod from now on, the source until it has terminated. */
 export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassNode, target: PassNode): void {
   addPod(source.later, placed, -1);
   addPod(target.later, placed, 1);
@@ -242,7 +242,7 @@ export function applyMove(cluster: PassCluster, placed: PlacedPod, source: PassN
   if (target.used !== undefined) addUse(target.used, use, 1);
 }
 
-/** Autoscalers put these on nodes that they are about to empty; some of them only prefer that no pod is placed there. */
+/** Autoscalers put these taints on nodes that they are about to empty; some only prefer that no pod is placed there. */
 const EMPTYING: readonly string[] = [
   'ToBeDeletedByClusterAutoscaler',
   'DeletionCandidateOfClusterAutoscaler',
@@ -251,8 +251,8 @@ const EMPTYING: readonly string[] = [
 ];
 
 /**
- * Why a node is neither source nor target; `undefined` where it may be both. A node that is low because it is closed must
- * never be filled (S3-41), and one that is closed is emptied by whoever closed it.
+ * Why a node is neither source nor target; `undefined` if it may be both. A node that is low because it is closed must
+ * never be filled (S3-41); the component or person that closed it empties it.
  */
 function whyClosed(
   node: Node,

@@ -9,7 +9,7 @@ import type { PassRestraints, LimitsOf } from './restraint.ts';
 import type { MoveRules, MovablePod } from './running-pod.ts';
 import type { Arrival } from './spread-scores.ts';
 
-/** What a pass decides on. */
+/** The input of a pass. */
 export interface PassInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
@@ -18,25 +18,25 @@ export interface PassInput {
   readonly memory: ReschedulingMemory;
   /** Moves that the pass may make. */
   readonly most: number;
-  /** Nodes with an avoid entry for an owner that lasts. */
+  /** Nodes with an unexpired avoid entry for an owner. */
   readonly avoidedBy: (owner: OwnerGroup) => ReadonlySet<string>;
   /** Whether an avoid entry can be added for a node. */
   readonly canAvoid: (node: PassNode) => boolean;
 }
 
-/** One move: an eviction whose replacement kube-scheduler is expected to place better. Nothing is promised. */
+/** One move: an eviction whose replacement kube-scheduler is expected to place better. The node is not guaranteed. */
 export interface Move {
   readonly policy: PolicyKind;
   readonly pod: MovablePod;
   readonly from: string;
-  /** Where the replacement is expected; several nodes that score alike. */
+  /** The expected nodes of the replacement; several if they score equally. */
   readonly expectedOn: readonly string[];
   readonly gain: number;
   readonly because: Because;
   readonly avoidForMs: number;
 }
 
-/** A pod that a policy would have moved, or that is protected, and why it stays. */
+/** A pod that a policy would have moved or that is protected, and why it stays. */
 export interface Stay {
   readonly pod: string;
   readonly node: string;
@@ -44,7 +44,7 @@ export interface Stay {
   readonly because: Because;
 }
 
-/** An owner whose pods a node does not run: no pod is evicted, its replacements are to go elsewhere. */
+/** An owner whose pods a node refuses: no pod is evicted, but its replacements should be placed elsewhere. */
 export interface KeepAway {
   readonly owner: OwnerKey;
   readonly node: string;
@@ -52,11 +52,11 @@ export interface KeepAway {
   readonly because: Because;
 }
 
-/** A node that is above its target once the moves are done. */
+/** A node that is above its target after the moves. */
 export interface OverTarget {
   readonly node: string;
   readonly because: Because;
-  /** Why it gives no pods away, whatever its pods; `undefined` where the reasons of its pods say why. */
+  /** Why no pod of the node is moved; `undefined` if each pod has its own reason. */
   readonly held: Because | undefined;
 }
 
@@ -65,14 +65,14 @@ export interface ReschedulingResult {
   readonly overTarget: readonly OverTarget[];
   readonly keptAway: readonly KeepAway[];
   readonly stays: readonly Stay[];
-  /** Pods that some policy looked at. */
+  /** Pods that some policy examined. */
   readonly considered: number;
-  /** Sum of the squared loads of the open nodes in points, now and once the moves are done. */
+  /** Sum of the squared loads of the open nodes in points, now and after the moves. */
   readonly unevenness: { readonly before: number; readonly after: number };
   readonly memory: ReschedulingMemory;
 }
 
-/** A pass that is being made. */
+/** A pass in progress. */
 export interface Pass {
   readonly input: PassInput;
   readonly memory: ReschedulingMemory;

@@ -16,7 +16,10 @@ import type { PassCluster } from './pass-cluster.ts';
 import { wishesOfAffinity } from './policies/affinity.ts';
 import { wishesOfBadService } from './policies/bad-service.ts';
 
-/** Plans one pass. The cluster is changed as if the moves were made; each is planned on what the earlier ones leave. */
+/**
+ * Plans one pass. The cluster is changed as if the moves were made; each move is planned on the result of the earlier
+ * ones.
+ */
 export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   const { cluster, policy } = input;
   const before = unevenness(cluster);
@@ -71,7 +74,7 @@ function movableIn(pass: Pass): Pick<PolicyInput, 'movable' | 'isMovable'> {
   };
 }
 
-/** What a policy wishes for, and what one of its moves has brought. */
+/** What a policy proposes, and what one of its moves gained. */
 interface Policy {
   readonly wishes: (input: PolicyInput) => Steps<readonly WishGroup[]>;
   readonly reached: (cluster: PassCluster, policy: ReschedulingPolicy) => ReachedGain;
@@ -82,12 +85,12 @@ function* nothing(): Steps<readonly WishGroup[]> {
   return [];
 }
 
-/** Moved is mended: the replacement is on another node, which the filters of kube-scheduler admit. */
+/** A moved pod is repaired: the replacement is on another node that passes kube-scheduler's filters. */
 function movedAway({ from, expected }: PastMove, node: string): number {
   return node === from ? 0 : expected;
 }
 
-/** Every policy; a pass serves them in the order of `POLICY_KINDS`. */
+/** Every policy; a pass runs them in the order of `POLICY_KINDS`. */
 const POLICIES: Readonly<Record<PolicyKind, Policy>> = {
   affinity: {
     wishes: (input) =>

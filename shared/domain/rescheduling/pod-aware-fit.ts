@@ -12,13 +12,13 @@ import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { matcherOf, type Arrival } from './spread-scores.ts';
 import type { PassNode } from './pass-cluster.ts';
 
-/** Why the pods of a node keep the replacement off it; `undefined` where they do not. */
+/** Why the pods of a node keep the replacement off it; `undefined` if they do not. */
 export type PodAwareFit = (node: PassNode) => FilterRefusal | undefined;
 
-/** The part of a cluster that rules about pods of one namespace count: all nodes, with the pods of the namespace. */
+/** The part of a cluster that rules about pods of one namespace consider: all nodes, with the pods of the namespace. */
 export type NamespaceView = (namespace: string) => Steps<ClusterSnapshot>;
 
-/** Rules count pods; without the pods of other namespaces that takes a part of the time only. */
+/** Rules count pods; leaving out the pods of other namespaces takes only part of the time. */
 export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
   const known = new Map<string, ClusterSnapshot>();
   let deserted: ReadonlyMap<string, NodeEntry> | undefined;
@@ -62,7 +62,7 @@ function addTo(byNode: Map<string, PlacedPod[]>, placed: PlacedPod): void {
   else pods.push(placed);
 }
 
-/** Whether all terms of a pod are about pods of its own namespace. */
+/** Whether all terms of a pod select only pods of its own namespace. */
 function staysInNamespace({ namespace, spec }: Pod): boolean {
   const { podAffinity, podAntiAffinity } = spec.scheduling;
   return [...podAffinity, ...podAntiAffinity].every(
@@ -71,8 +71,8 @@ function staysInNamespace({ namespace, spec }: Pod): boolean {
 }
 
 /**
- * The filters that look at other pods, for the replacement of a pod; `undefined` where none has anything to say. The old
- * pod still holds its ports and its place while it terminates; a topology spread counts it no longer.
+ * The filters that depend on other pods, for the replacement of a pod; `undefined` if none applies. The old pod still
+ * holds its ports and its slot while it terminates; topology spread no longer counts it.
  */
 export function* podAwareFit(
   snapshot: ClusterSnapshot,
@@ -100,7 +100,7 @@ function firstRefusal(filters: readonly PodAwareFilter[], entry: PassNode['entry
   return undefined;
 }
 
-/** The snapshot as it is once a pod is gone. The original stays as it is. */
+/** The snapshot without a pod. The original is not changed. */
 function withoutPod(snapshot: ClusterSnapshot, placed: PlacedPod): ClusterSnapshot {
   const name = placed.pod.spec.nodeName ?? '';
   const entry = snapshot.nodes.get(name);
@@ -110,8 +110,8 @@ function withoutPod(snapshot: ClusterSnapshot, placed: PlacedPod): ClusterSnapsh
 }
 
 /**
- * A move of the same pass on which it depends where the replacement of a pod fits, or `undefined`. The filters are prepared
- * on the cluster as it is, so the later of two related moves waits for the next pass.
+ * A move of the same pass that affects where the replacement of a pod fits, or `undefined`. The filters are prepared on
+ * the current cluster, so the later of two related moves waits for the next pass.
  */
 export function relatedMove(
   { namespaces }: ClusterSnapshot,

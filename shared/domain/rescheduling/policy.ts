@@ -1,11 +1,11 @@
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 
 /*
- * What a ReschedulingPolicy asks for. A pass of the rescheduler moves running pods to places that kube-scheduler would
- * choose anyway, where that makes the cluster better by more than a threshold. It promises nothing.
+ * The settings of a ReschedulingPolicy. A pass of the rescheduler moves running pods to nodes that kube-scheduler would
+ * choose anyway, if that improves the cluster by more than a threshold. It guarantees nothing.
  */
 
-/** The policies, in the order in which a pass serves them. */
+/** The policies, in the order in which a pass runs them. */
 export const POLICY_KINDS = ['affinity', 'badService', 'underused'] as const;
 export type PolicyKind = (typeof POLICY_KINDS)[number];
 
@@ -23,7 +23,7 @@ export interface UnderusedPolicy {
   readonly by: 'Requests' | 'Usage';
   readonly low: Percentages;
   readonly target: Percentages;
-  /** The least gain of a move in points; the aggressiveness decides where absent. */
+  /** The minimum gain of a move in points; by default the aggressiveness decides. */
   readonly gain: number | undefined;
 }
 
@@ -37,21 +37,23 @@ export interface AffinityPolicy {
   readonly spread: boolean;
 }
 
-/** Pods move off nodes on which they fail. Each limit is that from which on a pod counts as failing; one is set at least. */
+/**
+ * Pods move off nodes on which they fail. A pod that reaches any of the limits counts as failing; at least one is set.
+ */
 export interface BadServicePolicy {
-  /** Restarts of a pod's containers, whatever ended them. */
+  /** Restarts of a pod's containers, for any reason. */
   readonly restarts?: number | undefined;
-  /** How often it was killed for memory. */
+  /** How often it was killed for using too much memory. */
   readonly oomKills?: number | undefined;
-  /** How many pods of an owner the kubelet of a node refused within an hour. */
+  /** Number of pods of an owner that the kubelet of a node refused within an hour. */
   readonly refused?: number | undefined;
-  /** Percent of the time that some of its tasks wait for one resource. */
+  /** Percentage of the time that some of its tasks wait for one resource. */
   readonly stalls?: number | undefined;
-  /** Whether the pod that fails moves, or the one that uses more than it requests (S3-5). */
+  /** Which pod moves: the one that fails, or the one that uses more than it requests (S3-5). */
   readonly move: 'Victim' | 'Aggressor';
 }
 
-/** A time of the week in UTC in which moves are made. */
+/** A weekly time window in UTC in which moves are made. */
 export interface ScheduleWindow {
   /** 0 is Sunday; empty means every day. */
   readonly days: readonly number[];
@@ -62,7 +64,7 @@ export interface ScheduleWindow {
 
 export interface ReschedulingPolicy {
   readonly name: string;
-  /** Of the nodes that are sources and targets; `undefined` selects all. */
+  /** Selects the nodes that are sources and targets; `undefined` selects all. */
   readonly nodeSelector: LabelSelector | undefined;
   readonly mode: ReschedulingMode;
   readonly schedule: { readonly periodSeconds: number; readonly windows: readonly ScheduleWindow[] };
@@ -70,11 +72,11 @@ export interface ReschedulingPolicy {
   readonly affinity: AffinityPolicy | undefined;
   readonly badService: BadServicePolicy | undefined;
   readonly aggressiveness: Aggressiveness;
-  /** Move a pod only if it is seen to fit elsewhere (S3-39). */
+  /** Move a pod only if it is known to fit elsewhere (S3-39). */
   readonly fitElsewhere: boolean;
 }
 
-/** What a first look is made with where there is no ReschedulingPolicy: an even load by requests, and rules that are kept. */
+/** The defaults without a ReschedulingPolicy: an even load by requests, and rules that are met. */
 export const DRY_RUN_POLICY = {
   name: 'built-in',
   nodeSelector: undefined,
@@ -92,11 +94,11 @@ export const DRY_RUN_POLICY = {
   fitElsewhere: true,
 } as const satisfies ReschedulingPolicy;
 
-/** What an aggressiveness stands for (S3-44). */
+/** The settings behind each aggressiveness (S3-44). */
 export interface Restraint {
-  /** The least gain of a move, in points. */
+  /** The minimum gain of a move, in points. */
   readonly gain: number;
-  /** The part of every budget that is left untouched: a share, and at least so many disruptions. */
+  /** The part of every budget that is left unused: a share, and at least this many disruptions. */
   readonly unusedShare: number;
   readonly leastUnused: number;
   /** The share of an owner's pods that may be disrupted within its window; one pod always may. */

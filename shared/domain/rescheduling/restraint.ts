@@ -9,21 +9,21 @@ import type { PassCluster } from './pass-cluster.ts';
 import type { Restraint } from './policy.ts';
 import type { MovablePod } from './running-pod.ts';
 
-/** A rate that no PodDisruptionBudget knows: how many more pods may be removed now. */
+/** A rate that a PodDisruptionBudget cannot express: how many more pods may be removed now. */
 export interface RemovalRate {
   readonly name: string;
   readonly left: number;
 }
 
-/** The limits that cover a pod, each the same object for all of its pods. */
+/** The limits that cover a pod; the same object for all of their pods. */
 export type LimitsOf = (pod: Pod) => readonly RemovalRate[];
 
-/** In milliseconds: within it, only a share of an owner's pods may be disrupted, whatever the cause. */
+/** In milliseconds: within it, only a share of an owner's pods may be disrupted, for any reason. */
 export const OWNER_WINDOW_MS = 300_000;
 
-/** What holds moves back, counted over one pass. */
+/** The limits on moves, counted over one pass. */
 export interface PassRestraints {
-  /** Why a pod must not be moved now; `undefined` where it may. */
+  /** Why a pod must not be moved now; `undefined` if it may. */
   readonly holds: (pod: MovablePod) => Because | undefined;
   /** Counts a planned move. */
   readonly debit: (pod: MovablePod) => void;
@@ -40,7 +40,7 @@ interface OwnerCount {
   readonly youngest: number;
 }
 
-/** Opens the account of a pass: budgets with the share that is left unused, limits, and the windows of owners. */
+/** Starts the counting for a pass: budgets with the share that is left unused, limits, and the windows of owners. */
 export function openAccount(
   cluster: PassCluster,
   memory: ReschedulingMemory,

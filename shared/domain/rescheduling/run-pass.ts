@@ -10,23 +10,23 @@ import { planPass } from './plan-pass.ts';
 import type { PassInput, ReschedulingResult } from './pass.ts';
 import type { ReschedulingPolicy } from './policy.ts';
 
-/** Moves that one policy makes a minute at most. */
+/** Maximum number of moves per policy and minute. */
 export const MOVES_PER_MINUTE = 5;
-/** Moves that a pass without evictions shows. */
+/** Number of moves that a pass without evictions shows. */
 const MAX_SHOWN = 25;
 
-/** What a pass is asked with, beside the cluster and the policy. */
+/** The settings of a pass in addition to the cluster and the policy. */
 export interface PassRequest extends Pick<PassInput, 'rules'> {
   readonly now: Instant;
   readonly memory: ReschedulingMemory;
-  /** Without it nothing but PodDisruptionBudgets limits moves. */
+  /** Without it only PodDisruptionBudgets limit moves. */
   readonly limitsOf?: PassInput['limitsOf'];
   readonly measurements?: Measurements;
-  /** Moves of the pass; as many as a dry run shows where absent. */
+  /** Moves of the pass; by default as many as a dry run shows. */
   readonly most?: number;
 }
 
-/** Reads a snapshot and plans a pass over it; the snapshot stays as it is. */
+/** Reads a snapshot and plans a pass over it; the snapshot is not changed. */
 export function* runPass(
   snapshot: ClusterSnapshot,
   policy: ReschedulingPolicy,
@@ -46,7 +46,7 @@ export function* runPass(
   });
 }
 
-/** Whether a policy is about a node, by the labels of the node. */
+/** Whether a policy selects a node, by the labels of the node. */
 export function nodesOf({ nodeSelector }: ReschedulingPolicy): ReadOptions['isSelected'] {
   return nodeSelector === undefined ? () => true : prepareSelector(nodeSelector).matches;
 }

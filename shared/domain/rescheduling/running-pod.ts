@@ -12,8 +12,8 @@ import type { PassCluster, PassNode } from './pass-cluster.ts';
 declare const isRunning: unique symbol;
 
 /**
- * A pod that runs on a node and that nothing protects from being moved. Only `runningPod` makes one, so that no policy can
- * name a pending pod, make room for one, or pass over a protection (S0-30).
+ * A running pod that may be moved. Only `runningPod` creates one, so that no policy can name a pending pod, make room
+ * for one, or ignore a protection (S0-30).
  */
 export interface MovablePod {
   readonly [isRunning]: true;
@@ -22,7 +22,7 @@ export interface MovablePod {
   readonly owner: OwnerGroup;
 }
 
-/** Whose pods are never moved, and whether a pod must be seen to fit elsewhere. */
+/** Which pods are never moved, and whether a pod must be known to fit elsewhere. */
 export interface MoveRules extends ProtectionRules {
   readonly fitElsewhere: boolean;
 }
@@ -30,7 +30,10 @@ export interface MoveRules extends ProtectionRules {
 export type Movable =
   { readonly kind: 'movable'; readonly pod: MovablePod } | { readonly kind: 'stays'; readonly because: Because };
 
-/** A pod that a policy may name, or why it is never moved; `undefined` for one that is not running or already leaves. */
+/**
+ * A pod that a policy may move, or why it is never moved; `undefined` for a pod that is not running or already
+ * terminating.
+ */
 export function runningPod(
   cluster: PassCluster,
   [placed, node]: readonly [PlacedPod, PassNode],
@@ -44,7 +47,7 @@ export function runningPod(
   return { kind: 'movable', pod: { placed, node, owner } as MovablePod };
 }
 
-/** Whether `runningPod` has one that may be moved; its owner is not looked up. */
+/** Whether `runningPod` would return a movable pod, without looking up the owner. */
 export function isMovable(
   cluster: PassCluster,
   [placed, node]: readonly [PlacedPod, PassNode],
@@ -54,7 +57,7 @@ export function isMovable(
   return whyNever(cluster, [placed, node], rules) === undefined;
 }
 
-/** Whether the pod runs on the node and does not leave. */
+/** Whether the pod is running on the node and not terminating. */
 export function runsOn({ pod }: PlacedPod, { name }: PassNode): boolean {
   return pod.deletion === undefined && !hasEnded(pod) && pod.spec.nodeName === name;
 }
@@ -70,7 +73,7 @@ function whyNever(
 
 const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];
 
-/** What binds a pod to its node, or leaves open whether another one would do. */
+/** Why a pod is bound to its node, or why it is unknown whether another node fits. */
 function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
   const { pod } = placed;
   if (pod.owners.some(({ kind, isController }) => isController && kind === 'DaemonSet')) return REASONS.daemonSet({});

@@ -2,14 +2,14 @@ import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { CPU, MEMORY, type PassNode, type Sums } from './pass-cluster.ts';
 
 /*
- * A guess of kube-scheduler's scores with its default profile. Images and volumes are not known, so their plugins are left
- * out, as they are where all nodes have the images. `pkg/scheduler/apis/config/v1/default_plugins.go`.
+ * An estimate of kube-scheduler's scores with its default profile. Images and volumes are unknown, so their plugins are
+ * left out; they make no difference if all nodes have the images. `pkg/scheduler/apis/config/v1/default_plugins.go`.
  */
 
 const MAX_SCORE = 100;
 const WEIGHTS = { taints: 3, nodeAffinity: 2, spread: 2, interPod: 2 } as const;
 
-/** What a pod would add to a node: as the filters count it, and as the scores do. */
+/** What a pod would add to a node, as counted by the filters and by the scores. */
 export interface PodDemand {
   readonly row: readonly Whole[];
   readonly scored: readonly [cpu: number, memory: number];
@@ -46,7 +46,7 @@ function balance(cpu: number, memory: number): number {
   return Math.trunc((1 - Math.abs(Math.min(1, cpu) - Math.min(1, memory)) / 2) * MAX_SCORE);
 }
 
-/** Raw scores of the feasible nodes by node index, and what their extremes are. */
+/** Raw scores of the feasible nodes by node index, and their extremes. */
 export interface RawScores {
   readonly values: Float64Array;
   readonly min: number;
@@ -65,7 +65,7 @@ export function rawScores(values: Float64Array, feasible: readonly PassNode[]): 
   return { values, min, max };
 }
 
-/** The same of a spread, whose extremes leave out the nodes that it ignores: their raw score is below 0. */
+/** The same for a spread, whose extremes leave out the nodes that it ignores: their raw score is negative. */
 export function rawSpread(values: Float64Array, feasible: readonly PassNode[]): RawScores {
   return rawScores(
     values,
@@ -73,7 +73,7 @@ export function rawSpread(values: Float64Array, feasible: readonly PassNode[]): 
   );
 }
 
-/** The plugins that normalize over the feasible nodes; `undefined` for one that has nothing to say. */
+/** The plugins that normalize over the feasible nodes; `undefined` for one that does not apply. */
 export interface NormalizedPlugins {
   readonly taints: RawScores | undefined;
   readonly nodeAffinity: RawScores | undefined;
@@ -81,7 +81,7 @@ export interface NormalizedPlugins {
   readonly interPod: RawScores | undefined;
 }
 
-/** What they give one node, with their weights. */
+/** Their weighted score for one node. */
 export function normalizedScore({ taints, nodeAffinity, spread, interPod }: NormalizedPlugins, index: number): number {
   return (
     WEIGHTS.taints * (taints === undefined ? MAX_SCORE : MAX_SCORE - shareOfMax(taints, index)) +
@@ -96,7 +96,7 @@ function shareOfMax({ values, max }: RawScores, index: number): number {
   return max === 0 ? 0 : Math.trunc((MAX_SCORE * (values[index] as number)) / max);
 }
 
-/** `plugins/podtopologyspread/scoring.go` NormalizeScore; nodes that it ignores have a raw score below 0. */
+/** `plugins/podtopologyspread/scoring.go` NormalizeScore; ignored nodes have a negative raw score. */
 function reversed({ values, min, max }: RawScores, index: number): number {
   const value = values[index] as number;
   if (value < 0) return 0;

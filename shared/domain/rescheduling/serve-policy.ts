@@ -11,14 +11,14 @@ import { evenedOut, loadsOf, yardstickOf } from './load.ts';
 import type { Wish, WishGroup } from './policies/wish.ts';
 import type { PolicyKind } from './policy.ts';
 
-/** Nodes that a pass looks at in all of its guesses, so that a large cluster takes no longer than it may. */
+/** Total number of nodes that a pass examines in its guesses, so that a large cluster does not take too long. */
 const MAX_LOOKS = 150_000;
 /** Candidates that are compared for one move. */
 const MAX_COMPARED = 60;
-/** Reasons that a pass keeps. */
+/** Maximum number of reasons that a pass keeps. */
 const MAX_STAYS = 2_000;
 
-/** Makes the moves of one policy: the most urgent group first, each move planned on what the earlier ones leave. */
+/** Plans the moves of one policy: the most urgent group first, each move on the result of the earlier ones. */
 export function* servePolicy(pass: Pass, kind: PolicyKind, groups: readonly WishGroup[]): Steps<void> {
   const { rate } = pass.memory.policies.get(kind) ?? FRESH_POLICY;
   const most = Math.min(pass.input.most, pass.moves.length + Math.ceil(pass.input.most * rate));
@@ -42,7 +42,7 @@ function mostUrgent(open: ReadonlyMap<WishGroup, unknown>): WishGroup {
   return others.reduce((best, each) => (each.urgency() > best.urgency() ? each : best), first as WishGroup);
 }
 
-/** What is left once the pass may move no more, or has looked at as many nodes as it may. */
+/** The rest, once the pass may move no more pods or has examined the maximum number of nodes. */
 function* keepRest(pass: Pass, open: ReadonlyMap<WishGroup, readonly Wish[] | undefined>): Steps<void> {
   const { most } = pass.input;
   const because = pass.looks >= MAX_LOOKS ? REASONS.notExamined({}) : REASONS.passLimit({ most });
@@ -54,7 +54,7 @@ function* keepRest(pass: Pass, open: ReadonlyMap<WishGroup, readonly Wish[] | un
   }
 }
 
-/** Compares the first few candidates of a group and moves the one that gains most; returns the wishes that are left. */
+/** Compares the first few candidates of a group and moves the one that gains most; returns the remaining ones. */
 function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
   const left = new Set(wishes);
   const places: Place[] = [];
@@ -80,7 +80,7 @@ function* moveOne(pass: Pass, wishes: readonly Wish[]): Steps<readonly Wish[]> {
   return [...left];
 }
 
-/** What gains more, or as much and evens out the load more. */
+/** The larger gain; if equal, the one that evens out the load more. */
 function isBetter({ input: { cluster } }: Pass, one: Place, other: Place): boolean {
   const evened = ({ wish: { pod }, targets }: Place): number =>
     evenedOut(cluster, pod.placed, [pod.node, targets[0] as PassNode]);
@@ -92,7 +92,7 @@ function comparedFor({ input: { cluster, most } }: Pass): number {
   return Math.min(MAX_COMPARED, Math.max(1, affordable));
 }
 
-/** What it is worth decides first, in steps of a half; then the owner that was disrupted longest ago (S3-8). */
+/** Its value decides first, in steps of a half; then the owner that was disrupted longest ago (S3-8). */
 function inOrder({ account }: Pass, wishes: readonly Wish[]): readonly Wish[] {
   const keyed = wishes.map((wish) => ({
     wish,
@@ -112,7 +112,7 @@ interface Place {
   readonly kind: 'place';
   readonly wish: Wish;
   readonly targets: readonly PassNode[];
-  /** The least that one of the targets would bring. */
+  /** The smallest gain among the targets. */
   readonly gain: number;
 }
 
@@ -135,7 +135,7 @@ function* findPlace(pass: Pass, wish: Wish): Steps<Finding> {
   return { kind: 'place', wish, targets: guess.nodes, gain };
 }
 
-/** One policy, or a snapshot that changes while the pass goes on, may name a pod that another one has moved already. */
+/** A policy, or a snapshot that changes during the pass, may name a pod that another policy has already moved. */
 function whyMoved({ arrivals }: Pass, { pod: { placed } }: Wish): Because | undefined {
   const { namespace, name } = placed.pod;
   const isMoved = arrivals.some((each) => each.placed === placed);
@@ -143,8 +143,8 @@ function whyMoved({ arrivals }: Pass, { pod: { placed } }: Wish): Because | unde
 }
 
 /**
- * kube-scheduler spreads the pods of an owner. By usage, which it does not look at, a replacement on another node than the
- * expected one may do harm, so the second move of an owner waits for the next pass.
+ * kube-scheduler spreads the pods of an owner. It ignores usage, so a replacement on an unexpected node may do harm;
+ * the second move of an owner waits for the next pass.
  */
 function whyNextPass({ arrivals, input }: Pass, { policy, pod }: Wish): Because | undefined {
   if (policy !== 'underused' || input.policy.underused?.by !== 'Usage') return undefined;

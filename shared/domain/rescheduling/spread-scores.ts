@@ -7,7 +7,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { nodeOf, type PassCluster, type PassNode } from './pass-cluster.ts';
 import type { MovablePod } from './running-pod.ts';
 
-/** One constraint that only scores, with the nodes of the pods that it counts. */
+/** One soft constraint, with the nodes of the pods that it counts. */
 interface SoftConstraint {
   readonly key: string;
   readonly maxSkew: number;
@@ -23,9 +23,9 @@ const DEFAULTS = [
 ] as const;
 
 /**
- * How evenly a node would spread the replacement among its like, as raw scores by node index; `undefined` where the pod
- * has no constraint that only scores. Without constraints of its own kube-scheduler spreads what a Service or controller
- * selects, which is taken to be the pods of the same controller. `plugins/podtopologyspread/scoring.go`.
+ * How evenly a node would spread the replacement, as raw scores by node index; `undefined` if the pod has no soft
+ * constraint. For a pod without constraints, kube-scheduler spreads what a Service or controller selects; this assumes
+ * the pods of the same controller. `plugins/podtopologyspread/scoring.go`.
  */
 export function spreadScores(
   cluster: PassCluster,
@@ -82,7 +82,7 @@ function softOf(cluster: PassCluster, pod: Pod, arriving: readonly Arrival[]): r
   }));
 }
 
-/** Asked once for each node. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
+/** Computed once per node. `plugins/podtopologyspread/common.go` matchNodeInclusionPolicies. */
 function includedBy(
   pod: Pod,
   { nodeAffinityPolicy, nodeTaintsPolicy }: TopologySpreadConstraint,
@@ -114,7 +114,10 @@ function countedBy(
   return [...found, ...moved.map(({ target }) => target)];
 }
 
-/** Which labels a constraint of a pod counts: an empty selector none. `plugins/podtopologyspread/common.go` countPodsMatchSelector. */
+/**
+ * Which labels a constraint of a pod counts; an empty selector counts none. `plugins/podtopologyspread/common.go`
+ * countPodsMatchSelector.
+ */
 export function matcherOf(pod: Pod, { labelSelector, matchLabelKeys }: TopologySpreadConstraint) {
   if (labelSelector === undefined) return () => false;
   const own = new Map([...pod.labels].filter(([key]) => matchLabelKeys.includes(key)));

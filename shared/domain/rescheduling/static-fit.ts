@@ -10,17 +10,17 @@ import {
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PassNode } from './pass-cluster.ts';
 
-/** What the rules of a pod say about every node whoever runs there, by the node's index. */
+/** What the rules of a pod say about every node regardless of other pods, by the node's index. */
 export interface StaticFit {
-  /** 1 where the pod may run. */
+  /** 1 if the pod may run there. */
   readonly fits: Uint8Array;
   /** Sum of the weights of the preferred node affinity terms that match; `undefined` without such terms. */
   readonly preference: Float64Array | undefined;
-  /** PreferNoSchedule taints that the pod does not tolerate; `undefined` where no node has any. */
+  /** PreferNoSchedule taints that the pod does not tolerate; `undefined` if no node has any. */
   readonly untolerated: Float64Array | undefined;
 }
 
-/** Answers once for all pods of a template, which share their rules. */
+/** Computed once for all pods of a template, which share their rules. */
 export function createStaticFits(nodes: readonly PassNode[]): (pod: Pod) => StaticFit {
   const isTainted = nodes.some(({ entry }) => entry.node.taints.some(isPreference));
   const known = new Map<SchedulingRules, StaticFit>();

@@ -5,11 +5,11 @@ import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { KeepAway, ReschedulingResult } from './pass.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
 
-/** What a ReschedulingPolicy says of its last pass. It tells what was looked at and decided, never what will be. */
+/** The status of a ReschedulingPolicy after its last pass: what was examined and decided, never what will happen. */
 export interface ReschedulingStatus {
   readonly lastPass: Instant;
   readonly mode: ReschedulingMode;
-  /** Pods that a policy looked at. */
+  /** Pods that a policy examined. */
   readonly considered: number;
   /** Moves that the pass decided on, and those for which the eviction was accepted. */
   readonly planned: number;
@@ -18,13 +18,13 @@ export interface ReschedulingStatus {
   readonly moves: readonly MoveStatus[];
   /** The last pods that were evicted, the oldest first: records of removed pods read their cause here. */
   readonly evicted: readonly EvictedPod[];
-  /** Why the other pods stayed: how many for each reason, most frequent first. */
+  /** Why the other pods stayed: the count per reason, most frequent first. */
   readonly left: readonly LeftStatus[];
-  /** Nodes that are above their target once the moves are done, and what holds their pods. */
+  /** Nodes that are above their target after the moves, and why their pods stay. */
   readonly overTarget: readonly OverTargetStatus[];
-  /** Owners that nodes do not run pods of, and are to be kept away from them. */
+  /** Owners whose pods certain nodes refuse, and which should avoid those nodes. */
   readonly keptAway: readonly KeptAwayStatus[];
-  /** Owners that are left alone since kube-scheduler disagrees. */
+  /** Owners that are left alone because kube-scheduler disagrees. */
   readonly stopped: readonly StoppedOwner[];
   readonly policies: readonly PolicyStatus[];
 }
@@ -50,7 +50,7 @@ export interface LeftStatus {
 export interface OverTargetStatus {
   readonly node: string;
   readonly text: string;
-  /** Why it stays above: how many of its pods stay for which reason, most frequent first. */
+  /** Why it stays above: the count of its pods per reason, most frequent first. */
   readonly obstacle: string;
 }
 
@@ -66,7 +66,7 @@ export interface StoppedOwner {
   readonly text: string;
 }
 
-/** What the moves of a policy brought, as far as their replacements are placed. */
+/** What the moves of a policy gained, for replacements that are placed. */
 export interface PolicyStatus {
   readonly policy: PolicyKind;
   readonly rate: number;
@@ -74,10 +74,10 @@ export interface PolicyStatus {
   readonly reached: number;
 }
 
-/** An object of at most some KiB, whatever the cluster. */
+/** Bounds the object to a few KiB, regardless of the cluster. */
 const MAX_COUNTS = { moves: 20, left: 20, overTarget: 20, keptAway: 20, stopped: 20 } as const;
 
-/** What a status says besides what was planned; `moved` counts the evictions of the pass that were accepted. */
+/** What a status contains in addition to the plan; `moved` counts the accepted evictions of the pass. */
 export type CarriedOut = Pick<ReschedulingStatus, 'mode' | 'moved' | 'evicted'> & { readonly now: Instant };
 
 export function statusOf(result: ReschedulingResult, { now, mode, moved, evicted }: CarriedOut): ReschedulingStatus {
@@ -101,7 +101,7 @@ export function statusOf(result: ReschedulingResult, { now, mode, moved, evicted
   };
 }
 
-/** A move as it is shown. */
+/** A move as shown. */
 export function moveStatus({
   pod,
   policy,
@@ -121,7 +121,10 @@ export function moveStatus({
   };
 }
 
-/** What a status says of a move that was carried out. Names of pods in other namespaces are not disclosed: the reason goes into a record. */
+/**
+ * What a status says about a completed move. Names of pods in other namespaces are not disclosed: the reason goes into
+ * a record.
+ */
 export function evictedPod(
   { pod, from, because }: ReschedulingResult['moves'][number],
   decision: string,
@@ -141,7 +144,7 @@ export function evictedPod(
   };
 }
 
-/** The nodes that a pass leaves above their target, as they are shown. */
+/** The nodes that a pass leaves above their target, as shown. */
 export function overTargetStatus({ overTarget, stays }: ReschedulingResult): readonly OverTargetStatus[] {
   const byNode = Map.groupBy(
     stays.filter(({ policy }) => policy === 'underused'),
@@ -154,12 +157,12 @@ export function overTargetStatus({ overTarget, stays }: ReschedulingResult): rea
   });
 }
 
-/** An owner that is kept away from a node, as it is shown. */
+/** An owner that is kept away from a node, as shown. */
 export function keptAwayStatus({ owner, node, because }: KeepAway): KeptAwayStatus {
   return { owner: ownerText(owner), node, text: because.text };
 }
 
-/** How many of some reasons have which code, most frequent first. */
+/** The count of reasons by code, most frequent first. */
 export function countReasons(reasons: readonly Because[]): readonly LeftStatus[] {
   const groups = [...Map.groupBy(reasons, ({ code }) => code)];
   const counted = groups.map(([code, [first, ...others]]) => ({

@@ -5,31 +5,34 @@ import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';
 
-/** By namespace, then by the UID of the controller: what a tenant changes costs time by the pods of its own namespace only. */
+/**
+ * By namespace, then by the UID of the controller: the cost of a tenant's change depends only on the pods of its own
+ * namespace.
+ */
 export type PodsByNamespace = Map<string, Map<string, Set<PlacedPod>>>;
 
 /**
- * What scheduling decisions look at, prepared so that a decision only reads numbers. Decisions never change it; the
- * functions of `snapshot-pods.ts` and `create-snapshot.ts` do, **in place**, in time that does not
- * grow with the cluster unless they say so.
+ * The state that scheduling decisions use, prepared so that a decision only reads numbers. Decisions never change it;
+ * the functions of `snapshot-pods.ts` and `create-snapshot.ts` do, **in place**, in time that does not grow with the
+ * cluster unless they say so.
  */
 export interface ClusterSnapshot {
   readonly columns: ResourceColumns;
   readonly nodes: Map<string, NodeEntry>;
-  /** By node name, also of nodes that are not known (yet). */
+  /** By node name, including nodes that are not known yet. */
   readonly occupancies: Map<string, Occupancy>;
-  /** Nodes, known or not, to which pending pods are nominated: few, so that most decisions ask no node about them. */
+  /** Nodes, known or not, to which pending pods are nominated: few, so that most decisions need not check each node. */
   readonly nominatedNodes: Set<string>;
   /** Every pod that is on a node or nominated to one, by UID. */
   readonly placedPods: Map<string, PlacedPod>;
-  /** Pods that ask for a resource that no node has had so far. */
+  /** Pods that request a resource that no node has had so far. */
   readonly uncounted: Set<PlacedPod>;
-  /** Pods on nodes that keep others away. */
+  /** Pods on nodes that keep other pods away. */
   readonly antiAffine: AntiAffinePods;
   readonly podsByNamespace: PodsByNamespace;
   /** By namespace, then by name. */
   readonly budgets: Map<string, Map<string, BudgetEntry>>;
-  /** The same by slot; a slot may be free. */
+  /** The same budgets by slot; a slot may be free. */
   readonly budgetSlots: (BudgetEntry | undefined)[];
   readonly freeBudgetSlots: number[];
   /** Pods that kubelets refused, by UID, the oldest first. They take no room, and controllers replace them. */
@@ -64,7 +67,7 @@ export function emptySnapshot(): ClusterSnapshot {
   };
 }
 
-/** Who is on a node; an empty place is made for a name not yet seen. */
+/** The pods of a node; creates an empty entry for an unknown name. */
 export function occupancyOf(snapshot: ClusterSnapshot, nodeName: string): Occupancy {
   const known = snapshot.occupancies.get(nodeName);
   if (known !== undefined) return known;
@@ -73,13 +76,13 @@ export function occupancyOf(snapshot: ClusterSnapshot, nodeName: string): Occupa
   return occupancy;
 }
 
-/** Forgets the entry of an unknown node that has no pod left. */
+/** Removes the entry of an unknown node that has no pod left. */
 export function forgetIfDeserted(snapshot: ClusterSnapshot, nodeName: string): void {
   const { pods, nominated } = occupancyOf(snapshot, nodeName);
   if (pods.length + nominated.length === 0 && !snapshot.nodes.has(nodeName)) snapshot.occupancies.delete(nodeName);
 }
 
-/** Notes that the pods of a node, or what they count for, have changed. */
+/** Marks that the pods of a node, or what they count for, have changed. */
 export function forgetSheet(snapshot: ClusterSnapshot, nodeName: string): void {
   const entry = snapshot.nodes.get(nodeName);
   if (entry !== undefined) entry.sheet = undefined;
@@ -100,32 +103,34 @@ export interface NodePressureFacts {
   readonly observedAt: Instant | undefined;
   /** Whether the agent evicts pods; otherwise it only reports. */
   readonly isEnforced: boolean;
-  /** The worst state of a signal for which pods are evicted; `undefined` where all are far from their thresholds. */
+  /** The worst state among the signals for which pods are evicted; `undefined` if all are far from their thresholds. */
   readonly pressure: 'Soft' | 'Hard' | undefined;
   /** Pods, by UID, that use more than they request. */
   readonly overRequest: ReadonlySet<string>;
   /** Pods, by UID, whose eviction the API server has accepted and that have not ended. */
   readonly evicting: ReadonlySet<string>;
   readonly avoid: readonly AvoidedOwner[];
-  /** Memory in use, in bytes: of the node, and by UID of the pods that the agent names; absent where it does not say. */
+  /** Memory in use, in bytes: of the node, and of the pods that the agent names, by UID; absent if not reported. */
   readonly memory?: { readonly used: number; readonly ofPods: ReadonlyMap<string, number> } | undefined;
-  /** What its agent measures of single pods, by UID: of those that stall, were killed or use most beyond their requests. */
+  /**
+   * Measurements of single pods by its agent, by UID: pods that stall, were killed or exceed their requests by most.
+   */
   readonly pods?: ReadonlyMap<string, PodFigures> | undefined;
 }
 
-/** What an agent measures of one pod; a figure that it does not have is absent. */
+/** Measurements of one pod by its agent; unknown figures are absent. */
 export interface PodFigures {
   /** In milli. */
   readonly cpu?: number | undefined;
   /** In bytes. */
   readonly memory?: number | undefined;
-  /** Percent of the time in which some of its tasks waited for a resource. */
+  /** Percentage of the time in which some of its tasks waited for a resource. */
   readonly waiting: Readonly<Partial<Record<StalledResource, number | undefined>>>;
-  /** Processes that the kernel has killed in it for memory. */
+  /** Processes in it that the kernel killed for memory. */
   readonly oomKills?: number | undefined;
 }
 
-/** An owner whose pods should not be placed on the node for a while. */
+/** An owner whose pods should not be placed on the node for some time. */
 interface AvoidedOwner {
   readonly owner: OwnerKey;
   readonly until: Instant;
@@ -154,7 +159,7 @@ export function isFreshReport(
   return ageMs >= -MAX_SKEW_MS && ageMs <= longestAgeMs;
 }
 
-/** A namespace, which decisions only select by its labels. */
+/** A namespace; decisions use only its labels. */
 export interface Namespace {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;

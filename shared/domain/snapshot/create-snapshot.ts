@@ -16,7 +16,7 @@ import { placeOf, podsIn, putPod, recountPods } from './snapshot-pods.ts';
 
 export interface ClusterObjects {
   readonly nodes: readonly Node[];
-  /** Assigned and nominated ones; their order breaks ties of importance, as in Kubernetes. */
+  /** Assigned and nominated pods; their order breaks ties of importance, as in Kubernetes. */
   readonly pods: readonly Pod[];
   readonly budgets?: readonly DisruptionBudget[];
   readonly namespaces?: readonly Namespace[];
@@ -32,7 +32,10 @@ export function createSnapshot(objects: ClusterObjects): ClusterSnapshot {
   return snapshot;
 }
 
-/** Adds or replaces a budget. Changed counters cost nothing; a new or changed selector looks at the pods of the namespace. */
+/**
+ * Adds or replaces a budget. Changed counters cost nothing; a new or changed selector is matched against the pods of
+ * the namespace.
+ */
 export function putBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): void {
   const { namespace, name } = budget;
   const known = snapshot.budgets.get(namespace)?.get(name);
@@ -49,7 +52,7 @@ export function putBudget(snapshot: ClusterSnapshot, budget: DisruptionBudget): 
   }
 }
 
-/** Removes a budget, known by its namespace and name; looks at the pods of the namespace. */
+/** Removes a budget, identified by namespace and name; visits the pods of the namespace. */
 export function removeBudget(snapshot: ClusterSnapshot, { namespace, name }: DisruptionBudget): void {
   const ofNamespace = snapshot.budgets.get(namespace);
   const entry = ofNamespace?.get(name);
@@ -79,8 +82,8 @@ function without(budgets: readonly BudgetEntry[], entry: BudgetEntry): readonly 
 }
 
 /**
- * Adds or replaces a node; pods that are already known to run there are on it. The first node with a resource takes
- * time by the pods that ask for one that no node has.
+ * Adds or replaces a node, with the pods that are already known to run there. The time for the first node with a
+ * resource grows with the pods that request a resource which no node has.
  */
 export function putNode(snapshot: ClusterSnapshot, node: Node): void {
   const amounts = scheduledAmounts(node.allocatable);
@@ -95,7 +98,7 @@ export function putNode(snapshot: ClusterSnapshot, node: Node): void {
   });
 }
 
-/** Removes a node; its pods are kept in case it comes back. */
+/** Removes a node; its pods are kept in case it returns. */
 export function removeNode(snapshot: ClusterSnapshot, name: string): void {
   snapshot.nodes.delete(name);
   forgetIfDeserted(snapshot, name);

@@ -10,7 +10,7 @@ export interface Node {
   readonly taints: readonly Taint[];
   /** `spec.unschedulable`: cordoned. */
   readonly isUnschedulable: boolean;
-  /** What pods may request in sum; a resource left out counts as 0. */
+  /** Allocatable resources; a missing resource counts as 0. */
   readonly allocatable: Amounts;
 }
 
@@ -27,7 +27,7 @@ export interface NodeEntry {
   readonly allocatable: readonly Whole[];
   readonly allowedPods: Whole;
   readonly occupancy: Occupancy;
-  /** Absent after a change, until it is asked for. */
+  /** Absent after a change, until it is needed. */
   sheet: NodeSheet | undefined;
 }
 
@@ -41,24 +41,24 @@ export interface NodeSheet {
   readonly width: number;
   /** In order of importance. */
   readonly pods: readonly PlacedPod[];
-  /** Of these pods. */
+  /** The priorities of these pods. */
   readonly uids: readonly string[];
   readonly podCount: number;
   /** Indexes of the pods that are terminating. */
   readonly terminating: readonly number[];
-  /** Pending pods were promised this node. */
+  /** Pending pods are nominated to this node. */
   readonly isPromised: boolean;
   /** Every sum of amounts is exact in doubles. */
   readonly isExact: boolean;
-  /** `undefined` where no disruption budget counts a pod of the node. */
+  /** `undefined` if no disruption budget counts a pod of the node. */
   readonly budgets: BudgetSlots | undefined;
 }
 
 /** Which disruption budgets count which pods. */
 export interface BudgetSlots {
-  /** Slots of the budgets, all pods one after the other. */
+  /** Slots of the budgets, pod by pod. */
   readonly slots: Int32Array;
-  /** Where the slots of each pod begin; one more entry says where the last ones end. */
+  /** Where the slots of each pod begin; one more entry marks the end of the last ones. */
   readonly starts: Int32Array;
 }
 
@@ -66,13 +66,13 @@ export interface BudgetSlots {
 const LARGEST_EXACT = 2 ** 50;
 const NONE: readonly number[] = [];
 
-/** The sheet of a node, made anew after a change. */
+/** The sheet of a node, rebuilt after a change. */
 export function sheetOf(entry: NodeEntry): NodeSheet {
   entry.sheet ??= makeSheet(entry);
   return entry.sheet;
 }
 
-/** The priority of a pod, by an index that the sheet has. */
+/** The priority of a pod, by a valid index of the sheet. */
 export function priorityAt({ numbers, width }: NodeSheet, index: number): number {
   return numbers[(index + 1) * (width + 1)] as number;
 }

@@ -8,15 +8,15 @@ import { type LabelSelector, prepareSelector, type Selector } from '#shared/doma
 
 const NONE: readonly never[] = [];
 
-/** A pod that holds or is promised a place on a node, prepared once for many decisions. */
+/** A pod that is on a node or nominated to one, prepared once for many decisions. */
 export interface PlacedPod {
   readonly pod: Pod;
   /** Its `TRAITS`. */
   readonly traits: number;
   readonly priority: number;
-  /** In seconds since 1970, which V8 keeps in the object itself; `undefined` where the pod has not started. */
+  /** In seconds since 1970, which V8 keeps in the object itself; `undefined` if the pod has not started. */
   readonly startedAt: number | undefined;
-  /** The place in the order in which the snapshot learned of the pods. */
+  /** The position in the order in which the snapshot learned about the pods. */
   readonly arrival: number;
   /** What it takes, by column. */
   row: readonly Whole[];
@@ -27,8 +27,8 @@ export interface PlacedPod {
 }
 
 /**
- * What a pass over all pods of a cluster looks for, as bits of one number: of most pods it reads nothing else, and with
- * 150,000 pods that time is spent waiting for memory.
+ * What a pass over all pods of a cluster looks for, as bits of one number: for most pods it reads nothing else, and
+ * with 150,000 pods the time is spent waiting for memory.
  */
 export const TRAITS = {
   terminating: 1,
@@ -94,7 +94,7 @@ function endedBefore({ restartCount, endReason }: ContainerStatus): boolean {
   return restartCount > 0 || endReason !== undefined;
 }
 
-/** Most lists are empty, and one empty list does for all. */
+/** Most lists are empty, and all of them share one empty list. */
 export function orNone<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NONE : list;
 }
@@ -109,7 +109,7 @@ function compareImportance(a: PlacedPod, b: PlacedPod): number {
   return compareRank(a, b) || a.arrival - b.arrival;
 }
 
-/** Importance without the order of arrival: 0 for pods that Kubernetes holds equal. */
+/** Importance without the order of arrival: 0 for pods that Kubernetes ranks equally. */
 export function compareRank(a: PlacedPod, b: PlacedPod): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   const first = a.startedAt ?? Infinity;
@@ -126,7 +126,7 @@ function secondsOf(time: Instant | undefined): number | undefined {
 export interface DisruptionBudget {
   readonly namespace: string;
   readonly name: string;
-  /** `undefined` and empty alike match no pod here. */
+  /** Both `undefined` and an empty selector match no pod here. */
   readonly selector: LabelSelector | undefined;
   readonly disruptionsAllowed: number;
   /** Names of pods whose disruption the API server has already counted. */
@@ -137,7 +137,7 @@ export interface DisruptionBudget {
 export interface BudgetEntry {
   budget: DisruptionBudget;
   readonly selector: Selector;
-  /** Its place among the budgets of the snapshot, which another may take once it is gone. */
+  /** Its slot among the budgets of the snapshot, which another budget may reuse later. */
   readonly slot: number;
 }
 
@@ -146,7 +146,7 @@ export function prepareBudget(budget: DisruptionBudget, slot: number): BudgetEnt
 }
 
 /**
- * True where the budget counts the pod: same namespace, a selector that is not empty and matches, a pod with labels.
+ * True if the budget counts the pod: same namespace, a selector that is not empty and matches, a pod with labels.
  * `pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go` filterPodsWithPDBViolation.
  */
 export function countsPod(entry: BudgetEntry, pod: Pod): boolean {
@@ -154,11 +154,11 @@ export function countsPod(entry: BudgetEntry, pod: Pod): boolean {
   return !entry.selector.isEmpty && entry.selector.matches(pod.labels);
 }
 
-/** Who is on one node, known or not yet known. Changed only through the functions of this folder. */
+/** The pods of one node, known or not yet known. Changed only through the functions of this folder. */
 export interface Occupancy {
   /** In order of importance. */
   readonly pods: PlacedPod[];
-  /** Pending pods that were promised this node, in order of arrival. */
+  /** Pending pods nominated to this node, in order of arrival. */
   readonly nominated: PlacedPod[];
   /** What the pods take together, by column. */
   readonly requested: Whole[];
@@ -170,7 +170,7 @@ export function createOccupancy(): Occupancy {
   return { pods: [], nominated: [], requested: [], traits: 0 };
 }
 
-/** Puts a pod among the others. */
+/** Adds a pod to the node. */
 export function admit(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   const before = pods.findLastIndex((other) => compareImportance(other, placed) <= 0);
@@ -179,7 +179,7 @@ export function admit(occupancy: Occupancy, placed: PlacedPod): void {
   placed.row.forEach((amount, column) => (requested[column] = plus(requested[column] ?? 0, amount)));
 }
 
-/** Takes a pod off. */
+/** Removes a pod from the node. */
 export function dismiss(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   pods.splice(pods.indexOf(placed), 1);
@@ -202,7 +202,7 @@ export class AntiAffinePods {
   readonly #pods = new Map<Terms, Set<PlacedPod>>();
   #size = 0;
 
-  /** How many pods. */
+  /** The number of pods. */
   get size(): number {
     return this.#size;
   }
@@ -212,7 +212,7 @@ export class AntiAffinePods {
     return this.#pods.get(terms) ?? [];
   }
 
-  /** Takes in a pod that has terms. */
+  /** Adds a pod that has terms. */
   add(placed: PlacedPod): void {
     const { antiAffinity } = placed;
     const known = this.#pods.get(antiAffinity);
@@ -221,7 +221,7 @@ export class AntiAffinePods {
     else this.#begin(antiAffinity, placed);
   }
 
-  /** Nothing happens where the pod is not among these. */
+  /** Removes a pod; does nothing if the pod is not among these. */
   delete(placed: PlacedPod): void {
     const { antiAffinity } = placed;
     const pods = this.#pods.get(antiAffinity);

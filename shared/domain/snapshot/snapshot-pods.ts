@@ -33,7 +33,7 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   forgetSheet(snapshot, placeOf(pod));
 }
 
-/** A controller whose pods a kubelet refuses makes new ones without end, so only the latest are kept. */
+/** A controller whose pods a kubelet refuses keeps creating new ones, so only the latest are kept. */
 const MAX_REFUSALS = 2_000;
 
 function noteRefusal({ refusals }: ClusterSnapshot, pod: Pod): void {
@@ -48,12 +48,12 @@ function budgetsIn({ budgets }: ClusterSnapshot, namespace: string): readonly Bu
   return Array.from(budgets.get(namespace)?.values() ?? []);
 }
 
-/** Removes a pod; nothing happens where the snapshot does not hold it. */
+/** Removes a pod; does nothing if the snapshot does not have it. */
 export function removePod(snapshot: ClusterSnapshot, pod: Pod): void {
   removePodByKey(snapshot, podKey(pod));
 }
 
-/** As `removePod`, for a pod of which only its `podKey` is known. */
+/** As `removePod`, if only the pod's `podKey` is known. */
 export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   snapshot.refusals.delete(key);
   const placed = snapshot.placedPods.get(key);
@@ -67,7 +67,7 @@ export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   forgetIfDeserted(snapshot, placeOf(placed.pod));
 }
 
-/** Counts what pods ask for of the resources that a node has brought; the order of the pods stays. */
+/** Counts what pods request of the resources that a node has added; the order of the pods stays. */
 export function recountPods(snapshot: ClusterSnapshot): void {
   for (const placed of snapshot.uncounted) recount(snapshot, placed);
 }
@@ -112,7 +112,7 @@ function unsettle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
   if (occupancy.nominated.length === 0) snapshot.nominatedNodes.delete(place);
 }
 
-/** The node that the pod is on or was promised; empty where there is none. */
+/** The node that the pod is on or nominated to; empty if there is none. */
 export function placeOf(pod: Pod): string {
   return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
 }
@@ -131,7 +131,7 @@ export function podsOfController(
   return podsByNamespace.get(namespace)?.get(uid) ?? [];
 }
 
-/** Notes that the snapshot has a new pod. */
+/** Records that the snapshot has a new pod. */
 function enter({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
   const { namespace } = placed.pod;
   const uid = controllerOf(placed.pod)?.uid ?? '';
@@ -142,7 +142,7 @@ function enter({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
   else pods.add(placed);
 }
 
-/** Notes that a pod has left the snapshot. */
+/** Records that a pod has left the snapshot. */
 function leave({ podsByNamespace }: ClusterSnapshot, placed: PlacedPod): void {
   const { namespace } = placed.pod;
   const uid = controllerOf(placed.pod)?.uid ?? '';

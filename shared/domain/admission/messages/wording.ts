@@ -96,7 +96,7 @@ export function listSome(texts: readonly string[], isPartial = false): string {
   return `${texts.join(', ')}${isPartial ? ' and perhaps more' : ''}`;
 }
 
-/** So that a sentence with the list stays below the 5 KiB that the API server shows of one. */
+/** Keeps a sentence with the list below 5 KiB, the part of a message that the API server shows. */
 const MAX_CLASS_LIST = 1_500;
 
 /** Names of classes in words: `none`, or as many as a message has room for and how many more there are. */

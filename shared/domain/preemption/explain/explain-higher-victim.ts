@@ -15,8 +15,8 @@ const AFFINITY_FILTER = 'InterPodAffinity';
 const OTHER_NODES_ONLY = 'the pod asks for other nodes by name';
 
 /**
- * Why the pod does not go to a node, in a text that is the same for all nodes with the same reason: what Kubernetes says
- * of the node, then why preemption does not help.
+ * Why the pod does not fit on a node, in a text that is the same for all nodes with the same reason: what Kubernetes
+ * says about the node, then why preemption does not help.
  */
 export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): string {
   switch (ruledOut.kind) {
@@ -53,8 +53,8 @@ const TAKEN_AWAY: Readonly<Record<string, string>> = {
 };
 
 /**
- * The pod that keeps the incoming pod off a node, where that is a pod which preemption does not remove: one on another
- * node (S0-3, S1-21), one of lower priority that the pod wants to be with (S1-20), or a protected one.
+ * The pod that keeps the incoming pod off a node although preemption does not remove it: a pod on another node (S0-3,
+ * S1-21), a pod of lower priority that the incoming pod requires (S1-20), or a protected pod.
  */
 export function ruledOutBecause(state: PrefilterState, ruledOut: RuledOutNode): Because | undefined {
   const entry = state.snapshot.nodes.get(ruledOut.node);
@@ -65,7 +65,7 @@ export function ruledOutBecause(state: PrefilterState, ruledOut: RuledOutNode): 
   return refusal.isResolvable ? otherNodesPod(state, entry) : lowerPartner(state, entry);
 }
 
-/** What keeps the pod off once preemption has done what it can. */
+/** Why the pod still does not fit after preemption. */
 function lastRefusal(state: PrefilterState, ruledOut: RuledOutNode): FilterRefusal | undefined {
   if (ruledOut.kind === 'noLowerPods') return refusalAt(state, ruledOut.node);
   return ruledOut.kind === 'stillRefused' || ruledOut.kind === 'refused' ? ruledOut.refusal : undefined;
@@ -108,8 +108,8 @@ function textOf(refusal: FilterRefusal | undefined): string {
 }
 
 /**
- * The most important pod of lower priority on a node that the incoming pod requires to be with: preemption takes lower
- * pods off before it looks whether the pod fits, so the affinity is not met. For explanations. Mechanism S1-20.
+ * The most important pod of lower priority on a node that the incoming pod requires to be with: preemption removes
+ * lower pods before it checks whether the pod fits, so the affinity is not met. For explanations. Mechanism S1-20.
  */
 function findLowerPartner({ snapshot, pod, priority }: PrefilterState, entry: NodeEntry): PlacedPod | undefined {
   const incoming = finish(prepareIncoming(pod, snapshot));
@@ -122,13 +122,13 @@ function findLowerPartner({ snapshot, pod, priority }: PrefilterState, entry: No
 
 type Preempts = Extract<Simulation, { kind: 'preempts' }>;
 
-/** No explanation grows with the cluster. */
+/** Bounds the size of an explanation, regardless of the cluster. */
 const MAX_COUNTS = 10;
 
 /**
- * Why the most important victim goes although pods of lower priority exist: for each node with such a pod whether the
- * preemptor does not fit there, or a disruption budget protects the pod; the nodes with the lowest pods first, ten at
- * most. Mechanism S1-25.
+ * Why the most important victim is preempted although pods of lower priority exist: for each node with such a pod,
+ * whether the preemptor does not fit there or a disruption budget protects the pod. The nodes with the lowest pods come
+ * first, ten at most. Mechanism S1-25.
  */
 export function explainHigherVictim(
   state: PrefilterState,
@@ -151,7 +151,7 @@ interface Explained {
   readonly because: Because;
 }
 
-/** Another candidate whose victims are lower is not chosen only for its budgets, which are compared first. */
+/** A candidate with lower victims loses only because of its budgets, which are compared first. */
 function lowestVictim(
   { node, victims, topPriority, budgetViolations }: NodeCandidate,
   chosen: NodeCandidate,
@@ -211,7 +211,7 @@ function explained({ pod, priority }: PlacedPod, node: string, { code, why }: Ca
   return { priority, because: { code, text, facts: { node, pod: name, priority } } };
 }
 
-/** Nodes that the pod does not go to for one reason. */
+/** Nodes on which the pod does not fit for the same reason. */
 export interface ReasonGroup {
   readonly reason: string;
   readonly count: number;
@@ -221,7 +221,7 @@ export interface ReasonGroup {
 
 const MAX_NAMED = 10;
 
-/** Groups nodes by why the pod does not go there; the reason of most nodes first. */
+/** Groups nodes by the reason why the pod does not fit; the most frequent reason first. */
 export function groupReasons(state: PrefilterState, ruledOut: readonly RuledOutNode[]): readonly ReasonGroup[] {
   const groups = Map.groupBy(ruledOut, (each) => ruledOutReason(state, each));
   return Array.from(groups, ([reason, nodes]) => ({

@@ -6,13 +6,13 @@ import { refusalOn } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { type PrefilterState, unmodelledNeeds } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 
-/** How long after its victims' grace periods a preemptor may take to be placed before that needs a reason. */
+/** How long after its victims' grace periods a preemptor may take to be placed before it counts as overdue. */
 const PLACEMENT_MARGIN_MS = 30_000;
 
 /**
- * Why a pod with a nominated node is not placed there although the grace periods of its victims and the margin are over:
- * a victim hangs, a pod of higher priority came, or another pod took the room. `undefined` where it is not overdue or
- * has no nominated node. Mechanism S1-24.
+ * Why a pod with a nominated node is not placed there although the grace periods of its victims and the margin are
+ * over: a victim hangs, a pod of higher priority arrived, or another pod took the room. `undefined` if it is not
+ * overdue or has no nominated node. Mechanism S1-24.
  */
 export function explainStuckPreemptor(
   state: PrefilterState,
@@ -88,14 +88,14 @@ export function explainHeldRoom(
   });
 }
 
-/** What the snapshot does not hold. */
+/** Facts that are not in the snapshot. */
 interface HeldRoomFacts {
   readonly now: Instant;
-  /** Since when a pod is nominated at the latest, where that is known; an RFC 3339 time. */
+  /** The latest time at which the pod was nominated, if known; RFC 3339. */
   readonly nominatedSince?: (pod: Pod) => string | undefined;
 }
 
-/** What the pod needs that no filter of the model knows: with it, a fit on a node is not known. */
+/** Requirements of the pod that no filter of the model covers: with any, it is unknown whether the pod fits. */
 export function explainUnmodelledNeeds({ pod, snapshot }: PrefilterState): readonly Because[] {
   const needs = unmodelledNeeds(pod, snapshot).map(({ kind, name }) => `${kind} ${name}`);
   if (needs.length === 0) return [];

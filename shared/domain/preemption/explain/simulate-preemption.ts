@@ -27,22 +27,22 @@ export interface TakenAway {
   readonly because: Because;
 }
 
-/** A node that the pod does not fit on as it is, where the pod may not preempt at all. */
+/** A node on which the pod does not fit, for a pod that may not preempt at all. */
 export interface RefusedNode {
   readonly kind: 'refused';
   readonly node: string;
-  /** Without one the pod's affinity names other nodes. */
+  /** Absent if the pod's affinity names other nodes. */
   readonly refusal: FilterRefusal | undefined;
 }
 
-/** A node that the pod does not go to. */
+/** A node on which the pod is not placed. */
 export type RuledOutNode = RejectedNode | TakenAway | RefusedNode;
 
-/** What one attempt of kube-scheduler at a pod ends in. */
+/** The result of one scheduling attempt of kube-scheduler. */
 export type Simulation =
-  /** No pod has to go. Which of the nodes is taken is a matter of scores, which are not computed. */
+  /** No pod has to be preempted. Scores decide between these nodes; they are not computed. */
   | { readonly kind: 'fits'; readonly nodes: readonly string[]; readonly because: Because }
-  /** Pods that are terminating make room; none is preempted until they are gone. */
+  /** Terminating pods make room; no pod is preempted until they are gone. */
   | {
       readonly kind: 'waits';
       readonly node: string;
@@ -52,24 +52,24 @@ export type Simulation =
   | {
       readonly kind: 'preempts';
       readonly chosen: NodeCandidate;
-      /** Every node on which room can be made, the chosen one included. */
+      /** Every node on which room can be made, including the chosen one. */
       readonly candidates: readonly NodeCandidate[];
       readonly ruledOut: readonly RuledOutNode[];
-      /** Nodes that Kubernetes holds equal to the chosen one, which is the first of them by name. */
+      /** Nodes that Kubernetes ranks equally with the chosen one, which is the first of them by name. */
       readonly equals: readonly string[];
       readonly because: Because;
     }
   | { readonly kind: 'notPlaceable'; readonly ruledOut: readonly RuledOutNode[]; readonly because: Because };
 
-/** The extender that kube-scheduler asks: its rules, and the time for which leaving pods are counted. */
+/** The extender that kube-scheduler calls: its rules, and the time at which leaving pods are counted. */
 export interface SimulatedExtender {
   readonly rules: ProposalRules;
   readonly now: Instant;
 }
 
 /**
- * One attempt of kube-scheduler to place a pod: the nodes as they are, else preemption as it plans it, reviewed by our
- * extender where one is given. The snapshot stays as it is.
+ * Simulates one attempt of kube-scheduler to place a pod: on the nodes as they are, else by preemption, reviewed by our
+ * extender if one is given. The snapshot is not changed.
  */
 export function simulatePreemption(snapshot: ClusterSnapshot, pod: Pod, extender?: SimulatedExtender): Simulation {
   const plan = planPreemption(snapshot, pod);
@@ -127,7 +127,7 @@ function reviewed(plan: Preempt, verdicts: readonly NodeVerdict[], snapshot: Clu
   return waitsIfTerminating(preempts(plan, { candidates, rejected: ruledOut }));
 }
 
-/** Victims that are all terminating already are named only so that their room is kept. */
+/** If all victims are already terminating, they are named only to keep their room. */
 function waitsIfTerminating(simulation: Simulation): Simulation {
   if (simulation.kind !== 'preempts') return simulation;
   const { chosen, ruledOut } = simulation;

@@ -5,16 +5,19 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type AffinityTerm, prepareTerm, selectsPod } from '#shared/domain/pod/affinity-term.ts';
 
-/** Requirements that are compared in less than a millisecond; one with many thousands of values takes some. */
+/**
+ * Requirements that are compared in less than a millisecond; one with many thousands of values takes a few
+ * milliseconds.
+ */
 const REQUIREMENTS_PER_STEP = 2_000;
 
-/** How many pods one step may compare with all of these selectors. */
+/** How many pods to compare with all of these selectors in one step. */
 export function podsPerStep(selectors: readonly PreparedSelector[]): number {
   const size = selectors.reduce((sum, { requirements }) => sum + 1 + (requirements?.length ?? 0), 0);
   return Math.max(1, Math.floor(REQUIREMENTS_PER_STEP / Math.max(1, size)));
 }
 
-/** Finds what depends on the namespace and labels of a pod alone, once for all pods that share both. */
+/** Computes what depends only on the namespace and labels of a pod, once for all pods that share both. */
 export function byLabels<T>(find: (pod: Pod) => T): (pod: Pod) => T {
   const byNamespace = new Map<string, Map<Pod['labels'], T>>();
   return (pod) => {
@@ -28,7 +31,7 @@ export function byLabels<T>(find: (pod: Pod) => T): (pod: Pod) => T {
   };
 }
 
-/** Those of some label keys that a node of the cluster has. */
+/** The label keys that some node of the cluster has. */
 export function* keysOnNodes({ nodes }: ClusterSnapshot, keys: Iterable<string>): Steps<ReadonlySet<string>> {
   const missing = new Set(keys);
   const found = new Set<string>();
@@ -43,14 +46,14 @@ export function* keysOnNodes({ nodes }: ClusterSnapshot, keys: Iterable<string>)
   return found;
 }
 
-/** Those of some label keys that one node has. */
+/** The label keys that this node has. */
 export function keysOn({ labels }: Node, keys: ReadonlySet<string>): readonly string[] {
   return labels.size < keys.size
     ? Array.from(labels.keys()).filter((key) => keys.has(key))
     : Array.from(keys).filter((key) => labels.has(key));
 }
 
-/** The incoming pod's side of the matter. */
+/** The terms of the incoming pod. */
 export interface Incoming {
   readonly pod: Pod;
   /** Labels by namespace. */
@@ -79,8 +82,8 @@ function* prepare(pod: Pod, terms: readonly PodAffinityTerm[]): Steps<readonly A
 }
 
 /**
- * Whether a term of the incoming pod selects another pod. A namespace that is not known (yet) is selected by name, or by
- * a selector of all. `plugins/interpodaffinity/plugin.go` mergeAffinityTermNamespacesIfNotEmpty.
+ * Whether a term of the incoming pod selects another pod. An unknown namespace is selected by name, or by a selector
+ * that matches everything. `plugins/interpodaffinity/plugin.go` mergeAffinityTermNamespacesIfNotEmpty.
  */
 export function selectsOther({ namespaces }: Incoming, term: AffinityTerm, other: Pod): boolean {
   const { namespace, labels } = other;
@@ -100,7 +103,7 @@ export interface PairCounts {
   readonly size: () => number;
 }
 
-/** Counts that start at nothing, or at what others say now; those are then left as they are. */
+/** Counts that start at zero, or at the values of other counts, which are not changed. */
 export function createPairCounts(below?: PairCounts): PairCounts {
   const own = new Map<string, Map<string, number>>();
   let size = below?.size() ?? 0;
@@ -118,18 +121,18 @@ export function createPairCounts(below?: PairCounts): PairCounts {
   };
 }
 
-/** The anti-affinity of a pod: one list, which all pods of its template share. */
+/** The anti-affinity of a pod: one list, shared by all pods of its template. */
 type Terms = readonly AffinityTerm[];
 
-/** By list, the topology keys of those of its terms that select the incoming pod. */
+/** For each list, the topology keys of its terms that select the incoming pod. */
 export type ReluctantLists = ReadonlyMap<Terms, ReadonlySet<string>>;
 
-/** The topology keys of those terms of a list that select the incoming pod. */
+/** The topology keys of the terms in a list that select the incoming pod. */
 export type Reluctance = (terms: Terms) => ReadonlySet<string>;
 
 const TERMS_PER_STEP = 100;
 
-/** The lists that keep the incoming pod away, by the index of a snapshot: the others are not looked at. */
+/** The lists that keep the incoming pod away, found by the index of a snapshot without examining the others. */
 export function* reluctantLists({ pod, namespaces }: Incoming, { antiAffine }: ClusterSnapshot): Steps<ReluctantLists> {
   const found = new Map<Terms, Set<string>>();
   const labels = namespaces.get(pod.namespace) ?? NO_LABELS;
@@ -144,7 +147,7 @@ export function* reluctantLists({ pod, namespaces }: Incoming, { antiAffine }: C
   return found;
 }
 
-/** Answers for each list once, beginning with those that are known. */
+/** Computes the answer for each list once, starting with the known ones. */
 export function reluctance({ pod, namespaces }: Incoming, lists: ReluctantLists): Reluctance {
   const known = new Map(lists);
   const labels = namespaces.get(pod.namespace) ?? NO_LABELS;

@@ -50,9 +50,9 @@ interface Company {
   readonly unwilling: PairCounts;
 }
 
-/** What the terms of the incoming pod are about, and what they make of another pod. */
+/** What the terms of the incoming pod refer to, and which other pods they match. */
 interface Wishes {
-  /** Topology keys of the affinity: the one that no node has, else all of them. */
+  /** Topology keys of the affinity: the one that no node has, otherwise all of them. */
   readonly nearKeys: readonly string[];
   /** Topology keys of the anti-affinity that some node has. */
   readonly farKeys: readonly string[];
@@ -66,7 +66,7 @@ interface PodMatch {
   readonly farKeys: readonly string[];
 }
 
-/** What trials are opened with. */
+/** Input for a trial. */
 interface Prepared {
   readonly incoming: Incoming;
   readonly wishes: Wishes;
@@ -172,7 +172,7 @@ function count(counts: PairCounts, key: string, node: Node, by: number): void {
   if (value !== undefined) counts.add(key, value, by);
 }
 
-/** In a trial only the node at hand changes; the rest of the cluster stays as it is. */
+/** In a trial only this node changes. */
 function openState(prepared: Prepared, { node }: NodeEntry): FilterState {
   const { wishes, reluctanceOf } = prepared;
   let { company } = prepared;
@@ -199,7 +199,10 @@ function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: No
   return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
 }
 
-/** Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group that wants itself. */
+/**
+ * Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group whose terms select
+ * its own pods.
+ */
 function hasWantedCompany({ pod }: Incoming, { matchOf, nearKeys }: Wishes, { wanted }: Company, node: Node): boolean {
   if (!nearKeys.every((key) => node.labels.has(key))) return false;
   if (nearKeys.every((key) => countAt(wanted, key, node) > 0)) return true;

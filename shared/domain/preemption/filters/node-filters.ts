@@ -7,24 +7,27 @@ import { type HostPort, hostPortsOf, isSamePort } from '#shared/domain/pod/host-
 
 /** Why one filter keeps a pod off a node. */
 export interface FilterRefusal {
-  /** The scheduler plugin that says so. */
+  /** The scheduler plugin that reports it. */
   readonly filter: string;
   /** The texts that Kubernetes counts and prints. */
   readonly reasons: readonly string[];
-  /** False where removing pods from the node cannot help (`UnschedulableAndUnresolvable`). */
+  /** False if removing pods from the node cannot help (`UnschedulableAndUnresolvable`). */
   readonly isResolvable: boolean;
 }
 
 /** A filter that looks at the node alone, prepared for one incoming pod. */
 export type NodeFilter = (entry: NodeEntry) => FilterRefusal | undefined;
 
-/** A filter whose answer depends on the other pods of a node, prepared for one incoming pod; `undefined` where it has nothing to check. */
+/**
+ * A filter that depends on the other pods of a node, prepared for one incoming pod; `undefined` if it has nothing to
+ * check.
+ */
 export interface PodAwareFilter {
   /** Starts a trial on a node with all of its present pods. */
   readonly open: (entry: NodeEntry) => FilterState;
 }
 
-/** What one filter counts during a trial while pods are taken off a node and put back. */
+/** The state of one filter during a trial, while pods are removed from a node and put back. */
 export interface FilterState {
   readonly add: (placed: PlacedPod) => void;
   readonly remove: (placed: PlacedPod) => void;
@@ -37,7 +40,7 @@ const OTHER_NODE_NAMED: FilterRefusal = {
   isResolvable: false,
 };
 
-/** A pod that names its node goes nowhere else. `plugins/nodename/node_name.go`. */
+/** A pod that names its node fits nowhere else. `plugins/nodename/node_name.go`. */
 export function nodeName(pod: Pod): NodeFilter {
   const wanted = pod.spec.nodeName ?? '';
   return ({ node }) => (wanted === '' || wanted === node.name ? undefined : OTHER_NODE_NAMED);
@@ -69,12 +72,12 @@ export function taintToleration(pod: Pod): NodeFilter {
   return ({ node }) => (toleratesNode(tolerations, node.taints) ? undefined : UNTOLERATED_TAINT);
 }
 
-/** True where no NoSchedule or NoExecute taint is left untolerated. */
+/** True if no NoSchedule or NoExecute taint is left untolerated. */
 export function toleratesNode(tolerations: readonly Toleration[], taints: readonly Taint[]): boolean {
   return taints.every((taint) => !keepsPodsAway(taint) || toleratesTaint(tolerations, taint));
 }
 
-/** True where one of the tolerations covers the taint. */
+/** True if one of the tolerations covers the taint. */
 export function toleratesTaint(tolerations: readonly Toleration[], taint: Taint): boolean {
   return tolerations.some((toleration) => covers(toleration, taint));
 }
@@ -103,7 +106,10 @@ export function nodeAffinity(pod: Pod): NodeFilter {
   return ({ node }) => (isWanted(node) ? undefined : AFFINITY_MISMATCH);
 }
 
-/** Which nodes a pod's selector and required affinity admit. `component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go`. */
+/**
+ * Which nodes a pod's selector and required affinity allow.
+ * `component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go`.
+ */
 export function wantedNodes(pod: Pod): (node: Node) => boolean {
   const selector = [...pod.spec.scheduling.nodeSelector];
   const terms = pod.spec.scheduling.nodeAffinity?.terms.filter(isUsableTerm);
@@ -114,7 +120,7 @@ export function wantedNodes(pod: Pod): (node: Node) => boolean {
 }
 
 /**
- * The only nodes that the affinity terms leave by name; `undefined` where they do not settle it by name.
+ * The only nodes that the affinity terms allow by name; `undefined` if they do not restrict nodes by name.
  * `plugins/nodeaffinity/node_affinity.go` PreFilter.
  */
 export function namedNodes(pod: Pod): ReadonlySet<string> | undefined {
@@ -152,7 +158,7 @@ function matchesTerm(node: Node, term: NodeSelectorTerm): boolean {
   );
 }
 
-/** The name is the one field; any other reads as empty. */
+/** The name is the only field; any other is read as empty. */
 function meetsField(node: Node, { key, operator, values }: Requirement): boolean {
   const isEqual = values[0] === (key === 'metadata.name' ? node.name : '');
   return isEqual === (operator === 'In');
@@ -164,7 +170,7 @@ const PORTS_IN_USE: FilterRefusal = {
   isResolvable: true,
 };
 
-/** The host ports that the pod wants must be free. `plugins/nodeports/node_ports.go`. */
+/** The host ports of the pod must be free. `plugins/nodeports/node_ports.go`. */
 export function nodePorts(pod: Pod): PodAwareFilter | undefined {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return undefined;

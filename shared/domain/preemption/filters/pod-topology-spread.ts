@@ -31,38 +31,41 @@ const UNLABELLED: FilterRefusal = {
   isResolvable: false,
 };
 
-/** More than any count of pods: the least of no domains. */
+/** More than any count of pods: the minimum if there are no domains. */
 const NO_DOMAIN = 2 ** 31 - 1;
 
-/** A hard constraint, ready to be asked, with the matching pods of each domain. */
+/** A prepared hard constraint, with the matching pods of each domain. */
 interface Constraint extends Pick<TopologySpreadConstraint, 'topologyKey' | 'maxSkew'> {
   readonly minDomains: number;
   readonly selector: PreparedSelector;
   readonly honorsAffinity: boolean;
   readonly honorsTaints: boolean;
-  /** 1 where the incoming pod matches itself. */
+  /** 1 if the incoming pod matches itself. */
   readonly self: number;
   readonly counts: Map<string, number>;
 }
 
-/** A constraint and its two least filled domains: as a trial changes one domain only, one of them stays the least. */
+/**
+ * A constraint and its two least filled domains: a trial changes only one domain, so one of them remains the least
+ * filled.
+ */
 interface Spread extends Constraint {
   readonly least: readonly Domain[];
 }
 
 type Domain = readonly [name: string, count: number];
 
-/** What trials are opened with. */
+/** Input for a trial. */
 interface Prepared {
   readonly spreads: readonly Spread[];
   readonly countedOn: CountedOn;
   readonly matchesOf: MatchesOf;
 }
 
-/** Which constraints count a node as a place of their domains, by index. */
+/** For each node, by index: which constraints count it in their domains. */
 type CountedOn = (node: Node) => readonly number[];
 
-/** Which constraints select a pod, by index. */
+/** For each pod, by index: which constraints select it. */
 type MatchesOf = (pod: Pod) => readonly number[];
 
 const NONE: readonly number[] = [];
@@ -116,7 +119,7 @@ function countedNodes(constraints: readonly Constraint[], pod: Pod): CountedOn {
   return memoize((node) => {
     if (!constraints.every(({ topologyKey }) => node.labels.has(topologyKey))) return NONE;
     const [wanted, tolerated] = [isWanted(node), isTolerated(node)];
-    // Nearly every node: one list for all of them.
+    // One list shared by nearly every node.
     if (wanted && tolerated) return all;
     return indexesOf(
       constraints,
@@ -161,7 +164,7 @@ function addTo({ counts, selector, topologyKey }: Constraint, node: Node, sum: n
   counts.set(domain, (counts.get(domain) ?? 0) + (selector.isEmpty ? 0 : sum));
 }
 
-/** In a trial only the domains of its own node change; a terminating pod that is taken off counts there all the same. */
+/** In a trial only the domains of its node change; a terminating pod that is removed still counts there. */
 function openState({ spreads, countedOn, matchesOf }: Prepared, { node }: NodeEntry): FilterState {
   const changes = spreads.map(() => 0);
   const counted = countedOn(node);
@@ -192,7 +195,7 @@ function firstRefusal(
   return undefined;
 }
 
-/** The count of the least filled domain; 0 while there are fewer domains than wanted. */
+/** The count of the least filled domain; 0 while there are fewer domains than required. */
 function leastCount({ counts, least, minDomains }: Spread, changed: string, here: number): number {
   if (counts.size < minDomains) return 0;
   const others = least.filter(([domain]) => domain !== changed).map(([, count]) => count);

@@ -9,23 +9,26 @@ import type { PodAwareFilter, FilterRefusal } from './node-filters.ts';
 
 /** One resource that the incoming pod needs. */
 export interface Need {
-  /** What Kubernetes says where it alone is missing: one list for all nodes, as a plan keeps one for each. */
+  /**
+   * The text of Kubernetes if only this resource is missing: one list shared by all nodes, because a plan keeps one for
+   * each.
+   */
   readonly shortage: readonly [string];
-  /** Its column, -1 where the snapshot has never heard of it. */
+  /** Its column; -1 if the snapshot does not know it. */
   readonly column: number;
   /** Above 0. */
   readonly amount: Whole;
 }
 
-/** What would be left on a node beyond what the incoming pod needs; below 0 where that is more than there is. */
+/** What would be left on a node after the incoming pod's needs; negative if the node has too little. */
 interface Left {
   readonly needs: readonly Need[];
-  /** In the order of the needs. */
+  /** Indexed like the needs. */
   readonly left: ArrayLike<Whole>;
   readonly slots: Whole;
 }
 
-/** The same, to be changed as pods come and leave. */
+/** The same, changed as pods are added and removed. */
 export interface Room extends Left {
   readonly left: Whole[];
   slots: Whole;
@@ -33,7 +36,9 @@ export interface Room extends Left {
 
 const NOTHING: readonly string[] = [];
 
-/** What the pod needs; a resource requested as 0 is not looked at. `plugins/noderesources/fit.go` computePodResourceRequest. */
+/**
+ * What the pod needs; a resource requested as 0 is ignored. `plugins/noderesources/fit.go` computePodResourceRequest.
+ */
 export function needsOf(pod: Pod, snapshot: ClusterSnapshot): readonly Need[] {
   const amounts = [...scheduledAmounts(podRequests(pod))].filter(([, amount]) => amount > 0);
   return amounts.map(([resource, amount]) => ({
@@ -51,13 +56,13 @@ export function openRoom(needs: readonly Need[], { allocatable, allowedPods, occ
   return { needs, left, slots: minus(allowedPods, occupancy.pods.length + 1) };
 }
 
-/** A pod comes. */
+/** Adds a pod. */
 export function take(room: Room, { row }: PlacedPod): void {
   room.needs.forEach(({ column }, index) => (room.left[index] = minus(room.left[index] ?? 0, row[column] ?? 0)));
   room.slots = minus(room.slots, 1);
 }
 
-/** A pod leaves. */
+/** Removes a pod. */
 export function release(room: Room, { row }: PlacedPod): void {
   room.needs.forEach(({ column }, index) => (room.left[index] = plus(room.left[index] ?? 0, row[column] ?? 0)));
   room.slots = plus(room.slots, 1);
@@ -85,7 +90,10 @@ export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {
   };
 }
 
-/** What is missing, if anything; a need above what the whole node has for pods cannot be helped. `plugins/noderesources/fit.go` fitsRequest. */
+/**
+ * What is missing, if anything; preemption cannot help if a need exceeds the node's allocatable amount.
+ * `plugins/noderesources/fit.go` fitsRequest.
+ */
 export function resourceRefusal(room: Left, { allocatable }: NodeEntry): FilterRefusal | undefined {
   const reasons = shortReasons(room);
   if (reasons.length === 0) return undefined;

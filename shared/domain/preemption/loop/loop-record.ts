@@ -24,36 +24,39 @@ export const LOOP_ACTIONS = ['Report', 'Refuse', 'Avoid'] as const;
 
 /** The rounds of two owners, as the NodePressure of the node of the latest one records them (`spec.preemptionLoops`). */
 export interface LoopRecord {
-  /** Of the latest round, as is `victim`. */
+  /** The preemptor of the latest round, as `victim` is its victim. */
   readonly preemptor: OwnerKey;
   readonly victim: OwnerKey;
   /** UID of the pod for which the latest round made room. */
   readonly preemptorUid: string | undefined;
-  /** The lowest of all rounds: a pod of higher priority is not refused for them. */
+  /** The lowest priority of all rounds: they do not refuse a pod of higher priority. */
   readonly priority: number | undefined;
   /** Times of the rounds (wall time), the earliest first; at least one. */
   readonly rounds: readonly Instant[];
-  /** When the record has no effect any more. */
+  /** When the record stops having an effect. */
   readonly until: Instant;
-  /** `undefined` while the rounds are fewer than the limit: then it is no loop yet. */
+  /** `undefined` while there are fewer rounds than the limit, so that it is not a loop yet. */
   readonly action: LoopAction | undefined;
 }
 
-/** Records that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
+/** Maximum number of records in one NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml). */
 export const MAX_RECORDS = 10;
-/** Rounds that can be allowed at most; one record holds no more. */
+/** Upper bound of the allowed rounds, and of the rounds in one record. */
 export const MAX_ROUNDS = 16;
-/** The longest time in which rounds can be counted, in milliseconds. */
+/** The longest window for counting rounds, in milliseconds. */
 export const MAX_WINDOW_MS = 86_400_000;
-/** Most preemptions happen once, and are not worth a write. */
+/** Fewer rounds are not recorded: most preemptions happen once. */
 const FEWEST_ROUNDS = 2;
-/** Kinds whose pods no avoid entry leads elsewhere: a DaemonSet's are tied to their nodes, and no controller is looked up for the others. */
+/**
+ * Kinds whose pods an avoid entry cannot redirect: pods of a DaemonSet are tied to their nodes, and the controller of
+ * the others is not looked up.
+ */
 const BOUND_KINDS: readonly string[] = ['DaemonSet', 'Node', 'Pod'];
 
 /**
- * The records of all pairs with at least two rounds, by the node of the latest one; of too many on one node those with
- * the latest rounds. Depends on the rounds and on which of them have left the window, so that a pass without news plans
- * what the last one did.
+ * The records of all pairs with at least two rounds, by the node of the latest round; if one node has too many, those
+ * with the latest rounds. Depends only on the rounds and on which of them have left the window, so that a pass without
+ * changes plans the same as the last one.
  */
 export function planRecords(
   rounds: PreemptionRounds,
@@ -92,7 +95,7 @@ function recordOf(pair: string, recent: readonly Round[], last: Round, { policy,
   };
 }
 
-/** What is done about a loop whose latest round had a victim of this owner. */
+/** The action for a loop whose latest round had a victim of this owner. */
 function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
   return action === 'Avoid' && BOUND_KINDS.includes(kind) ? 'Refuse' : action;
 }
@@ -103,9 +106,9 @@ interface Attempt extends Sides {
 }
 
 /**
- * Whether the loop of two parties is one whose preemptions are refused. A party that alone has displaced the other is not
- * held: it has made the same room again, because the other one took it. Nor is a pod of higher priority held for what
- * pods of lower ones did.
+ * Whether preemptions in the loop of two parties are refused. If only one party has displaced the other, it is not
+ * refused: it made the same room again because the other party had taken it. A pod of higher priority is not refused
+ * because of rounds by pods of lower priority.
  */
 export function isRefused(
   rounds: PreemptionRounds,
@@ -124,7 +127,7 @@ function holdsBack({ priority: lowest }: Pick<LoopRecord, 'priority'>, priority:
   return lowest !== undefined && priority <= lowest;
 }
 
-/** `undefined` where that of a round is not known. */
+/** `undefined` if that of a round is not known. */
 function lowestOf(rounds: readonly Round[]): number | undefined {
   const lowest = Math.min(...rounds.map(({ priority }) => priority));
   return Number.isFinite(lowest) ? lowest : undefined;
@@ -134,17 +137,17 @@ function isOneSided(rounds: readonly Round[], party: string): boolean {
   return rounds.every(({ by }) => by === party);
 }
 
-/** What a process takes from the records of one node. */
+/** What a process reads from the records of one node. */
 interface RecordedRounds {
   readonly node: string;
   readonly records: readonly LoopRecord[];
-  /** Rounds since then have been seen by the process itself. */
+  /** The process itself has observed the rounds since then. */
   readonly before: Instant;
 }
 
 /**
- * The rounds with those that were recorded before the process started. Of two records of one pair the one with the later
- * round counts; rounds in the future, and more than the policy allows, are left out.
+ * The rounds together with those recorded before the process started. If a pair has two records, the one with the later
+ * round counts; rounds in the future, and more rounds than the policy allows, are left out.
  */
 export function adoptRecords(
   rounds: PreemptionRounds,
@@ -162,7 +165,7 @@ interface RecordedPair extends Pick<RecordedRounds, 'node' | 'before'> {
   readonly record: LoopRecord;
 }
 
-/** The rounds of one pair, where the record knows a later one than the process from before it started. */
+/** The rounds of one pair, if the record has a later round from before the process started. */
 function laterRounds(rounds: PreemptionRounds, { node, record, before }: RecordedPair): readonly PairRounds[] {
   const [by, other] = [partyOf(record.preemptor), partyOf(record.victim)];
   const pair = pairOf(by, other);
@@ -180,7 +183,10 @@ function laterRounds(rounds: PreemptionRounds, { node, record, before }: Recorde
   return isLater && by !== other ? [[pair, [...recorded, ...seen]]] : [];
 }
 
-/** Of a loop that is refused or avoided both parties took part; a record does not say which rounds are whose. */
+/**
+ * Both parties took part in a loop that is refused or avoided; a record does not say which rounds belong to which
+ * party.
+ */
 function isMutual({ action }: LoopRecord): boolean {
   return action === 'Refuse' || action === 'Avoid';
 }
@@ -211,7 +217,7 @@ export function nodesToLeave(
   );
 }
 
-/** Why a recorded loop refuses that `preemptor` preempts `victim`, as the extender does; `undefined` where none does. */
+/** Why a recorded loop forbids `preemptor` to preempt `victim`, as the extender decides; `undefined` if none does. */
 export function refusalByRecord(
   records: readonly RecordOnNode[],
   { victim, preemptor }: { readonly victim: Pod; readonly preemptor: Pod },
@@ -231,7 +237,7 @@ function whyRecorded({ node, rounds, until }: RecordOnNode, sides: Sides): Becau
   return whyLoop(sides, { node, count: rounds.length, windowMs: until - (rounds[0] ?? until) });
 }
 
-/** A round in the future does not count: it was written by hand, or a clock was set back. */
+/** A round in the future does not count: someone wrote it by hand, or a clock was set back. */
 function isLoopInForce({ action, until, rounds }: LoopRecord, wanted: LoopAction, now: Instant): boolean {
   return action === wanted && until > now && (rounds.at(-1) ?? 0) <= now + MAX_SKEW_MS;
 }

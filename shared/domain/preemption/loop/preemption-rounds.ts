@@ -15,13 +15,13 @@ export interface Displacement {
 /** A pod as one side of a preemption. */
 interface Contender {
   readonly uid: string;
-  /** Owner of the pod, or the pod itself. */
+  /** The owner of the pod, or the pod itself. */
   readonly party: string;
 }
 
 /**
- * What recreates a pod: its controller as `namespace/Kind/name/uid`, or, where it has none, the pod by its name. Another
- * controller of the same name is another party.
+ * What recreates a pod: its controller as `namespace/Kind/name/uid`, or, where it has none, the pod by its name. A
+ * different controller with the same name is a different party.
  */
 export function contenderOf(pod: Pod): Contender {
   const { namespace, name, uid } = pod;
@@ -34,7 +34,7 @@ export function partyOf(owner: OwnerKey): string {
   return (owner.uid ?? '') === '' ? ownerText(owner) : `${ownerText(owner)}/${owner.uid}`;
 }
 
-/** The owner that a side is. */
+/** The owner of a side. */
 export function ownerKeyOf(party: string): OwnerKey {
   const [namespace = '', kind = '', name = '', ...uid] = party.split('/');
   return { namespace, kind, name, uid: uid.length === 0 ? undefined : uid.join('/') };
@@ -54,20 +54,20 @@ export interface NominatedPod {
   readonly priority: number;
 }
 
-/** Victims that wait for their preemptor, and those for which it was found. */
+/** Victims whose preemptor is still unknown, and those for which it was found. */
 interface Attribution {
   readonly waiting: readonly PreemptedPod[];
   readonly found: readonly Displacement[];
 }
 
-/** kube-scheduler deletes victims and nominates the preemptor at the same time, so either can be seen first. */
+/** kube-scheduler deletes victims and nominates the preemptor at the same time, so either can be observed first. */
 const NOMINATED_WITHIN_MS = 10_000;
 const MAX_WAITING = 1_000;
 
 /**
- * Finds the preemptor of each victim: the pod of higher priority that was nominated to its node last. A victim names its
- * scheduler only, so of several nominated pods the wrong one may be chosen. A victim without one is given up after ten
- * seconds.
+ * Finds the preemptor of each victim: the pod of higher priority that was nominated to its node last. A victim names
+ * only its scheduler, so the wrong pod may be chosen among several nominated ones. After ten seconds a victim without a
+ * preemptor is dropped.
  */
 export function attributeVictims(
   victims: readonly PreemptedPod[],
@@ -98,30 +98,30 @@ export interface LoopPolicy {
   readonly windowMs: number;
 }
 
-/** One turn of a pair: a party displaced pods of the other. Its time is that of the last of these pods. */
+/** One round of a pair: a party displaced pods of the other. Its time is that of the last of these pods. */
 export interface Round {
   readonly at: Instant;
   readonly node: string;
   readonly by: string;
   readonly preemptorUid: string;
-  /** The highest of the pods that displaced in it. */
+  /** The highest priority of the preemptors in it. */
   readonly priority: number;
 }
 
-/** Rounds by pair of parties, in the order of the latest one; of each pair no more than the policy allows. */
+/** Rounds by pair of parties, ordered by the latest round; per pair no more than the policy allows. */
 export type PreemptionRounds = ReadonlyMap<string, readonly Round[]>;
 
 export const NO_ROUNDS: PreemptionRounds = new Map();
 
 const MAX_PAIRS = 1_000;
-/** Several victims of one preemption are one round: none of them came back. */
+/** Several victims of one preemption count as one round: none of them came back. */
 const ONE_ROUND_MS = 30_000;
 
 /**
- * The rounds with one more displacement. A round begins when the other party displaces, or when a pod has to make room on
- * the same node again, because the room it had made was taken. Several pods of one party that displace one after the other
- * are one round: a Deployment that grows is no loop. What has left the window is dropped, and of too many pairs those whose
- * last round is the oldest. Mechanism S0-21.
+ * The rounds with one more displacement. A new round begins when the other party displaces, or when a pod has to make
+ * room on the same node again because the room was taken. Consecutive displacements by one party are one round: a
+ * growing Deployment is not a loop. Rounds that have left the window are dropped; if there are too many pairs, those
+ * with the oldest last round are dropped too. Mechanism S0-21.
  */
 export function addDisplacement(
   rounds: PreemptionRounds,
@@ -155,7 +155,7 @@ function dropEnded(rounds: PreemptionRounds, endedBy: Instant): PreemptionRounds
   return new Map(lasting.filter(([, own]) => own.length > 0));
 }
 
-/** The key of two parties, whichever is named first. */
+/** The key of two parties, in either order. */
 export function pairOf(left: string, right: string): string {
   return JSON.stringify(left < right ? [left, right] : [right, left]);
 }
@@ -172,8 +172,8 @@ export interface Sides {
 }
 
 /**
- * Why a preemption would continue a loop: the two parties have had all rounds that the policy allows within its window, in
- * whichever direction. `undefined` where it would not.
+ * Why a preemption would continue a loop: the two parties have had all rounds that the policy allows within its window,
+ * in either direction. `undefined` if it would not.
  */
 export function loopBetween(
   rounds: PreemptionRounds,
@@ -187,18 +187,24 @@ export function loopBetween(
   return whyLoop({ preemptor, victim }, { node: last.node, count: recent.length, windowMs: policy.windowMs });
 }
 
-/** Whether rounds within the window are as many as the policy allows. */
+/** Whether the rounds within the window have reached the number that the policy allows. */
 export function isInForce(recent: readonly Round[], policy: LoopPolicy): boolean {
   return recent.length >= policy.rounds;
 }
 
-/** Who is in a loop, and until when any loop lasts: most questions end here, without a look at the rounds. */
+/**
+ * The parties in a loop, and the latest end of any loop: most questions are answered here, without examining the
+ * rounds.
+ */
 export interface LoopingParties {
   readonly parties: ReadonlySet<string>;
   readonly until: Instant;
 }
 
-/** The parties that have had all rounds that the policy allows; the loop of a pair lasts until its first one has left. */
+/**
+ * The parties that have had all rounds that the policy allows; the loop of a pair lasts until its first round leaves
+ * the window.
+ */
 export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): LoopingParties {
   const full = Array.from(rounds).filter(([, own]) => own.length >= policy.rounds);
   return {
@@ -207,13 +213,16 @@ export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): Lo
   };
 }
 
-/** The rounds within the window that ends now. One in the future does not count: the clock was set back, or it was made up. */
+/**
+ * The rounds within the window that ends now. A round in the future does not count: the clock was set back, or the
+ * round was forged.
+ */
 export function recentRounds(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
   return rounds.filter(({ at }) => at > now - windowMs && at <= now + MAX_SKEW_MS);
 }
 
 interface Counted {
-  /** Of the latest round. */
+  /** Node of the latest round. */
   readonly node: string;
   readonly count: number;
   readonly windowMs: number;

@@ -23,7 +23,7 @@ import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 export interface PreemptionOptions {
   /** Which pods may be taken; all of lower priority unless given. */
   readonly mayTake?: MayTake;
-  /** `Hard` rules out nodes where a disruption budget would be broken; unless given, others are only preferred. */
+  /** `Hard` rules out nodes where a disruption budget would be violated; by default, other nodes are only preferred. */
   readonly budgets?: 'BestEffort' | 'Hard';
 }
 
@@ -32,7 +32,10 @@ interface Outcomes {
   readonly rejected: readonly RejectedNode[];
 }
 
-/** What to do for a pod; `unschedulable` and `message` are Kubernetes' texts on why it fits nowhere and preempts no pod. */
+/**
+ * What to do for a pod; `unschedulable` and `message` are Kubernetes' texts about why it fits nowhere and preempts no
+ * pod.
+ */
 export type PreemptionPlan =
   | { readonly kind: 'fits'; readonly nodes: readonly string[]; readonly because: Because }
   | {
@@ -53,7 +56,7 @@ export type PreemptionPlan =
       readonly unschedulable: string;
       readonly candidates: readonly NodeCandidate[];
       readonly rejected: readonly RejectedNode[];
-      /** Every node that Kubernetes may take, by name; the first is ours. */
+      /** Every node that Kubernetes may choose, by name; we choose the first. */
       readonly best: readonly string[];
       readonly because: Because;
     };
@@ -68,7 +71,7 @@ const MERITS: Readonly<Record<Exclude<Criterion, 'onlyCandidate'>, string>> = {
 };
 
 /**
- * Plans the preemption of lower pods for one that fits on no node. Every node is tried, and the snapshot stays as it is.
+ * Plans the preemption of lower pods for a pod that fits on no node. Tries every node; the snapshot is not changed.
  * `pkg/scheduler/framework/preemption/preemption.go` Preempt.
  */
 export function planPreemption(snapshot: ClusterSnapshot, pod: Pod, options: PreemptionOptions = {}): PreemptionPlan {
@@ -159,8 +162,9 @@ const TERMINATING: IneligibleReason = {
 };
 
 /**
- * Why the pod may not preempt, if so: its policy, or earlier victims that are still leaving its nominated
- * node, unless removing pods from that node cannot help. `plugins/defaultpreemption/default_preemption.go` PodEligibleToPreemptOthers.
+ * Why the pod may not preempt, if it may not: its policy, or earlier victims that are still terminating on its
+ * nominated node, unless removing pods from that node cannot help. `plugins/defaultpreemption/default_preemption.go`
+ * PodEligibleToPreemptOthers.
  */
 function ineligibleReason(state: PrefilterState, examined: readonly Examined[]): IneligibleReason | undefined {
   if (state.pod.spec.preemptionPolicy === 'Never') return NEVER;

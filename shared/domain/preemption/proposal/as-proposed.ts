@@ -10,13 +10,13 @@ import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVicti
 
 type Known = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
 
-/** Nodes that are reviewed by protection in one step. */
+/** Nodes to review for protection in one step. */
 const NODES_PER_STEP = 16;
 
 /**
- * Reviews a proposal by what protects its victims alone: where the snapshot is no longer kept up to date, or there is no
- * time for more. No node gets other victims: kube-scheduler ignores an extender that names a pod which has gone, and would
- * then take the protected one (decisions 25 and 40).
+ * Reviews a proposal only by what protects its victims: for a snapshot that is no longer kept up to date, or if there
+ * is no time for more. No node gets other victims: kube-scheduler ignores an extender that names a pod which is gone,
+ * and would then preempt the protected one (decisions 25 and 40).
  */
 export function reviewByProtection(
   snapshot: Known,
@@ -27,8 +27,8 @@ export function reviewByProtection(
 }
 
 /**
- * The verdict on a node where kube-scheduler knows more than the snapshot: it stays as it was proposed, also with victims
- * that the snapshot does not know. With a victim that is known and protected it is taken away (decision 38).
+ * The verdict on a node about which kube-scheduler knows more than the snapshot: it stays as proposed, even with
+ * victims that the snapshot does not know. It is removed if a known victim is protected (decision 38).
  */
 export function asProposed(
   snapshot: Known,
@@ -43,7 +43,7 @@ export function asProposed(
   return guarded === undefined ? unguarded(victims, rules) : takenAway(victims.node, guarded);
 }
 
-/** Most victims are on nodes without protected pods; a look-up of each among all pods would take longer than all else. */
+/** Most victims are on nodes without protected pods; looking each up among all pods would dominate the time. */
 function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, rules: ProposalRules): boolean {
   const entry = nodes.get(node);
   if (entry === undefined || rules.holdsProtected === undefined) return false;
@@ -51,7 +51,7 @@ function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, rules
   return !rules.holdsProtected(sheet) && !mayKeep(rules, sheet) && holdsAll(sheet, uids);
 }
 
-/** Whether pods of a node may be kept together. */
+/** Whether pods of a node may be protected as a group. */
 export function mayKeep({ keptOn, mayKeepOn }: ProposalRules, sheet: NodeSheet): boolean {
   return keptOn !== undefined && mayKeepOn?.(sheet) !== false;
 }
@@ -61,7 +61,7 @@ export function unguarded(victims: ProposedVictims, rules: ProposalRules): NodeV
   return withinBudgets({ kind: 'kept', victims }, rules);
 }
 
-/** Victims among the pods of their node, by index; `undefined` unless there are some and all of them are there. */
+/** Victims among the pods of their node, by index; `undefined` if there are none or some are missing. */
 export function indexesOf(sheet: NodeSheet, uids: readonly string[]): LeavingPods | undefined {
   const indexes: number[] = [];
   const areHeld = eachIndex(sheet, uids, (index) => indexes.push(index));
@@ -85,7 +85,7 @@ function eachIndex({ uids: known }: NodeSheet, uids: readonly string[], visit: (
 }
 
 /**
- * Both lists are in order of importance, and the victims are the least important: most are found at once, in less time
+ * Both lists are in order of importance, and the victims are the least important, so most are found at once, faster
  * than by a look-up in a large map.
  */
 function lastIndexBefore(known: readonly string[], uid: string, before: number): number {
@@ -94,8 +94,8 @@ function lastIndexBefore(known: readonly string[], uid: string, before: number):
 }
 
 /**
- * Why the first protected one of these victims must not be preempted; `undefined` where all may be. A victim that is
- * terminating already loses nothing: kube-scheduler deletes no pod a second time.
+ * Why the first protected one of these victims must not be preempted; `undefined` if all may be. A victim that is
+ * already terminating loses nothing: kube-scheduler deletes no pod twice.
  */
 export function firstProtection(
   victims: readonly PlacedPod[],
@@ -109,7 +109,7 @@ export function firstProtection(
   return undefined;
 }
 
-/** Takes the node away where budgets are hard and one of them would be violated. */
+/** Removes the node if budgets are hard and one of them would be violated. */
 export function withinBudgets(left: Exclude<NodeVerdict, { kind: 'takenAway' }>, rules: ProposalRules): NodeVerdict {
   const { node, budgetViolations } = left.victims;
   return rules.budgets === 'Hard' && budgetViolations > 0 ? takenAway(node, overBudget(node, budgetViolations)) : left;
@@ -120,12 +120,12 @@ function overBudget(node: string, budgetViolations: number): Because {
   return { code: 'OverBudget', text, facts: { node, budgetViolations } };
 }
 
-/** kube-scheduler proposes none, and takes an answer that names no pod for a mistake. */
+/** kube-scheduler proposes no such node, and treats an answer without victims as an error. */
 function noVictims(node: string): Because {
   return { code: 'NoVictims', text: `the proposal names no victim on ${node}`, facts: { node } };
 }
 
-/** Takes a node away where `filter` would keep the pod from the room: the victims would be removed for nothing. */
+/** Removes a node if `filter` would keep the pod from the room: the victims would be preempted in vain. */
 export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: IncomingPod, verdict: NodeVerdict): NodeVerdict {
   if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
   const { node, uids } = verdict.victims;
@@ -137,7 +137,7 @@ export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: IncomingPod,
   return because === undefined ? verdict : takenAway(node, because);
 }
 
-/** The same of all nodes of a proposal. */
+/** The same for all nodes of a proposal. */
 export function* leaveSetAside(
   snapshot: ClusterSnapshot,
   incoming: IncomingPod,
@@ -152,7 +152,7 @@ export function* leaveSetAside(
   return left;
 }
 
-/** The pods of a node: those that are proposed, and all in order of importance. */
+/** The pods of a node: the proposed victims, and all pods in order of importance. */
 interface ProposedOnNode {
   readonly victims: readonly PlacedPod[];
   readonly pods: readonly PlacedPod[];
@@ -160,11 +160,13 @@ interface ProposedOnNode {
 
 /** The rules on one node. */
 export interface RulesOnNode extends ProposalRules {
-  /** Whether not all of what is proposed there may go together. */
+  /** Whether the proposed victims may not all be preempted together. */
   readonly keepsProposed?: boolean;
 }
 
-/** The rules on one node: they also protect what may not go there together with what is proposed (S2-10). */
+/**
+ * The rules on one node: they also protect pods that may not be preempted together with the proposed victims (S2-10).
+ */
 export function rulesOn(rules: ProposalRules, preemptor: Pod, { victims, pods }: ProposedOnNode): RulesOnNode {
   const keep = rules.keptOn?.(preemptor);
   if (keep === undefined) return rules;

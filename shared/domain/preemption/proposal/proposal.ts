@@ -25,42 +25,42 @@ export interface Proposal {
   readonly pod: Pod;
   readonly proposal: readonly ProposedVictims[];
   readonly now: Instant;
-  /** Absent where nominations are met once: each is then taken for new. */
+  /** Absent if nominations are seen only once: each then counts as new. */
   readonly idleFor?: IdleFor;
-  /** Absent where pods are met once: none has then waited before. */
+  /** Absent if pods are seen only once: then none has waited before. */
   readonly waitedFor?: WaitedFor;
 }
 
-/** For how long the preemptor has been put off on a node already, in milliseconds; 0 the first time. */
+/** For how long the preemptor has already been made to wait on a node, in milliseconds; 0 the first time. */
 export type WaitedFor = (preemptor: Pod, node: string, now: Instant) => number;
 
 /** The rules by which a proposal is reviewed. */
 export interface ProposalRules extends VictimPreference {
-  /** Why `preemptor` may not take `victim`; `undefined` where it may. */
+  /** Why `preemptor` may not preempt `victim`; `undefined` if it may. */
   readonly protection: (victim: Pod, preemptor: Pod) => Because | undefined;
   /**
-   * Which pods of a node others keep from `preemptor` together, whatever each of them allows alone; without it, or where
-   * it says nothing of a preemptor, none.
+   * Which pods of a node are protected from `preemptor` as a group, even if each one alone is not; none if absent or if
+   * it says nothing about a preemptor.
    */
   readonly keptOn?: (preemptor: Pod) => KeepTogether<Pod> | undefined;
-  /** False only where `keptOn` keeps no pod of a node from anybody. */
+  /** False only if `keptOn` protects no pod of a node from any preemptor. */
   readonly mayKeepOn?: (sheet: NodeSheet) => boolean;
-  /** False only where no preemptor is refused any pod of a node; without it each victim is asked for. */
+  /** False only if every preemptor may preempt every pod of a node; if absent, each victim is checked. */
   readonly holdsProtected?: (sheet: NodeSheet) => boolean;
-  /** Nodes on which `preemptor` preempts only where it can on no other, each with the reason. */
+  /** Nodes on which `preemptor` preempts only if it can on no other, each with the reason. */
   readonly toLeave?: (preemptor: Pod) => ReadonlyMap<string, Because>;
-  /** `Hard` takes away nodes on which a disruption budget would be violated. */
+  /** `Hard` removes nodes on which a disruption budget would be violated. */
   readonly budgets: 'BestEffort' | 'Hard';
 }
 
-/** What becomes of one node of a proposal. */
+/** The verdict on one node of a proposal. */
 export type NodeVerdict =
   | { readonly kind: 'kept'; readonly victims: ProposedVictims }
   | {
       readonly kind: 'changed';
       readonly victims: ProposedVictims;
       readonly because: Because;
-      /** Until when the pod waits there for room that comes by itself. */
+      /** Until when the pod waits there for room that frees up without a preemption. */
       readonly waitsUntil?: Instant;
     }
   | { readonly kind: 'takenAway'; readonly node: string; readonly because: Because };
@@ -70,10 +70,10 @@ export function takenAway(node: string, because: Because): NodeVerdict {
   return { kind: 'takenAway', node, because };
 }
 
-/** What all nodes of one proposal are reviewed with. */
+/** What the review of every node of one proposal needs. */
 export interface ProposalReview {
   readonly state: PrefilterState;
-  /** Nothing that the preemptor needs is beyond the model. */
+  /** The model covers everything that the preemptor needs. */
   readonly isModelled: boolean;
   readonly rules: ProposalRules;
   readonly now: Instant;
@@ -81,12 +81,12 @@ export interface ProposalReview {
   readonly waitedFor: WaitedFor;
 }
 
-/** Room on a node for which no pod has to be preempted. */
+/** Room on a node that needs no preemption. */
 export interface SoonRoom {
   readonly endsAt: Instant;
-  /** Where it is not there by then, it may never be. */
+  /** If the room is not free by then, it may never be. */
   readonly failsAfter: Instant;
-  /** What to answer with: pods that are terminating already. */
+  /** The victims to answer with: pods that are already terminating. */
   readonly victims: ProposedVictims;
 }
 
@@ -97,7 +97,7 @@ export interface NodeReview {
   readonly room?: SoonRoom | undefined;
 }
 
-/** Takes away the nodes that the preemptor should leave to others, unless no other is left: the pod must find room. */
+/** Removes the nodes that the preemptor should leave to others, unless no other remains: the pod must find room. */
 export function leaveNodes(
   verdicts: readonly NodeVerdict[],
   toLeave: ReadonlyMap<string, Because>,
@@ -121,9 +121,9 @@ interface Contender {
 }
 
 /**
- * Of the best nodes, which kube-scheduler would tell apart only by the start times of their victims, keeps those on which
- * a threshold is met, and of these the ones with most victims that use more than they request. Other nodes stay as they
- * are: kube-scheduler prefers the best ones anyway.
+ * Among the best nodes, which kube-scheduler would distinguish only by the start times of their victims, keeps those on
+ * which a threshold is met, and among these the ones with the most victims above their requests. Other nodes are not
+ * changed: kube-scheduler prefers the best ones anyway.
  */
 export function* preferNodes(
   verdicts: readonly NodeVerdict[],
@@ -178,8 +178,8 @@ function preferred({ node, isUnderPressure, overRequest }: Contender) {
 }
 
 /**
- * Which pods of a node a DaemonSet's pod may take as the last resort: also those that opted out, but no others that are
- * protected. `undefined` for other preemptors, and where the node holds other pods. Mechanism S2-29.
+ * Which pods of a node a DaemonSet's pod may preempt as a last resort: also those that opted out, but no other
+ * protected pods. `undefined` for other preemptors, and if the node has other pods. Mechanism S2-29.
  */
 export function lastResortVictims(
   { pod: preemptor, snapshot }: Pick<PrefilterState, 'pod' | 'snapshot'>,
@@ -197,19 +197,19 @@ export function lastResortVictims(
 export interface PodsOfNode<Pod> {
   /** Those that kube-scheduler would preempt. */
   readonly proposed: readonly Pod[];
-  /** All that may be preempted by other rules, the first to go first. */
+  /** All pods that other rules allow to preempt, the first to be preempted first. */
   readonly others: () => readonly Pod[];
 }
 
-/** Which pods of a node are kept. All others may go together. */
+/** Which pods of a node are protected. All others may be preempted together. */
 export interface KeptPods<Pod> {
-  /** False where the proposed pods may go together: then none of them is kept. */
+  /** False if the proposed pods may be preempted together: then none of them is protected. */
   readonly keepsProposed: boolean;
-  /** `undefined` for a pod that may go. */
+  /** `undefined` for a pod that may be preempted. */
   readonly whyKept: (pod: Pod) => Because | undefined;
 }
 
-/** Judges the pods of one node together. */
+/** Decides about the pods of one node as a group. */
 export interface KeepTogether<Pod> {
   (pods: PodsOfNode<Pod>): KeptPods<Pod>;
 }

@@ -41,7 +41,7 @@ import {
 } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 
-/** Nodes that are looked at in one step where nothing could change the proposal. */
+/** Nodes to examine in one step if nothing could change the proposal. */
 const QUIET_PER_STEP = 16;
 
 type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
@@ -52,17 +52,17 @@ interface KnownNode {
   readonly proposed: ProposedVictims;
   /** In order of importance. */
   readonly victims: readonly PlacedPod[];
-  /** Why a victim must stay. */
+  /** Why a victim is protected. */
   readonly guarded: Because | undefined;
 }
 
 /**
- * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Its proposal
- * is a proof that the pod fits. Nodes on which no protected pod would go stay as they are. Where the model comes to the
- * same result, protected victims are replaced by others, and pods that end by themselves soon enough are counted: victims
- * that are then unnecessary stay, and where none is necessary the pod waits for that room. Where the model does not, the
- * node stays as proposed, or is taken away for a protected victim (decision 38). No list of victims is ever empty.
- * Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
+ * Reviews the nodes on which kube-scheduler could make room for a pod by preemption, and the victims on each. Its
+ * proposal proves that the pod fits. Nodes without a protected victim are not changed. If the model reproduces the
+ * result, protected victims are replaced by others, and pods that terminate soon enough anyway are counted: victims
+ * that this makes unnecessary stay, and if none is necessary the pod waits for that room. If the model does not
+ * reproduce it, the node stays as proposed, or is removed because of a protected victim (decision 38). No list of
+ * victims is ever empty. Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
  */
 export function* reviewInSteps(
   snapshot: ClusterSnapshot,
@@ -84,7 +84,7 @@ export function* reviewInSteps(
   );
 }
 
-/** `reviewInSteps`, all at once. */
+/** `reviewInSteps`, run to the end. */
 export function reviewProposal(...given: Parameters<typeof reviewInSteps>): readonly NodeVerdict[] {
   return finish(reviewInSteps(...given));
 }
@@ -117,7 +117,7 @@ function reviewQuiet(
   return isQuiet ? { proposed, verdict: unguarded(proposed, rules) } : undefined;
 }
 
-/** No pod leaves the node, and no other order of victims is asked for. */
+/** No pod leaves the node, and no other order of victims is required. */
 function isPlain(
   { pressures }: Pick<ClusterSnapshot, 'pressures'>,
   entry: NodeEntry,
@@ -178,7 +178,7 @@ function isProtected({ state, rules }: ProposalReview, { victims }: KnownNode, u
   return firstProtection(victim, state.pod, rules) !== undefined;
 }
 
-/** The same room made by pods that may go, as a last resort also by those that opted out. */
+/** The same room made by pods that may be preempted; as a last resort also by those that opted out. */
 function withoutProtected(review: ProposalReview, known: KnownNode, guarded: Because): NodeVerdict {
   const { state, rules } = review;
   const { entry, proposed, victims } = known;
@@ -194,8 +194,8 @@ function withoutProtected(review: ProposalReview, known: KnownNode, guarded: Bec
 type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;
 
 /**
- * Victims as kube-scheduler would choose them among the pods that may be taken; `undefined` where they do not make enough
- * room. One that is terminating counts only where kube-scheduler itself waits for it.
+ * Victims as kube-scheduler would choose them among the pods that may be preempted; `undefined` if they do not make
+ * enough room. A terminating pod counts only if kube-scheduler itself waits for it.
  */
 function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
   const { name: node } = entry.node;
@@ -207,7 +207,7 @@ function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOp
   return { kind: 'changed', victims: { node, uids, budgetViolations: found.budgetViolations } };
 }
 
-/** Other victims that kube-scheduler ranks equally, where the rules ask for an order and it finds some. */
+/** Other victims that kube-scheduler ranks equally, if the rules require an order and it yields some. */
 function preferVictims(review: ProposalReview, known: KnownNode): Left {
   const { proposed, victims } = known;
   const kept: Left = { kind: 'kept', victims: proposed };
@@ -228,7 +228,7 @@ function orderOn({ state, rules, now }: ProposalReview, node: string): VictimOrd
 
 const NO_PODS: ReadonlySet<string> = new Set();
 
-/** Without the victims that pods make unnecessary which end soon enough; protected ones are left out first. */
+/** Leaves out the victims that soon-terminating pods make unnecessary; protected ones first. */
 function onlyNeeded(review: ProposalReview, known: KnownNode, chosen: Left, soon: readonly EndingPod[]): Left {
   const { state, rules } = review;
   const { node, uids, budgetViolations } = chosen.victims;

@@ -25,10 +25,10 @@ import {
 const NODES_PER_STEP = 16;
 
 /**
- * The room that pods free which end by themselves, where it is enough. Those of lower priority that are terminating stand
- * for the victims: kube-scheduler deletes no pod a second time, but it nominates the node, so pods of lower priority
- * cannot take the room as it becomes free. `undefined` where there is none to be named: without a nomination the room
- * could be lost. `pkg/scheduler/framework/preemption/executor.go` prepareCandidateAsync.
+ * The room that terminating pods free, if it is enough. Terminating pods of lower priority are named as the victims:
+ * kube-scheduler deletes no pod twice, but it nominates the node, so that pods of lower priority cannot take the room
+ * as it becomes free. `undefined` if there is none to name: without a nomination the room could be lost.
+ * `pkg/scheduler/framework/preemption/executor.go` prepareCandidateAsync.
  */
 export function soonRoom(
   review: ProposalReview,
@@ -51,12 +51,12 @@ export function soonRoom(
   };
 }
 
-/** Protected pods are not named: kube-scheduler may not have seen yet that they are terminating. */
+/** Protected pods are not named: kube-scheduler may not know yet that they are terminating. */
 function isNameable({ pod, priority }: PlacedPod, { state, rules }: ProposalReview): boolean {
   return pod.deletion !== undefined && priority < state.priority && rules.protection(pod, state.pod) === undefined;
 }
 
-/** Those of the pods that end before a preemption of these victims would be over. */
+/** The pods that end before a preemption of these victims would be complete. */
 export function endingBefore(
   ending: readonly EndingPod[],
   victims: readonly PlacedPod[],
@@ -72,15 +72,15 @@ function longestGrace(victims: readonly PlacedPod[], now: Instant): number {
   );
 }
 
-/** Whether the pod may be put off on the node: once, and for no longer than a minute. */
+/** Whether the pod may be made to wait on the node: once, and for no longer than a minute. */
 export function mayWait({ state, now, waitedFor }: ProposalReview, node: string): boolean {
   return waitedFor(state.pod, node, now) <= MAX_WAIT_MS;
 }
 
 /**
- * Keeps only the nodes where the pod gets room without a preemption, if there are any and the room comes no later than by
- * the preemption that kube-scheduler would choose. The other nodes are taken away, because the pods named for such room
- * say nothing about what it costs: that is nothing. `undefined` where a preemption is due.
+ * Keeps only the nodes where the pod gets room without a preemption, if there are any and the room is free no later
+ * than with the preemption that kube-scheduler would choose. The other nodes are removed: kube-scheduler would compare
+ * the named pods as if they were victims, although this room costs nothing. `undefined` if a preemption is due.
  */
 export function* awaitRoom(
   review: ProposalReview,
@@ -108,7 +108,7 @@ function waiting({ victims, failsAfter }: SoonRoom, proposed: ProposedVictims): 
   return { kind: 'changed', victims, because: roomSoon(node), waitsUntil: failsAfter };
 }
 
-/** How long the preemption takes that kube-scheduler would choose; of several equal ones the fastest. 0 where that is not known. */
+/** How long the preemption that kube-scheduler would choose takes; the fastest of several equal ones. 0 if unknown. */
 function* fastestChoice({ state: { snapshot }, now }: ProposalReview, reviews: readonly NodeReview[]): Steps<number> {
   const candidates: NodeCandidate[] = [];
   for (const [at, { verdict }] of reviews.entries()) {
@@ -134,8 +134,8 @@ function soonElsewhere(node: string): Because {
 }
 
 /**
- * Whether the model finds what kube-scheduler has found: as the node is, the incoming pod does not fit; without the
- * victims, by their indexes in order of importance, it does; and each of them has to go. If not, kube-scheduler has a
+ * Whether the model reproduces kube-scheduler's result: the incoming pod does not fit on the node as it is, it fits
+ * without the victims (by index, in order of importance), and each of them is necessary. If not, kube-scheduler has a
  * reason that the model does not know. `plugins/defaultpreemption/default_preemption.go` SelectVictimsOnNode.
  */
 export function isReproduced(state: PrefilterState, entry: NodeEntry, victims: LeavingPods): boolean {
@@ -154,13 +154,13 @@ function fitsWithout(state: PrefilterState, entry: NodeEntry, leaving: LeavingPo
   return refusalIn(trial) === undefined;
 }
 
-/** Victims that are needed, and for how many of them a disruption budget would be violated. */
+/** The necessary victims, and for how many of them a disruption budget would be violated. */
 interface NeededVictims {
   readonly uids: readonly string[];
   readonly budgetViolations: number;
 }
 
-/** Victims from which those can be left out that leaving pods make unnecessary. */
+/** Victims, some of which leaving pods may make unnecessary. */
 interface Reducible {
   readonly uids: readonly string[];
   readonly leaving: LeavingPods;
@@ -169,8 +169,8 @@ interface Reducible {
 }
 
 /**
- * The victims that are needed in addition to leaving pods; `undefined` where all or none are. Those that leave themselves
- * stay named: without them kube-scheduler would take the node for a cheaper one than it is.
+ * The victims that are needed in addition to leaving pods; `undefined` if all or none are. Victims that are leaving
+ * anyway are still named: without them kube-scheduler would consider the node cheaper than it is.
  */
 export function neededBeside(
   state: PrefilterState,

@@ -10,10 +10,10 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 
-/** Who is to be placed, and when. */
+/** The pod to place, and when. */
 export interface IncomingPod {
   readonly pod: Pod;
-  /** What the pod requests was not read, so it is taken to fit beside no other. */
+  /** The pod's requests were not read, so it is assumed to fit with no nominated pod. */
   readonly isOfUnknownSize?: boolean;
   readonly now: Instant;
   readonly idleFor: IdleFor;
@@ -21,7 +21,7 @@ export interface IncomingPod {
 
 const NONE: readonly string[] = [];
 
-/** Those of the nodes to which pending pods are nominated; on all others no room is set aside. */
+/** The nodes to which pending pods are nominated; on all others no room is set aside. */
 export function nodesWithNominations(
   { nominatedNodes }: Pick<ClusterSnapshot, 'nominatedNodes'>,
   nodes: readonly string[],
@@ -46,9 +46,9 @@ export function* setAsideNodes(
 }
 
 /**
- * Why the pod must leave room on a node to pending pods that are nominated there; `undefined` where all fit. Pods that
- * leave the node, and `victims` of the pod itself (by index), count as gone, because the nominated pods wait for them:
- * what is free beyond that is free for all. kube-scheduler counts nominated pods too, but knows only those that it
+ * Why the pod must leave room on a node to pending pods that are nominated there; `undefined` if all fit. Pods that
+ * leave the node, and `victims` of the pod itself (by index), count as gone, because the nominated pods wait for them;
+ * everyone may use what is free beyond that. kube-scheduler counts nominated pods too, but knows only those that it
  * schedules itself (`pkg/scheduler/eventhandlers.go` responsibleForPod). Mechanisms S0-22, S0-23, S2-26, S2-38.
  */
 export function whySetAside(
@@ -71,10 +71,10 @@ export function whySetAside(
 }
 
 /**
- * Whether the room of a nominated pod is kept from another one: by priority, as kube-scheduler does it
- * (`pkg/scheduler/framework/runtime/framework.go` addGENominatedPods). A DaemonSet's pod can go nowhere else, so its room
- * is kept from all but system pods (S2-38). Of two pods nominated to the same node each would wait for the other, so
- * there priority decides, and of equals the UID.
+ * Whether the room of a nominated pod is kept from another pod: by priority, as in kube-scheduler
+ * (`pkg/scheduler/framework/runtime/framework.go` addGENominatedPods). A DaemonSet's pod fits nowhere else, so its room
+ * is kept from all but system pods (S2-38). Two pods nominated to the same node would wait for each other, so priority
+ * decides between them, then the UID.
  */
 function isServedBefore(nominated: PlacedPod, pod: Pod, { daemonSets }: ClusterSnapshot): boolean {
   if (podKey(nominated.pod) === podKey(pod)) return false;
@@ -84,16 +84,16 @@ function isServedBefore(nominated: PlacedPod, pod: Pod, { daemonSets }: ClusterS
   return lead >= 0 || (isDaemonSetPod(nominated.pod, daemonSets) && !hasCriticalPriority(pod));
 }
 
-/** The text names no pod: kube-scheduler counts nodes by it, and others than its owner can read it. */
+/** The text names no pod: kube-scheduler groups nodes by it, and users other than the pod's owner can read it. */
 function setAsideFor({ pod: { namespace, name } }: PlacedPod): Because {
   const text = 'the room is set aside for a pending pod';
   return { code: 'RoomSetAside', text, facts: { namespace, pod: name } };
 }
 
-/** How long a nomination has been asked about while nothing was awaited, in milliseconds; 0 the first time. */
+/** How long a nomination has been seen without pods to wait for, in milliseconds; 0 the first time. */
 export type IdleFor = (nominated: PlacedPod, now: Instant) => number;
 
-/** A node at one moment. */
+/** A node at one point in time. */
 interface NodeMoment {
   readonly snapshot: ClusterSnapshot;
   readonly entry: NodeEntry;
@@ -103,9 +103,9 @@ interface NodeMoment {
 }
 
 /**
- * The pods nominated to a node that keep room there. None does for ever: a nomination counts while its pod waits for pods
- * that a scheduler has preempted, and otherwise for a minute, in which its scheduler removes the victims or places the pod. It counts no
- * longer where a victim outlives its grace period by a minute (S1-33), or once the pod is terminating itself.
+ * The pods nominated to a node that keep room there. Set-aside room expires: a nomination counts while its pod waits
+ * for preempted pods, and otherwise for one minute, in which its scheduler removes the victims or places the pod. It
+ * stops counting if a victim outlives its grace period by a minute (S1-33), or once the pod itself is terminating.
  */
 function awaitedNominations(moment: NodeMoment): readonly PlacedPod[] {
   return moment.entry.occupancy.nominated.filter((each) => each.pod.deletion === undefined && isAwaited(each, moment));
@@ -122,7 +122,7 @@ function isAwaited(nominated: PlacedPod, moment: NodeMoment): boolean {
   return idleFor(nominated, now) <= HANGING_AFTER_MS;
 }
 
-/** Whether a node has enough for a pod, or will have once the pods that leave it are gone; by requests alone. */
+/** Whether a node has enough for a pod, or will have once its leaving pods are gone; only requests are compared. */
 export function isRoomComing(
   pod: Pod,
   { snapshot, entry, now }: Pick<NodeMoment, 'snapshot' | 'entry' | 'now'>,
@@ -132,7 +132,7 @@ export function isRoomComing(
   return isEnough(room);
 }
 
-/** Counts the pods that leave as gone. */
+/** Counts leaving pods as gone. */
 function vacate(room: Room, { entry, leaving }: Pick<NodeMoment, 'entry' | 'leaving'>): void {
   for (const index of leaving) release(room, entry.occupancy.pods[index] as PlacedPod);
 }
@@ -141,7 +141,7 @@ function isEnough(room: Room): boolean {
   return shortReasons(room).length === 0;
 }
 
-/** Only a preemption is awaited for longer: anyone can nominate a pod to a node where others terminate. */
+/** Only a preemption extends the wait: anyone can nominate a pod to a node where others are terminating. */
 function isVictim(placed: PlacedPod | undefined): boolean {
   return placed !== undefined && isPreempted(placed.pod);
 }

@@ -25,15 +25,15 @@ type Examination =
       readonly text: string;
     };
 
-/** A node and why the pod does not fit there; without a refusal it was ruled out before it was looked at. */
+/** A node and why the pod does not fit there; without a refusal the node was ruled out before it was examined. */
 export interface Examined {
   readonly entry: NodeEntry;
   readonly refusal: FilterRefusal | undefined;
 }
 
 /**
- * Tries every node, the nominated one first: if that fits, no other is looked at. Affinity to nodes by name leaves only
- * those. `pkg/scheduler/schedule_one.go` findNodesThatFitPod.
+ * Tries every node, the nominated one first: if that fits, no other is examined. Affinity to nodes by name restricts
+ * the search to those. `pkg/scheduler/schedule_one.go` findNodesThatFitPod.
  */
 export function examineNodes(state: PrefilterState): Examination {
   const { nodes } = state.snapshot;
@@ -72,7 +72,10 @@ function textOf(examined: readonly Examined[], nominatedRefusal: FilterRefusal |
   return reasonsText(examined.length, counts);
 }
 
-/** Kubernetes also names the filter that refused the nominated node, which it tries before it rules out the others. */
+/**
+ * Kubernetes also names the filter that refused the nominated node, because it tries that node before it rules out the
+ * others.
+ */
 function ruledOutReason(nominatedRefusal: FilterRefusal | undefined): string {
   const filters = new Set(['NodeAffinity', nominatedRefusal?.filter ?? 'NodeAffinity']);
   return `node(s) didn't satisfy plugin(s) [${[...filters].sort().join(' ')}]`;
@@ -87,7 +90,7 @@ function fits(nodes: readonly string[]): Examination {
   return { kind: 'fits', nodes };
 }
 
-/** Why a pod does not fit on a node as it stands; `undefined` where it fits. The first filter that fails decides. `pkg/scheduler/framework/runtime/framework.go` RunFilterPlugins. */
+/** Why a pod does not fit on a node as it stands; `undefined` if it fits. The first filter that fails decides. `pkg/scheduler/framework/runtime/framework.go` RunFilterPlugins. */
 export function refusalOn(state: PrefilterState, entry: NodeEntry): FilterRefusal | undefined {
   for (const filter of state.nodeFilters) {
     const refusal = filter(entry);
@@ -110,14 +113,14 @@ export function reasonsText(nodeCount: number, counts: ReasonCounts): string {
   return unavailableText(nodeCount, parts.sort().join(', '));
 }
 
-/** The same frame around a text that holds for the pod as a whole. */
+/** The same frame around a text that applies to the pod as a whole. */
 function unavailableText(nodeCount: number, text: string): string {
   return `0/${nodeCount} nodes are available: ${text}.`;
 }
 
 /**
- * The pod on another node whose company keeps the incoming pod off this one: anti-affinity of either side reaches over a
- * whole domain, and no pod is removed from a node to make room on another. For explanations. Seed mechanism S1-21.
+ * The pod on another node that keeps the incoming pod off this one: anti-affinity of either side covers a whole domain,
+ * and no pod is removed from a node to make room on another. For explanations. Seed mechanism S1-21.
  */
 export function findObstacle(snapshot: ClusterSnapshot, pod: Pod, node: Node): PlacedPod | undefined {
   const incoming = finish(prepareIncoming(pod, snapshot));

@@ -11,22 +11,22 @@ export interface EndingPod {
   /** In the node's order of importance. */
   readonly index: number;
   readonly endsAt: Instant;
-  /** Where it is still there after that, it may never end. */
+  /** If it still exists after that, it may never end. */
   readonly hangsAfter: Instant;
 }
 
-/** A pod that should have terminated this long ago may never do so, so its room does not count. In milliseconds. */
+/** A pod that is overdue by this much may never terminate, so its room does not count. In milliseconds. */
 export const HANGING_AFTER_MS = 60_000;
-/** No preemption is put off for longer than this from the deletion of a pod that it waits for. In milliseconds. */
+/** The longest delay of a preemption, from the deletion of a pod that it waits for. In milliseconds. */
 export const MAX_WAIT_MS = 60_000;
-/** What a kubelet needs after the end of a grace period until the pod is gone. In milliseconds. */
+/** The time that a kubelet needs after the end of a grace period to remove the pod. In milliseconds. */
 const FINISHING_MS = 10_000;
-/** Where the pod says nothing else. */
+/** Default if the pod does not set it. */
 const DEFAULT_GRACE_SECONDS = 30;
 const NONE: readonly never[] = [];
 const NO_PODS: ReadonlySet<string> = new Set();
 
-/** Pods that are terminating for any cause, and pods that the node's agent is evicting. Mechanism S0-26. */
+/** Pods that are terminating for any reason, and pods that the node's agent is evicting. Mechanism S0-26. */
 export function leavingPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): LeavingPods {
   const { terminating, pods } = sheetOf(entry);
   const evicted = evictedPods(snapshot, entry, now);
@@ -35,8 +35,8 @@ export function leavingPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: In
 }
 
 /**
- * The leaving pods that a preemption can be put off for: those that are gone within a minute of their deletion. A pod with
- * a longer grace period, or one that has outlived it, may hold its room for as long as it likes (decision 38).
+ * The leaving pods that a preemption can wait for: those that are gone within a minute of their deletion. A pod with a
+ * longer grace period, or one that has outlived it, may hold its room indefinitely (decision 38).
  */
 export function endingSoon(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): readonly EndingPod[] {
   const { terminating, pods } = sheetOf(entry);
@@ -51,7 +51,9 @@ export function graceOf({ spec }: Pick<Pod, 'spec'>): number {
   return (spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS) * 1_000;
 }
 
-/** `Infinity` for a pod that is not to be waited for. An eviction has just begun; the pod's own grace period is ahead. */
+/**
+ * `Infinity` for a pod that must not be waited for. An eviction has just begun; the pod's own grace period is ahead.
+ */
 function endOf({ pod }: PlacedPod, now: Instant): Omit<EndingPod, 'index'> {
   const { at, gracePeriodSeconds = Infinity } = pod.deletion ?? {
     at: now + graceOf(pod),
@@ -62,14 +64,16 @@ function endOf({ pod }: PlacedPod, now: Instant): Omit<EndingPod, 'index'> {
   return { endsAt: isEnding ? at : Infinity, hangsAfter };
 }
 
-/** By a clock that is far behind, a hanging pod would end soon for as long: its grace period is the most that can be left. */
+/**
+ * With a clock that is far behind, a hanging pod would seem to end soon: its grace period is the most that can be left.
+ */
 function endsOnce(deletion: Deletion | undefined, now: Instant): boolean {
   if (deletion === undefined) return false;
   const { at, gracePeriodSeconds = Infinity } = deletion;
   return now <= at + HANGING_AFTER_MS && at - now <= gracePeriodSeconds * 1_000 + MAX_SKEW_MS;
 }
 
-/** Pods that the agent evicts, and that are not seen to terminate yet. */
+/** Pods that the agent evicts and that are not known to be terminating yet. */
 function evictedPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): LeavingPods {
   const evicting = evictingOn(snapshot, entry.node.name, now);
   if (evicting.size === 0) return NONE;

@@ -18,7 +18,7 @@ import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topolog
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { isExtendedResource, scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';
 
-/** All filters made ready for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
+/** All filters prepared for one incoming pod on one snapshot; stale as soon as the snapshot changes. */
 export interface PrefilterState {
   readonly snapshot: ClusterSnapshot;
   readonly pod: Pod;
@@ -31,7 +31,7 @@ export interface PrefilterState {
   readonly tails: Map<number, readonly number[]>[];
   readonly nodeFilters: readonly NodeFilter[];
   readonly podAwareFilters: readonly PodAwareFilter[];
-  /** Nothing but resources depends on who else is on a node, all of them known and the needs exact in doubles. */
+  /** Only resources depend on the other pods of a node; all of them are known, and the needs are exact in doubles. */
   readonly isResourcesOnly: boolean;
 }
 
@@ -58,7 +58,7 @@ export function* prefilterInSteps(snapshot: ClusterSnapshot, pod: Pod): Steps<Pr
   };
 }
 
-/** `prefilterInSteps`, all at once. */
+/** `prefilterInSteps`, run to the end. */
 export function prefilter(snapshot: ClusterSnapshot, pod: Pod): PrefilterState {
   return finish(prefilterInSteps(snapshot, pod));
 }
@@ -70,9 +70,9 @@ function isPlain({ amount, column }: Need): boolean {
 /** The disruption budgets of a snapshot as numbers by slot, for one plan. */
 interface BudgetAccount {
   readonly allowed: Float64Array;
-  /** Pods whose disruption the API server has already counted; `undefined` where there are none. */
+  /** Pods whose disruption the API server has already counted; `undefined` if there are none. */
   readonly disrupted: readonly (ReadonlySet<string> | undefined)[];
-  /** All 0 between two questions. */
+  /** All 0 between two uses. */
   readonly used: Int32Array;
 }
 
@@ -80,7 +80,7 @@ type NameOf = (index: number) => string;
 
 const NONE: readonly number[] = [];
 
-/** Those of the leaving pods, by index and in their order, that break a budget, and the rest. */
+/** The leaving pods, by index and in order, that violate a budget, and the rest. */
 interface BudgetSplit {
   readonly violators: readonly number[];
   readonly others: readonly number[];
@@ -114,7 +114,9 @@ export function splitByBudgets(account: BudgetAccount, entry: NodeEntry, leaving
   return { violators, others };
 }
 
-/** Charges a pod to its budgets; true where one is broken. Indexes stay within the lists, which the types cannot tell. */
+/**
+ * Charges a pod to its budgets; true if one is violated. Indexes stay within the lists, which the types cannot tell.
+ */
 function charge(
   { allowed, disrupted, used }: BudgetAccount,
   budgets: BudgetSlots,
@@ -139,14 +141,14 @@ function clear({ used }: BudgetAccount, { slots, starts }: BudgetSlots, index: n
   for (let at = starts[index] as number; at < end; at += 1) used[slots[at] as number] = 0;
 }
 
-/** Something that a pod needs of its node and that no filter of this model knows. */
+/** A requirement of a pod that no filter of this model covers. */
 interface UnmodelledNeed {
   readonly kind: 'Volume' | 'ResourceClaim' | 'ExtendedResource';
-  /** Of the volume or claim as the pod calls it, or of the resource. */
+  /** Name of the volume or claim in the pod, or of the resource. */
   readonly name: string;
 }
 
-/** Volumes that no plugin of kube-scheduler looks at: they limit neither the nodes nor the pods beside them. */
+/** Volumes that no plugin of kube-scheduler examines: they restrict neither nodes nor other pods. */
 const FREE_VOLUMES: ReadonlySet<string> = new Set([
   'configMap',
   'downwardAPI',
@@ -162,8 +164,8 @@ const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
 
 /**
  * What the pod needs beyond the model: volumes that are attached or bound to places, dynamic resource claims, and
- * resources that no node advertises, which a DeviceClass may back. Whether such a pod fits on a node, and which pods have
- * to leave for it, kube-scheduler knows alone. Empty for a pod that the model knows all about.
+ * resources that no node advertises, which a DeviceClass may back. Only kube-scheduler knows whether such a pod fits on
+ * a node, and which pods have to be preempted for it. Empty for a pod that the model covers completely.
  * `pkg/scheduler/framework/plugins`: nodevolumelimits, volumebinding, volumerestrictions, volumezone, dynamicresources.
  */
 export function unmodelledNeeds(pod: Pod, { columns }: Pick<ClusterSnapshot, 'columns'>): readonly UnmodelledNeed[] {
@@ -176,7 +178,7 @@ export function unmodelledNeeds(pod: Pod, { columns }: Pick<ClusterSnapshot, 'co
   ];
 }
 
-/** The same of a pod that asks for no resource without a column. */
+/** The same for a pod that requests no resource without a column. */
 export function unmodelledStorage({ spec: { resourceClaims, volumes } }: Pod): readonly UnmodelledNeed[] {
   return [
     ...volumes.flatMap(({ name, source }) => (FREE_VOLUMES.has(source) ? [] : [{ kind: 'Volume' as const, name }])),

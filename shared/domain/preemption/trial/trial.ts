@@ -6,33 +6,33 @@ import { type Need, resourceRefusal } from '#shared/domain/preemption/filters/ro
 import type { PrefilterState } from './prefilter-state.ts';
 
 /**
- * A node on which pods are taken off and put back to see whether the incoming pod then fits; the snapshot stays as it
- * is. Pods go by their index in the node's order of importance. A resource trial only adds up resources, a filter
- * trial runs every filter; where the first is enough, both give the same answer.
+ * A trial removes pods from a node and puts them back to check whether the incoming pod fits; the snapshot is not
+ * changed. Pods are identified by their index in the node's order of importance. A resource trial only adds up
+ * resources, a filter trial runs every filter; if the first is sufficient, both give the same answer.
  */
 type Trial = ResourceTrial | FilterTrial;
 
 const NO_PODS: readonly PlacedPod[] = [];
 
-/** Opens a trial with all present pods of the node. */
+/** Opens a trial with all current pods of the node. */
 export function openTrial(state: PrefilterState, entry: NodeEntry): Trial {
   const expected = expectedPods(state, entry);
   if (expected.length === 0 && areResourcesEnough(state, sheetOf(entry))) return openResourceTrial(state, entry);
   return openFilterTrial(state.podAwareFilters, entry, expected);
 }
 
-/** Takes pods off the node. */
+/** Removes pods from the node. */
 export function takeOff(trial: Trial, indexes: readonly number[]): void {
   if (trial.kind === 'resources') takeOffResources(trial, indexes);
   else takeOffByFilters(trial, indexes);
 }
 
-/** Puts pods back one after the other; those for which the incoming pod leaves no room stay off and are returned. */
+/** Puts pods back one by one; returns those that stay removed because the incoming pod leaves no room for them. */
 export function putBack(trial: Trial, indexes: readonly number[]): readonly number[] {
   return trial.kind === 'resources' ? putBackResources(trial, indexes) : putBackByFilters(trial, indexes);
 }
 
-/** Why the incoming pod does not fit now, as the first filter that fails says it. */
+/** Why the incoming pod does not fit now, as reported by the first filter that fails. */
 export function refusalIn(trial: Trial): FilterRefusal | undefined {
   return trial.kind === 'resources' ? resourceTrialRefusal(trial) : filterRefusal(trial);
 }
@@ -41,7 +41,7 @@ function areResourcesEnough({ isResourcesOnly, needs }: PrefilterState, { isExac
   return isResourcesOnly && isExact && needs.every(({ column }) => column < width);
 }
 
-/** Pods that hold no place yet but must be expected: nominated to the node, of equal or higher priority. */
+/** Pods that are expected on the node: nominated to it, with equal or higher priority. */
 function expectedPods({ pod, priority }: PrefilterState, entry: NodeEntry): readonly PlacedPod[] {
   if (!sheetOf(entry).isPromised) return NO_PODS;
   const { nominated } = entry.occupancy;
@@ -104,7 +104,7 @@ function removeFrom(states: readonly FilterState[], placed: PlacedPod | undefine
   if (placed !== undefined) for (const state of states) state.remove(placed);
 }
 
-/** What the resource trials of one plan share. */
+/** Data shared by the resource trials of one plan. */
 interface ResourceNeeds {
   readonly needs: readonly Need[];
   /** Where in a row of a sheet each need stands. */
@@ -121,7 +121,7 @@ interface ResourceTrial extends ResourceNeeds {
   readonly entry: NodeEntry;
   readonly numbers: Float64Array;
   readonly rowLength: number;
-  /** What is left of each need beyond what the incoming pod needs, below 0 where it lacks. */
+  /** What is left of each resource after the incoming pod's needs; negative if it is short. */
   readonly left: number[];
   slots: number;
 }
@@ -167,7 +167,7 @@ function resourceTrialRefusal(trial: ResourceTrial): FilterRefusal | undefined {
   return resourceRefusal(trial, trial.entry);
 }
 
-/** True where the pod in a row may come and the incoming pod still fits. */
+/** True if the pod in a row can be added and the incoming pod still fits. */
 function hasRoomFor({ columns, left, numbers, slots }: ResourceTrial, row: number): boolean {
   for (let at = 0; at < columns.length; at += 1) {
     if ((numbers[row + (columns[at] as number)] as number) > (left[at] as number)) return false;
@@ -175,7 +175,7 @@ function hasRoomFor({ columns, left, numbers, slots }: ResourceTrial, row: numbe
   return slots >= 1;
 }
 
-/** The pod in a row comes. */
+/** Adds the pod in a row. */
 function take(trial: ResourceTrial, row: number): void {
   const { columns, left, numbers } = trial;
   for (let at = 0; at < columns.length; at += 1) {

@@ -11,13 +11,13 @@ export type Criterion =
   | 'nodeName';
 
 export interface ChosenNode {
-  /** Every node that Kubernetes may take, by name; we take the first. */
+  /** Every node that Kubernetes may choose, by name; we choose the first. */
   readonly best: readonly string[];
   /** What distinguishes the first from the rest. */
   readonly decidedBy: Criterion;
 }
 
-/** Each counts only among those that are equal by the ones before it; the smallest wins. */
+/** Each applies only to candidates that are equal by the previous ones; the smallest wins. */
 const CRITERIA: readonly (readonly [Criterion, (candidate: NodeCandidate) => number])[] = [
   ['fewestBudgetViolations', ({ budgetViolations }) => budgetViolations],
   ['lowestTopPriority', ({ topPriority }) => topPriority],
@@ -48,7 +48,9 @@ function cheapest(
   return candidates.filter((_, index) => costs[index] === least);
 }
 
-/** Victims of the top priority stand in order of their start. `pkg/scheduler/util/utils.go` GetEarliestPodStartTime. */
+/**
+ * Victims of the highest priority are in order of their start. `pkg/scheduler/util/utils.go` GetEarliestPodStartTime.
+ */
 function earliestStart([first]: readonly PlacedPod[]): number {
   return first?.startedAt ?? Infinity;
 }
@@ -62,7 +64,7 @@ export interface NodeCandidate {
   readonly node: string;
   /** At least one, in order of importance. */
   readonly victims: readonly PlacedPod[];
-  /** How many victims their disruption budgets would keep. */
+  /** How many victims violate a disruption budget. */
   readonly budgetViolations: number;
   /** The priority of the most important victim. */
   readonly topPriority: number;
@@ -73,7 +75,7 @@ export interface NodeCandidate {
 /** Preemption does not help on the node. */
 export type RejectedNode = NotTried | NoLowerPods | StillRefused | OverBudget;
 
-/** No removal of pods could help; without a refusal the pod's affinity names other nodes. */
+/** Removing pods cannot help; without a refusal, the pod's affinity names other nodes. */
 interface NotTried {
   readonly kind: 'notTried';
   readonly node: string;
@@ -94,14 +96,16 @@ export interface StillRefused {
   readonly removed: number;
 }
 
-/** Budgets are hard, and one would be broken. */
+/** Budgets are hard, and one would be violated. */
 interface OverBudget {
   readonly kind: 'overBudget';
   readonly node: string;
   readonly budgetViolations: number;
 }
 
-/** What kube-scheduler weighs victims by, before their start: the first number counts most, less is better. */
+/**
+ * The criteria by which kube-scheduler compares victims, before their start: the first counts most, lower is better.
+ */
 export type VictimsCost = readonly [
   budgetViolations: number,
   topPriority: number,
@@ -129,7 +133,7 @@ export function candidateOf(node: string, victims: readonly PlacedPod[], budgetV
   return { kind: 'candidate', node, victims, budgetViolations, topPriority, prioritySum };
 }
 
-/** Below 0 where the first is better; 0 for equals. */
+/** Negative if the first is better; 0 if they are equal. */
 export function compareCosts(a: VictimsCost, b: VictimsCost): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
 }

@@ -9,10 +9,10 @@ import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/pro
 import type { Because } from '#shared/domain/model/because.ts';
 import { type NodeCandidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';
 
-/** Whether a pod may be taken at all, beyond the rule that a victim's priority is strictly lower. */
+/** Whether a pod may be preempted at all, in addition to the rule that a victim's priority is strictly lower. */
 export type MayTake = (pod: Pod) => boolean;
 
-/** How victims are chosen; unless given, as kube-scheduler does. */
+/** How victims are chosen; by default as in kube-scheduler. */
 interface VictimOptions {
   readonly mayTake?: MayTake | undefined;
   /** Another order of importance; it must put higher priorities first. */
@@ -20,8 +20,8 @@ interface VictimOptions {
 }
 
 /**
- * The pods that must leave a node so that the incoming pod fits: take all lower ones off, then put back the most
- * important first, those that break a budget before the rest, each that the incoming pod leaves room for.
+ * The pods that must leave a node so that the incoming pod fits: removes all lower ones, then puts back each one for
+ * which the incoming pod leaves room: those that violate a budget first, then the rest, the most important first.
  * `plugins/defaultpreemption/default_preemption.go` SelectVictimsOnNode.
  */
 export function victimsOnNode(
@@ -39,7 +39,7 @@ export function victimsOnNode(
   return candidate(entry, putBack(trial, violators), putBack(trial, others));
 }
 
-/** The pods below a priority, by index, in order of importance: they stand at the end. */
+/** The pods below a priority, by index, in order of importance: they are at the end of the list. */
 export function lowerPods(
   entry: NodeEntry,
   { priority, tails }: PrefilterState,
@@ -53,7 +53,7 @@ export function lowerPods(
   return order === undefined ? takeable : takeable.toSorted((a, b) => order(podAt(sheet, a), podAt(sheet, b)));
 }
 
-/** The numbers from `first` up to `end`; nodes of a cluster are much alike, so a plan makes most of them once. */
+/** The numbers from `first` up to `end`; cached, because the nodes of a cluster are much alike. */
 function tailOf(tails: Map<number, readonly number[]>[], first: number, end: number): readonly number[] {
   const ending = (tails[end] ??= new Map());
   const known = ending.get(first);
@@ -66,7 +66,7 @@ function tailOf(tails: Map<number, readonly number[]>[], first: number, end: num
 function candidate(entry: NodeEntry, violators: readonly number[], others: readonly number[]): NodeCandidate {
   const indexes = violators.length === 0 ? others : [...violators, ...others];
   const victims = podsAt(sheetOf(entry), indexes);
-  // Of equals those that break a budget stay first: the scheduler sorts both lists as one, stably.
+  // Among equals, those that violate a budget stay first: the scheduler sorts both lists as one, stably.
   if (violators.length > 0) victims.sort(compareRank);
   return candidateOf(entry.node.name, victims, violators.length);
 }
@@ -81,25 +81,25 @@ function podAt({ pods }: NodeSheet, index: number): PlacedPod {
   return pods[index] as PlacedPod;
 }
 
-/** Rules for the choice among victims that kube-scheduler holds equal. */
+/** Rules for the choice among victims that kube-scheduler ranks equally. */
 export interface VictimPreference {
-  /** Among equal choices: victims that use more than they request, and nodes on which a threshold is met. */
+  /** Among equal choices, prefers victims that use more than they request, and nodes on which a threshold is met. */
   readonly usageAware: boolean;
   /** Among victims of equal priority on a node: `qos` preempts BestEffort before Burstable before Guaranteed. */
   readonly tieBreak: 'none' | 'qos';
-  /** When a pod of an owner, by UID, was removed last, as far as that is known; only for victims that we choose ourselves. */
+  /** When a pod of an owner, by UID, was last removed, if known; only for victims that we choose ourselves. */
   readonly ownerDisruptedAt?: ((owner: string) => Instant | undefined) | undefined;
 }
 
-/** Orders pods by importance: of two the one that sorts first stays. 0 leaves them in the order of kube-scheduler. */
+/** Orders pods by importance: the one that sorts first stays. 0 leaves them in the order of kube-scheduler. */
 export type VictimOrder = (a: PlacedPod, b: PlacedPod) => number;
 
 /** The least important first. */
 const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed'];
 
 /**
- * The order among pods of one node where a rule asks for another one than kube-scheduler's; `undefined` where none does.
- * A lower priority is always less important. Mechanism S0-8.
+ * The order among pods of one node if a rule requires one other than kube-scheduler's; `undefined` if none does. A
+ * lower priority is always less important. Mechanism S0-8.
  */
 export function victimOrder(
   { usageAware, tieBreak }: VictimPreference,
@@ -113,8 +113,8 @@ export function victimOrder(
 }
 
 /**
- * The same order, in which among pods that it holds equal those stay whose owner was disrupted last, so that no controller
- * is hit again and again. Mechanism S3-8.
+ * The same order; among equal pods, those of the most recently disrupted owner stay, so that no controller is hit again
+ * and again. Mechanism S3-8.
  */
 export function fairOrder(
   order: VictimOrder | undefined,
@@ -137,20 +137,20 @@ function qosRank({ pod }: PlacedPod): number {
   return QOS_CLASSES.indexOf(reportedQosClass(pod));
 }
 
-/** The code of the protection that an owner asks for; all others are the cluster's own. */
+/** The code of a protection that an owner requested; all other protections come from the cluster. */
 export const OPTED_OUT = 'ProtectedOptOut';
 
 interface PreemptionProtection {
   /** Namespaces whose pods only a pod of system priority may preempt. */
   readonly protectedNamespaces: ReadonlySet<string>;
-  /** Whether the pod's class, or the pod where its class lets it, asks that it never be preempted. */
+  /** Whether the pod's class, or the pod if its class allows it, opts out of preemption. */
   readonly optedOut: (pod: Pod) => boolean;
 }
 
 /**
- * Why `preemptor` must not preempt `victim`; `undefined` where it may. An opt-out is an administrator's word, so it counts
- * whatever the priorities are, as in the webhook's gate. A namespace is no protection against a pod of system priority:
- * what the cluster itself needs must find room.
+ * Why `preemptor` must not preempt `victim`; `undefined` if it may. An administrator allows opt-outs, so they apply
+ * regardless of priority, as in the webhook. A namespace does not protect against a pod of system priority: what the
+ * cluster itself needs must find room.
  */
 export function preemptionProtection(
   victim: Pod,
@@ -168,9 +168,9 @@ function because({ namespace, name }: Pod, code: string, text: string): Because 
 }
 
 /**
- * The disruption budgets of a pod that allow no further disruption, so that preempting the pod breaches them; `debitOf`
- * tells what preemptions have used up that the budget's status does not show yet. As in `splitByBudgets`, a disruption
- * that the API server has already counted breaches none. Mechanism S1-17.
+ * The disruption budgets of a pod that allow no further disruption, so that preempting the pod violates them; `debitOf`
+ * gives the disruptions by preemption that the budget's status does not include yet. As in `splitByBudgets`, a
+ * disruption that the API server has already counted violates none. Mechanism S1-17.
  */
 export function spentBudgets(
   { name }: Pick<Pod, 'name'>,

@@ -10,7 +10,7 @@ export interface SeenPod {
   readonly revision: number;
   /** The generation of its spec; 0 if the API server does not set it. */
   readonly generation: number;
-  /** What quota scopes match; `undefined` if it cannot be read, and then every quota counts the pod. */
+  /** The facts that quota scopes match; `undefined` if they cannot be read; then every quota counts the pod. */
   readonly level: PriorityLevel | undefined;
   /** By quota resource name; `undefined` if it cannot be read, and then the pod costs the full limit of a quota. */
   readonly amounts: Amounts | undefined;

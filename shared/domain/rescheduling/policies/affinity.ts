@@ -12,15 +12,15 @@ import { antiAffinityCheck } from './anti-affinity.ts';
 import { nodeAffinityCheck, podsByLabel, type RuleCheck, spreadCheck } from './broken-rules.ts';
 import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
 
-/** A broken rule that is mended, in points: more than any preference. */
+/** The gain of repairing a broken rule, in points: more than any preference. */
 export const RULE_GAIN = 100;
-/** The least weight of preferred affinity that is worth a move. */
+/** The minimum weight of preferred affinity that is worth a move. */
 const LEAST_WEIGHT: Readonly<Record<Aggressiveness, number>> = { Low: 50, Medium: 20, High: 10 };
 const PODS_PER_STEP = 10;
 /** Wishes that are put in order at a time: thousands at once would take too long. */
 const WISHES_IN_GROUP = 200;
 
-/** Pods whose rules are broken, then pods that would like another node better. */
+/** Pods whose rules are broken, then pods that prefer another node. */
 export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy): Steps<readonly WishGroup[]> {
   const checks = checksOf(input, affinity);
   const best = bestPreference(input);
@@ -66,7 +66,7 @@ function checksOf({ cluster }: PolicyInput, { required, spread }: AffinityPolicy
   ];
 }
 
-/** As a pod that may be moved; `undefined` where it no longer may. */
+/** The pod if it may still be moved, else `undefined`. */
 function stillMovable({ cluster, rules }: PolicyInput, placed: PlacedPod): MovablePod | undefined {
   const movable = runningPod(cluster, [placed, nodeOf(cluster, placed)], rules);
   return movable?.kind === 'movable' ? movable.pod : undefined;
@@ -138,7 +138,7 @@ function unmetWish(input: PolicyInput, placed: PlacedPod, bestOf: (rules: Schedu
   ];
 }
 
-/** Why a move for another reason would cost the pod a preference that is met now; `undefined` where it would not. */
+/** Why a move for another reason would lose a preference that is met now; `undefined` if it would not. */
 export function losesPreference(placed: PlacedPod, node: PassNode, target: PassNode): Because | undefined {
   const rules = placed.pod.spec.scheduling;
   if (ownPreferences(rules).length === 0) return undefined;

@@ -11,7 +11,7 @@ import { podsByLabel, type PodsByLabel, type RuleCheck } from './broken-rules.ts
 
 const HOSTNAME = 'kubernetes.io/hostname';
 
-/** Required anti-affinity of the pod itself: another pod of the domain is one that it must not run next to. */
+/** Required anti-affinity of the pod itself: the domain has another pod that it must not share it with. */
 export function antiAffinityCheck(cluster: PassCluster, labelled = podsByLabel(cluster)): RuleCheck {
   const isSelected = selectedByTerms(cluster);
   const nodesIn = nodesByDomain(cluster);
@@ -36,7 +36,7 @@ export function antiAffinityCheck(cluster: PassCluster, labelled = podsByLabel(c
   };
 }
 
-/** `undefined` where the node has no label of that key. */
+/** `undefined` if the node has no label of that key. */
 function domainOf(key: string, { name, entry }: PassNode): string | undefined {
   const value = entry.node.labels.get(key);
   return key === HOSTNAME && value !== undefined ? name : value;
@@ -57,8 +57,8 @@ function findOther(
 }
 
 /**
- * Whether a term selects another pod in a domain, by the domains in which it selects pods, found once for each term;
- * `undefined` where too many pods would have to be asked for that.
+ * Whether a term selects another pod in a domain. The domains with selected pods are found once per term; `undefined`
+ * if that would have to examine too many pods.
  */
 function nextToOther(cluster: PassCluster, labelled: PodsByLabel) {
   const atLeast = (least: number) =>
@@ -90,7 +90,7 @@ function domainsWith(
   return found.length === 0 ? NO_DOMAINS : new Set(found.map(([domain]) => domain));
 }
 
-/** Pods that a term selects and that do not terminate; `undefined` where it names no label that they all have. */
+/** Pods that a term selects and that are not terminating; `undefined` if it names no label that they all have. */
 function podsSelectedBy(
   { snapshot }: PassCluster,
   term: AffinityTerm,
@@ -105,12 +105,12 @@ function podsSelectedBy(
   );
 }
 
-/** Of a term without namespace selector. */
+/** The namespaces of a term without a namespace selector. */
 function selects({ namespaces, selector }: AffinityTerm, { namespace, labels }: Pod): boolean {
   return namespaces.has(namespace) && selector.matches(labels);
 }
 
-/** A label that every pod has that the term selects. */
+/** A label that every pod selected by the term has. */
 function labelOf({ selector }: AffinityTerm): readonly [key: string, value: string] | undefined {
   for (const { key, operator, values } of selector.requirements ?? []) {
     const [value, ...others] = values;
@@ -128,7 +128,7 @@ function withoutController(snapshot: PassCluster['snapshot'], namespace: string)
 function selectedByTerms({ snapshot }: PassCluster): (term: AffinityTerm, pod: Pod) => boolean {
   const byTerm = new Map<AffinityTerm, Map<string, Map<Pod['labels'], boolean>>>();
   return (term, pod) => {
-    // Nearly every term is about its own namespace: most other pods are told by its name alone.
+    // Nearly every term covers only its own namespace, so the name alone rules out most other pods.
     if (term.namespaceSelector.written === undefined && !term.namespaces.has(pod.namespace)) return false;
     const ofTerm = byTerm.get(term) ?? new Map<string, Map<Pod['labels'], boolean>>();
     byTerm.set(term, ofTerm);

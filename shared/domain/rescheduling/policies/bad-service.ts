@@ -13,7 +13,7 @@ import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { type CountedBefore, type PodFailure, failureOf } from './failing-pod.ts';
 import { LONG_AVOID_MS, type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
-/** A pod that works again, in points. */
+/** The gain of a pod that works again, in points. */
 export const SERVICE_GAIN = 100;
 
 /** A pod that fails where it runs. */
@@ -29,7 +29,7 @@ interface Named extends Pick<Wish, 'because' | 'held' | 'harmed'> {
   readonly node: PassNode;
 }
 
-/** Pods that fail on their nodes, or the pods that use more there than they request (S3-4, S3-5). */
+/** Pods that fail on their nodes, or the pods on those nodes that use more than they request (S3-4, S3-5). */
 export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy): Steps<readonly WishGroup[]> {
   const { cluster, memory } = input;
   const before = policy.move === 'Aggressor' ? countedBefore(memory) : undefined;
@@ -54,8 +54,8 @@ function victim({ placed, node, failure: { fails } }: Failing): Named {
 }
 
 /**
- * What was counted when a pod was moved for another one: counts never fall, so without this the pods next to one that
- * has failed would go one after the other although it works now.
+ * The failure count when a pod was moved for another one. Counts never decrease, so without this the neighbours of a
+ * pod that once failed would be moved one after the other although it works now.
  */
 function countedBefore({ owners }: ReschedulingMemory): CountedBefore {
   const counts = new Map<string, number>();
@@ -66,7 +66,7 @@ function countedBefore({ owners }: ReschedulingMemory): CountedBefore {
   return (harm) => counts.get(keyOf(harm)) ?? 0;
 }
 
-/** On each node with failing pods at most one: another one may not be needed any more once it is gone. */
+/** At most one per node with failing pods: after it is gone, another move may not be needed. */
 function aggressorsOf(input: PolicyInput, failing: readonly Failing[]): readonly Named[] {
   const movedAt = lastAggressorMoves(input.memory);
   const byNode = Map.groupBy(failing, ({ node }) => node);
@@ -88,7 +88,7 @@ function held({ placed, node, failure: { fails } }: Failing, why: Because): Name
   return { placed, node, because: REASONS.victim({ node: node.name, fails }), held: why };
 }
 
-/** The aggressor of the first failing pod that has one that may go; without any, why each of them stays. */
+/** The aggressor of the first failing pod whose aggressor may be moved; if there is none, why each of them stays. */
 function aggressorOn(input: PolicyInput, onNode: readonly Failing[]): readonly Named[] {
   const stays: Named[] = [];
   for (const failing of onNode) {
@@ -121,7 +121,7 @@ function nameOf({ pod: { namespace, name } }: PlacedPod): string {
   return `${namespace}/${name}`;
 }
 
-/** A container with a memory limit is most often killed at that limit, whatever others use. */
+/** A container with a memory limit is most often killed at that limit, regardless of other pods. */
 function hasOwnLimit({ spec }: Pod, { kind }: PodFailure): boolean {
   return kind === 'oomKills' && spec.containers.every(({ resources }) => resources.limits?.has('memory') === true);
 }
@@ -132,7 +132,7 @@ const TEXTS = {
   memory: (bytes: number) => `${(bytes / GIBI).toFixed(2)}Gi`,
 } as const;
 
-/** The pod of a node that uses most of a resource beyond its request. What nobody measured blames nobody. */
+/** The pod of a node that exceeds its request by most. Pods without a measurement are never blamed. */
 function worstOverage(cluster: PassCluster, node: PassNode, resource: StalledResource) {
   if (resource === 'io') return undefined;
   const column = resource === 'cpu' ? CPU : MEMORY;
@@ -154,7 +154,7 @@ function useOf({ measurements }: PassCluster, uid: string, resource: 'cpu' | 'me
 /** By owner. */
 type HarmfulNodes = ReadonlyMap<OwnerGroup | undefined, ReadonlySet<string>>;
 
-/** Nodes by owner on which pods of the owner fail or make others fail: each is a place to keep away from. */
+/** Nodes by owner on which pods of the owner fail or make others fail; the owner avoids them. */
 function harmfulNodes(cluster: PassCluster, found: readonly Pick<Named, 'placed' | 'node'>[]): HarmfulNodes {
   const nodes = new Map<OwnerGroup | undefined, Set<string>>();
   for (const { placed, node } of found) {

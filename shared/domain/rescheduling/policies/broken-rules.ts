@@ -7,15 +7,15 @@ import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-clu
 import { matcherOf } from '#shared/domain/rescheduling/spread-scores.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
-/** A rule of pods about the nodes that they run on. */
+/** A placement rule of a pod. */
 export interface RuleCheck {
-  /** Asked of every pod. */
+  /** Checked for every pod. */
   readonly isBroken: (placed: PlacedPod, node: PassNode) => boolean;
-  /** Why it is broken; `undefined` where it is kept. */
+  /** Why it is broken; `undefined` if it is met. */
   readonly why: (placed: PlacedPod, node: PassNode) => Because | undefined;
 }
 
-/** Node selectors and required node affinity, asked once for all pods of a template on a node. */
+/** Node selectors and required node affinity, checked once for all pods of a template on a node. */
 export function nodeAffinityCheck(): RuleCheck {
   const byRules = new Map<SchedulingRules, (node: PassNode) => boolean>();
   const isBroken: RuleCheck['isBroken'] = ({ pod }, node) => {
@@ -35,7 +35,7 @@ function wantsNode(pod: Pod): (node: PassNode) => boolean {
   return ({ entry }) => isWanted(entry.node);
 }
 
-/** Hard topology spread constraints: the pod is in a domain that has too many more than another one. */
+/** Hard topology spread constraints: the pod's domain has too many more pods than another one. */
 export function spreadCheck(cluster: PassCluster, labelled = podsByLabel(cluster)): RuleCheck {
   const byRules = new Map<SchedulingRules, readonly Spread[]>();
   const counting: Counting = { cluster, labelled, openDomains: memoize((key) => domainsOf(cluster, key)) };
@@ -92,7 +92,7 @@ function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadCon
   return { key, most, counts, least: Math.min(...counts.values()) };
 }
 
-/** The count of the domain that a node is in; `undefined` where it is in none that counts. */
+/** The count of the domain that a node is in; `undefined` if it is in none that counts. */
 function countOn(counts: ReadonlyMap<string, number>, { entry }: PassNode, key: string): number | undefined {
   const domain = entry.node.labels.get(key);
   return domain === undefined ? undefined : counts.get(domain);
@@ -115,7 +115,7 @@ function domainsOf(
   return new Set(open.flatMap(({ entry }) => entry.node.labels.get(key) ?? []));
 }
 
-/** Pods that the constraint may count: of its namespace, and with the first label of its selector where it has one. */
+/** Pods that the constraint may count: in its namespace, and with the first label of its selector if it has one. */
 function selectable({ cluster, labelled }: Counting, pod: Pod, { labelSelector }: TopologySpreadConstraint) {
   const [label] = labelSelector?.matchLabels ?? [];
   return label === undefined ? cluster.owners.podsIn(pod.namespace) : labelled(pod.namespace, label);
@@ -128,7 +128,7 @@ function labelText([key, value]: readonly [string, string]): string {
   return `${key}=${value}`;
 }
 
-/** Each namespace is read once it is asked for. */
+/** Each namespace is read on demand. */
 export function podsByLabel({ owners }: PassCluster): PodsByLabel {
   const ofNamespace = memoize((namespace: string) => {
     const byLabel = new Map<string, PlacedPod[]>();

@@ -7,20 +7,20 @@ import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { hasTrait, type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 
-/** What a pod fails at where it runs (S3-4). */
+/** How a pod fails where it runs (S3-4). */
 export interface PodFailure extends Harm {
-  /** What it and the other pods of its node contend for. */
+  /** The resource that it and the other pods of its node contend for. */
   readonly resource: StalledResource;
   /** The end of a sentence about the pod. */
   readonly fails: string;
 }
 
-/** What was counted of a pod before, which no longer matters. */
+/** Earlier counts of a pod, which no longer matter. */
 export type CountedBefore = (harm: Omit<Harm, 'count'>) => number;
 
 const NOTHING_BEFORE: CountedBefore = () => 0;
 
-/** The first limit of the policy that a pod reaches; `undefined` where it reaches none, or nothing is known of it. */
+/** The first limit of the policy that a pod reaches; `undefined` if it reaches none, or nothing is known about it. */
 export function failureOf(
   placed: PlacedPod,
   policy: BadServicePolicy | undefined,
@@ -63,7 +63,7 @@ function restartsOf(pod: Pod): number {
   return containersOf(pod).reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
-/** What its agent counts; without an agent, all ends of the containers that were last killed for memory. */
+/** The count of its agent; without an agent, all terminations of the containers that were last killed for memory. */
 function oomKillsOf(pod: Pod, figures: PodFigures | undefined): number {
   if (figures?.oomKills !== undefined) return figures.oomKills;
   const killed = containersOf(pod).filter(({ endReason }) => endReason === 'OOMKilled');

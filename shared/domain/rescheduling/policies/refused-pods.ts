@@ -4,7 +4,7 @@ import type { KeepAway, PassInput } from '#shared/domain/rescheduling/pass.ts';
 import type { KubeletRefusal } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { LONG_AVOID_MS } from './wish.ts';
 
-/** A refused pod has ended and its controller makes another one, so older refusals say little of the node as it is. */
+/** A refused pod has ended and its controller creates another one, so older refusals say little about the node now. */
 const REFUSED_WITHIN_MS = 3_600_000;
 const MAX_KEPT_AWAY = 25;
 

@@ -20,25 +20,26 @@ import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
 
-/** Readings in succession above its target after which a node's use counts. */
+/** Consecutive readings above the target after which a node's usage counts. */
 const READINGS = 3;
-/** The same within so much of the target: use wavers, and a node that is at its target is above it now and then. */
+/** The same for a node this close to its target: usage fluctuates, so a node at its target is sometimes above it. */
 const READINGS_NEAR = 8;
 const NEAR = 0.02;
 /**
- * Readings after which a node has had its turn. What gains enough in one of many later readings does so because use
- * wavers: from then on a move must gain enough even if the node used so much less. Without this, moves never end.
+ * Readings after which a node needs more evidence. Among many readings, one shows enough gain just because usage
+ * fluctuates; so from then on a move must gain enough even if the node used that much less. Without this, moves would
+ * never end.
  */
 const READINGS_SETTLED = READINGS_NEAR + READINGS;
 const WAVER = 0.05;
 
 /**
- * Points beyond the least gain that a move off a node below its target must bring: such moves even out what moves for rules
- * and preferences have filled, so only few of them are worth an eviction.
+ * Points in addition to the minimum gain for a move off a node below its target: such moves even out nodes that moves
+ * for rules and preferences have filled, so few of them are worth an eviction.
  */
 const FILLED_GAIN = 2;
 
-/** Pods of nodes above `target`, as long as some node is below `low`, one group for each such node; then of filled ones. */
+/** Pods of nodes above `target`, while some node is below `low`, one group per node; then pods of filled nodes. */
 export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolicy): Steps<readonly WishGroup[]> {
   const { cluster, memory } = input;
   const yardstick = yardstickOf(cluster, underused);
@@ -65,13 +66,13 @@ export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolic
 
 const NO_NODES: ReadonlySet<string> = new Set();
 
-/** Nodes that hold replacements of pods that were moved for their rules and preferences. */
+/** Nodes with replacements of pods that were moved for rules and preferences. */
 function filledByRules({ owners }: ReschedulingMemory): ReadonlySet<string> {
   const moves = [...owners.values()].flatMap((owner) => owner.moves).filter(({ policy }) => policy === 'affinity');
   return new Set(moves.flatMap(({ replacement }) => replacement?.node ?? []));
 }
 
-/** The nodes that are above their target once the moves of a pass are planned, the fullest first. */
+/** The nodes that are still above their target after the planned moves, the fullest first. */
 export function* nodesOverTarget({ cluster, policy, memory }: OverTargetInput): Steps<readonly OverTarget[]> {
   const { underused } = policy;
   if (underused === undefined) return [];
@@ -100,17 +101,17 @@ function whyEarly(node: PassNode, yardstick: Yardstick, { hotReadings }: Resched
   return readings < needed ? REASONS.fewReadings({ readings, needed }) : undefined;
 }
 
-/** Whether the node was above its target for so long that it has had its turn. */
+/** Whether the node was above its target for so long that it needs more evidence. */
 function isSettled({ name }: PassNode, { by }: Yardstick, { hotReadings }: ReschedulingMemory): boolean {
   return by === 'usage' && (hotReadings.get(name) ?? 0) >= READINGS_SETTLED;
 }
 
-/** For so long after a move for an even load others follow, although its replacement has filled the last node that was low. */
+/** How long after a move for an even load others may follow, although its replacement has filled the last low node. */
 const BEGUN_MS = 3_600_000;
 
 /**
- * Why no node gives pods away now. A low node is what moves begin for: they go on until no node is above its target. By
- * usage they do not, and a node that is low in one reading may not be in the next one.
+ * Why no pods are moved off nodes now. A low node starts moves, which continue until no node is above its target. By
+ * usage they do not continue, and a node that is low in one reading may not be low in the next.
  */
 function whyNotNow(
   open: readonly PassNode[],
@@ -131,7 +132,7 @@ type Readings = Pick<ReschedulingMemory, 'hotReadings' | 'lowReadings'>;
 
 const NO_READINGS: Readings = { hotReadings: new Map(), lowReadings: 0 };
 
-/** How many readings in succession nodes were above their target, and some node low; by requests there are none. */
+/** For how many consecutive readings nodes were above their target, and some node was low; none by requests. */
 export function countReadings(
   before: Readings,
   cluster: PassCluster,
@@ -157,9 +158,9 @@ interface Source {
   readonly yardstick: Yardstick;
   readonly node: PassNode;
   readonly leastGain: number;
-  /** How much less it may use than it was measured to, as a share. */
+  /** How much less than measured it may use, as a share. */
   readonly waver: number;
-  /** By moves for rules and preferences, and not above its target. */
+  /** Nodes filled by moves for rules and preferences, and not above their target. */
   readonly isFilled: boolean;
 }
 
@@ -177,7 +178,7 @@ function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source)
   return { wishes, urgency };
 }
 
-/** What makes a node above its target more urgent than any that is only filled. */
+/** Makes a node above its target more urgent than any that is only filled. */
 const ABOVE_TARGET = 1;
 
 function wishOf(underused: UnderusedPolicy, source: Source, pod: MovablePod): Wish {
@@ -187,7 +188,7 @@ function wishOf(underused: UnderusedPolicy, source: Source, pod: MovablePod): Wi
     pod,
     because: isFilled ? whyFilled(yardstick, node) : whyOver(yardstick, node),
     worth: () => relief(yardstick, node, pod.placed),
-    // What a node without a measurement would gain is not known.
+    // The gain for a node without a measurement is unknown.
     gainOn: (target) => (isMeasured(target, underused) ? moveGain(yardstick, pod.placed, [node, target]) : 0),
     leastGain: source.leastGain + gainLost(yardstick, node, pod.placed, source.waver),
     reasonAgainst: () => undefined,

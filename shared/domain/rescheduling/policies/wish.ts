@@ -5,49 +5,52 @@ import type { PolicyKind, ReschedulingPolicy, Restraint } from '#shared/domain/r
 import type { Movable, MovablePod, MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 
-/** What a policy looks at. */
+/** What a policy may examine. */
 export interface PolicyInput {
   readonly cluster: PassCluster;
   readonly policy: ReschedulingPolicy;
   readonly rules: MoveRules;
   readonly restraint: Restraint;
   readonly memory: ReschedulingMemory;
-  /** A pod as one that a policy may name, with its reason if it stays. Pods that are asked for count as considered. */
+  /** The pod if a policy may move it, otherwise the reason why it stays. Counts the pod as considered. */
   readonly movable: (placed: PlacedPod, node: PassNode) => Movable | undefined;
-  /** Whether it may name the pod, which counts too; its owner is not looked up. */
+  /** Whether it may move the pod, without looking up the owner. Counts the pod too. */
   readonly isMovable: (placed: PlacedPod, node: PassNode) => boolean;
 }
 
-/** A policy's wish to move one pod. */
+/** One pod that a policy proposes to move. */
 export interface Wish {
   readonly policy: PolicyKind;
   readonly pod: MovablePod;
   readonly because: Because;
-  /** Larger goes first; equal ones go by when their owner was last disrupted. Asked anew after each move, 0 withdraws it. */
+  /**
+   * Larger values come first, then the owner disrupted longest ago. Recomputed after each move; 0 withdraws the
+   * proposal.
+   */
   readonly worth: () => number;
-  /** What the move would bring if the replacement went there, which is another node. */
+  /** The gain of the move if the replacement is placed on this other node. */
   readonly gainOn: (target: PassNode) => number;
   readonly leastGain: number;
-  /** Why the policy does not want it there. */
+  /** Why the policy rejects this node. */
   readonly reasonAgainst: (target: PassNode) => Because | undefined;
   readonly avoidForMs: number;
-  /** Why it stays wherever it would be placed. */
+  /** Why it stays, regardless of its next node. */
   readonly held?: Because | undefined;
-  /** Nothing is wrong with its place, so that it stays is not reported. */
+  /** It is well placed, so it is not reported as staying. */
   readonly isOptional?: boolean;
-  /** The pods that it is moved for. */
+  /** The pods that benefit from the move. */
   readonly harmed?: readonly Harm[] | undefined;
 }
 
-/** Wishes that are served together: those of one node, or of one rule. */
+/** Proposals that are handled together: those of one node, or of one rule. */
 export interface WishGroup {
-  /** Made when the group is served. */
+  /** Built when the group is handled. */
   readonly wishes: () => readonly Wish[];
-  /** The group with the largest is served next; 0 ends it. */
+  /** The group with the largest value is handled next; 0 ends it. */
   readonly urgency: () => number;
 }
 
 /** How long the source is avoided after a move that only looks for a better place (S3-31). */
 export const SHORT_AVOID_MS = 600_000;
-/** And after one away from a node on which pods fail. */
+/** How long it is avoided after a move away from a node on which pods fail. */
 export const LONG_AVOID_MS = 3_600_000;
