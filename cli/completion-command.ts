@@ -28,7 +28,7 @@ export function completionCommand(io: ProcessIo): Command {
     });
 }
 
-/** What the scripts ask: the words after the name of the program, up to the cursor. */
+/** The command that the scripts call, with the words after the name of the program, up to the cursor. */
 export function completeCommand(io: ProcessIo): Command {
   const command = new Command(COMPLETE).argument('[words...]');
   return command.action(async (words: readonly string[]) => {
@@ -38,14 +38,14 @@ export function completeCommand(io: ProcessIo): Command {
   });
 }
 
-/** What the hidden command prints where the name of a file may stand. */
+/** What the hidden command prints where a file name is possible. */
 const FILES = ':files';
 const COMPLETE = '__complete';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** By shell: a script that asks `plimsoll` itself what may stand next, so it never gets old. */
+/** By shell: a script that asks `plimsoll` itself for completions, so that it never becomes outdated. */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for plimsoll
 _plimsoll() {
@@ -84,7 +84,7 @@ function __plimsoll_complete
 end
 complete -c plimsoll -f -a '(__plimsoll_complete)'
 `,
-  // An empty answer would let PowerShell complete files, so files are named only where they are asked for.
+  // An empty answer would let PowerShell complete files, so files are listed only where they are expected.
   powershell: `# powershell completion for plimsoll
 Register-ArgumentCompleter -Native -CommandName plimsoll -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)

@@ -24,7 +24,7 @@ Examples:
 `;
 }
 
-/** `plimsoll disruptions`: who was removed, when, by what and why. */
+/** `plimsoll disruptions`: which pods were removed, when, by what and why. */
 export function disruptionsCommand(io: ProcessIo): Command {
   const command = new Command('disruptions');
   command

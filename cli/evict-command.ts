@@ -22,7 +22,7 @@ pods/eviction.
 `;
 }
 
-/** `plimsoll evict`: the way to remove a pod that asks its budget. */
+/** `plimsoll evict`: removes a pod and respects its budget. */
 export function evictCommand(io: ProcessIo): Command {
   const command = new Command('evict');
   command
@@ -40,7 +40,7 @@ export function evictCommand(io: ProcessIo): Command {
     });
 }
 
-/** Grace 0 would skip the pod's own ending. */
+/** Grace 0 would skip the pod's graceful termination. */
 function parseGracePeriod(text: string): number {
   const seconds = Number(text);
   if (/^\d+$/.test(text) && seconds >= 1) return seconds;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `plimsoll`: what Plimsoll decides, asked from the command line; also as kubectl's plugin `kubectl-plimsoll`. */
+/** `plimsoll`: Plimsoll's decisions on the command line; also as kubectl's plugin `kubectl-plimsoll`. */
 import { basename } from 'node:path';
 import { CommanderError } from 'commander';
 import { systemClock } from '#shared/runtime/clock.ts';

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 
-/** What a command has of the process it runs in. */
+/** What a command uses of its process. */
 export interface ProcessIo {
   readonly standardInput: Readable;
   /** Writes to standard output as it is. */
@@ -14,7 +14,7 @@ export interface ProcessIo {
   now(): Instant;
 }
 
-/** What the user types for the program, as help texts repeat it. */
+/** The name of the program as the user types it, for help texts. */
 export function rootName(command: Command): string {
   return command.parent === null ? command.name() : rootName(command.parent);
 }
@@ -22,7 +22,10 @@ export function rootName(command: Command): string {
 /** Input that cannot be used: printed as one line, and the command exits with 2. */
 export class InputError extends Error {}
 
-/** kubectl's word for what is sent: everything, nothing, or what the API server checks but does not store. */
+/**
+ * As in kubectl: `none` sends the request, `client` sends nothing, `server` lets the API server check it without
+ * storing it.
+ */
 export type DryRunStrategy = 'none' | 'client' | 'server';
 
 /** `--dry-run=none|client|server`. */

@@ -50,7 +50,7 @@ export function createProgram(name: string, io: ProcessIo): Command {
   return program;
 }
 
-/** That a flag is not set unless it is given goes without saying. */
+/** Boolean flags show no default. */
 function optionDescription(option: Option): string {
   return option.defaultValue === false ? option.description : new Help().optionDescription(option);
 }
@@ -84,7 +84,7 @@ function inherit(command: Command, parent: Command): Command {
   return command;
 }
 
-/** The same arguments with flags of commands that stand in front of the command behind it, as kubectl takes them. */
+/** The same arguments with flags that precede a command moved behind it, as kubectl accepts them. */
 export function flagsBehind(program: Command, args: readonly string[]): readonly string[] {
   const flags = new Map(program.commands.flatMap(flagsOf));
   let at = 0;

@@ -22,7 +22,7 @@ pods and, while the queues are on, the verb release on queues.plimsoll.dev.
 `;
 }
 
-/** `plimsoll queue`: what an administrator does to queues by hand. */
+/** `plimsoll queue`: manual operations on queues. */
 export function queueCommand(io: ProcessIo): Command {
   return new Command('queue')
     .summary('release pods from their queues')

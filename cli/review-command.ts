@@ -38,7 +38,7 @@ Examples:
 `;
 }
 
-/** `plimsoll review`: what the webhook would say to the objects in files. */
+/** `plimsoll review`: how the webhook would answer to the objects in files. */
 export function reviewCommand(io: ProcessIo): Command {
   const command = new Command('review')
     .summary('show what the webhook would answer to the objects in files')

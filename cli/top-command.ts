@@ -93,7 +93,7 @@ function queuesCommand(io: ProcessIo): Command {
   });
 }
 
-/** Pods are too many to watch. */
+/** There are too many pods to watch. */
 function addFlags(command: Command, { isWatchable }: { readonly isWatchable: boolean }): Command {
   addListOptions(command);
   return addClusterOptions(isWatchable ? addWatchOption(command) : command);

@@ -13,7 +13,7 @@ policies and quotas, and taints and labels of Plimsoll. It removes nothing.
 Exit codes: 0, done; 2, the command or its input cannot be used.
 `;
 
-/** `plimsoll uninstall --dry-run=client`: what an uninstallation removes, and what stays. */
+/** `plimsoll uninstall --dry-run=client`: what uninstalling removes, and what stays. */
 export function uninstallCommand(io: ProcessIo): Command {
   const command = new Command('uninstall')
     .summary('list what an uninstallation removes, and what stays')

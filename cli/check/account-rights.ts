@@ -8,12 +8,12 @@ import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
 
-/** What an account must be allowed to do, in all namespaces. */
+/** The permissions that an account needs, in all namespaces. */
 type Right = Omit<Access, 'namespace'> & { readonly account: string };
 
 const GROUP = 'plimsoll.dev';
 
-/** Without these an account cannot do its work; docs/reference/rights.md lists all that it has. */
+/** Permissions without which an account cannot work; docs/reference/rights.md lists all that it has. */
 export const NEEDED_RIGHTS: readonly Right[] = [
   { account: AGENT_ACCOUNT, verb: 'list', group: '', resource: 'pods' },
   { account: AGENT_ACCOUNT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
@@ -25,7 +25,7 @@ export const NEEDED_RIGHTS: readonly Right[] = [
   { account: WEBHOOK_ACCOUNT, verb: 'update', group: GROUP, resource: 'priorityquotas', subresource: 'status' },
 ];
 
-/** Whether the accounts of agent and webhook have their rights, as the API server's authorisers say. */
+/** Whether the accounts of agent and webhook have their permissions, according to the API server's authorizers. */
 export async function accountFindings(reviewer: Reviewer): Promise<readonly Finding[]> {
   const answers = await Promise.all(NEEDED_RIGHTS.map((right) => isAllowed(reviewer, right)));
   const refusal = answers.find((answer) => !answer.ok);
@@ -52,7 +52,7 @@ export function resourceText({
   return `${resource}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
 }
 
-/** What could be listed of a cluster. */
+/** The objects that could be listed. */
 export interface AllowedLists {
   readonly manifests: readonly Manifest[];
   /** Kinds that the caller may not list. */

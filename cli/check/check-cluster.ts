@@ -84,7 +84,7 @@ interface CheckInput {
   readonly version: string;
 }
 
-/** Something to check, and the kinds without which nothing can be said about it. */
+/** A check, and the kinds that it needs. */
 interface Check {
   readonly needs: readonly Resource[];
   readonly find: (input: CheckInput) => readonly Finding[];
@@ -103,7 +103,7 @@ const INSTALLATION: readonly Check[] = [
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => sourceFindings(model.pressures, read.now) },
 ];
-/** What may be wrong in a cluster whether or not Plimsoll is installed. */
+/** Checks that apply whether or not Plimsoll is installed. */
 const SURROUNDINGS: readonly Check[] = [
   { needs: WEBHOOKS, find: ({ read }) => webhookConflicts(read.manifests) },
   { needs: [CONFIG_MAPS], find: ({ read }) => schedulerFindings(read.manifests) },
@@ -119,12 +119,12 @@ const SURROUNDINGS: readonly Check[] = [
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Everything that is found in a cluster; kinds that are `unread` are not mistaken for empty ones. */
+/** All findings in a cluster; kinds that are `unread` are not treated as empty. */
 export function checkCluster(read: ClusterManifests, version: string, unread = NONE): readonly Finding[] {
   return carryOut([...INSTALLATION, ...SURROUNDINGS], { read, model: clusterModel(read), version }, unread);
 }
 
-/** What is found in a cluster before Plimsoll is installed there. */
+/** The findings in a cluster before Plimsoll is installed. */
 export function checkSurroundings(read: ClusterManifests, unread = NONE): readonly Finding[] {
   return carryOut(SURROUNDINGS, { read, model: clusterModel(read), version: '' }, unread);
 }

@@ -40,13 +40,13 @@ export function agentFindings(
   ];
 }
 
-/** Value of `system-node-critical`, which no other class reaches. */
+/** Value of `system-node-critical`, the highest of all classes. */
 const TOP_PRIORITY = 2_000_001_000;
 const SYSTEM_NAMESPACE = 'kube-system';
 
 /**
- * Nodes whose agents measure no stalls: the kernel counts none, or has cgroup v1 only, where pods have none. The
- * condition `Io` rests on stalls alone.
+ * Nodes whose agents measure no stalls: the kernel does not count them, or has only cgroup v1, which does not count
+ * them for pods. The condition `Io` depends only on stalls.
  */
 export function stallFindings(pressures: readonly NodePressure[], now: Instant): readonly Finding[] {
   const nodes = pressures.filter(({ status }) => isFresh(status, now) && status.conditions.some(isWithoutStalls));
@@ -57,7 +57,10 @@ function isWithoutStalls({ type, reason }: { readonly type: string; readonly rea
   return type === 'Io' && reason === 'NotMeasured';
 }
 
-/** DaemonSets of kube-system whose pods have less than the top priority: a full node keeps them out. Mechanism S3-48. */
+/**
+ * DaemonSets of kube-system whose pods have less than the highest priority: a full node may not run them. Mechanism
+ * S3-48.
+ */
 export function daemonSetFindings(pods: readonly Pod[]): readonly Finding[] {
   const below = pods.filter(
     ({ namespace, spec }) => namespace === SYSTEM_NAMESPACE && (spec.priority ?? 0) < TOP_PRIORITY,
@@ -68,7 +71,7 @@ export function daemonSetFindings(pods: readonly Pod[]): readonly Finding[] {
 
 type Say = (nodes: readonly string[], example: string) => Finding;
 
-/** By reason of the condition `SourcesAgree`, the worst first; agent/messages.ts has the reasons. */
+/** By reason of the condition `SourcesAgree`, from worst to best; agent/messages.ts has the reasons. */
 const FINDINGS: ReadonlyMap<string, Say> = new Map([
   ['SourcesDisagree', sourcesDisagree],
   ['PodsDisagree', podsDisagree],
@@ -108,8 +111,8 @@ const PLUGIN = 'DefaultPreemption';
 const EXTENSION_POINTS = ['postFilter', 'multiPoint'];
 
 /**
- * Profiles of kube-scheduler that preempt no pod, as far as ConfigMaps hold their configuration; a file on the control
- * plane's own disk cannot be seen. Mechanism S1-22.
+ * Profiles of kube-scheduler without preemption, if ConfigMaps contain their configuration; a file on the control
+ * plane's own disk cannot be read. Mechanism S1-22.
  */
 export function schedulerFindings(manifests: readonly Manifest[]): readonly Finding[] {
   return ofKind(manifests, CONFIG_MAPS).flatMap(configurationFindings);
@@ -144,8 +147,8 @@ function names(plugins: unknown, point: string, list: 'enabled' | 'disabled'): r
 }
 
 /**
- * Whether all agents that report are of one version, and of that of this command, which answers as an agent of its own
- * version would.
+ * Whether all reporting agents have the same version as this command, which answers as an agent of its own version
+ * would.
  */
 export function versionFindings(pressures: readonly NodePressure[], own: string, now: Instant): readonly Finding[] {
   const versions = pressures.flatMap(({ status }) => (isFresh(status, now) ? [status.agent?.version ?? ''] : []));

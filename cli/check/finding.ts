@@ -1,7 +1,7 @@
-/** What `plimsoll check` found about one thing, and what to do next. */
+/** One finding of `plimsoll check`, and what to do next. */
 export interface Finding {
   readonly level: 'Error' | 'Warning' | 'OK';
-  /** What was looked at. */
+  /** The checked object. */
   readonly subject: string;
   readonly text: string;
   /** The next step; empty if there is nothing to do. */

@@ -33,7 +33,7 @@ export function definitionFindings(manifests: readonly Manifest[]): readonly Fin
   return missing.length === 0 ? [definitionsThere(OUR_KINDS.length)] : missing.map(definitionMissing);
 }
 
-/** Whether the webhook is registered, with certificates that last. */
+/** Whether the webhook is registered, with valid certificates. */
 export function registrationFindings(manifests: readonly Manifest[], now: Instant): readonly Finding[] {
   return [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].flatMap(({ kind }) => webhookFindings(kind, manifests, now));
 }
@@ -54,7 +54,7 @@ function authorityFinding(kind: string, entry: unknown, now: Instant): Finding |
   return days < SOON_DAYS ? authorityExpires(kind, name, days) : undefined;
 }
 
-/** The end of the certificate that lasts longest: during a rotation there are several. */
+/** The latest expiry: during a rotation there are several certificates. */
 function lastDay(caBundle: unknown): Instant | undefined {
   if (typeof caBundle !== 'string') return undefined;
   const pem = Buffer.from(caBundle, 'base64').toString('utf8');
@@ -73,14 +73,14 @@ function endOf(pem: string): readonly Instant[] {
 const CONFIGURATIONS: readonly string[] = [MUTATING_WEBHOOKS.kind, VALIDATING_WEBHOOKS.kind];
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
-/** One entry of a webhook configuration that is not ours. */
+/** One entry of another webhook configuration. */
 interface OtherEntry {
   readonly name: string;
   readonly isMutating: boolean;
   readonly raw: unknown;
 }
 
-/** Webhooks of others that may refuse our evictions, keep our pods from starting, or change what we have decided. */
+/** Other webhooks that may refuse our evictions, keep our pods from starting, or change our decisions. */
 export function webhookConflicts(manifests: readonly Manifest[]): readonly Finding[] {
   const entries = manifests.filter(({ kind }) => CONFIGURATIONS.includes(kind)).flatMap(otherEntries);
   return [
@@ -110,7 +110,7 @@ function hasRule(entry: unknown, resource: string): boolean {
   });
 }
 
-/** Fails closed for pods of our namespace, which is only sure not to be selected where the selector names it. */
+/** Fails closed for pods of our namespace; the namespace is certainly excluded only if the selector names it. */
 function mayKeepOurPodsOut(entry: unknown): boolean {
   if (fieldOf(entry, 'failurePolicy') === 'Ignore' || !hasRule(entry, 'pods')) return false;
   const selector = fieldOf(entry, 'namespaceSelector');

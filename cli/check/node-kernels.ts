@@ -7,7 +7,7 @@ import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { Finding } from './finding.ts';
 import { controlGroupsFine, kubeletUnasked, noStalls, oldControlGroups } from './messages.ts';
 
-/** What the kubelet of one node says of its kernel, for all nodes of the same image. */
+/** What the kubelet of one node reports about its kernel, for all nodes of the same image. */
 export interface NodeKernel {
   readonly nodes: readonly string[];
   /** `undefined` if the kubelet is too old to say. */
@@ -16,7 +16,7 @@ export interface NodeKernel {
   readonly hasStalls: boolean | undefined;
 }
 
-/** A node whose kubelet could not be asked. */
+/** A node whose kubelet could not be queried. */
 export interface UnaskedNode {
   readonly node: string;
   readonly message: string;
@@ -27,14 +27,14 @@ export type KubeletAsker = Pick<KubeClient, 'request' | 'stream'>;
 
 const MAX_ASKED = 10;
 const TIMEOUT_MS = 5_000;
-/** Of `status.nodeInfo`: nodes that agree in them have the same image. */
+/** Fields of `status.nodeInfo`: nodes with equal values have the same image. */
 const IMAGE = ['osImage', 'kernelVersion', 'kubeletVersion', 'architecture'];
 /** `pkg/kubelet/metrics`, since Kubernetes 1.31. */
 const CGROUP_VERSION = 'kubelet_cgroup_version';
 
 /**
- * Asks the kubelet of one node per image, of ten images at most, through the API server; the caller needs the right to
- * `get` nodes/proxy. No agent has to run.
+ * Queries the kubelet of one node per image, for at most ten images, through the API server; the caller needs
+ * permission to `get` nodes/proxy. No agent needs to run.
  */
 export async function readNodeKernels(
   client: KubeletAsker,
@@ -59,7 +59,7 @@ async function askOne(client: KubeletAsker, nodes: readonly string[]): Promise<N
   return { nodes, cgroupVersion: gauge.object, hasStalls };
 }
 
-/** On cgroup v1 the kubelet writes zeros; every live node has waited for a CPU once. */
+/** On cgroup v1 the kubelet reports zeros; every running node has waited for a CPU at least once. */
 function stallsIn(summary: unknown): boolean | undefined {
   const psi = fieldOf(fieldOf(fieldOf(summary, 'node'), 'cpu'), 'psi');
   const total = fieldOf(fieldOf(psi, 'some'), 'total');
@@ -100,7 +100,7 @@ async function firstBytes(stream: AsyncIterable<Buffer>): Promise<string> {
 
 type Answer = NodeKernel | UnaskedNode;
 
-/** Nodes with cgroup v1, and those whose kubelets could not be asked. */
+/** Nodes with cgroup v1, and those whose kubelets could not be queried. */
 export function controlGroupFindings(answers: readonly Answer[]): readonly Finding[] {
   const known = answers.filter(isKernel);
   const old = known.filter(({ cgroupVersion }) => cgroupVersion === 1).flatMap(({ nodes }) => nodes);
@@ -113,7 +113,7 @@ export function controlGroupFindings(answers: readonly Answer[]): readonly Findi
   ];
 }
 
-/** Nodes with cgroup v2 whose kubelets measure no stalls, as far as they report them (Kubernetes 1.34 and newer). */
+/** Nodes with cgroup v2 whose kubelets measure no stalls, if they report them (Kubernetes 1.34 and newer). */
 export function unmeasuredStalls(answers: readonly Answer[]): readonly Finding[] {
   const without = answers.filter(isKernel).filter(({ cgroupVersion, hasStalls }) => {
     return cgroupVersion === 2 && hasStalls === false;

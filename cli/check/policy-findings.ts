@@ -29,7 +29,7 @@ import {
   preemptsPastQueues,
 } from './messages.ts';
 
-/** Compares what quotas by priority allow in sum with what the nodes have (S3-12). */
+/** Compares the sum of the quotas by priority with what the nodes have (S3-12). */
 export function quotaFindings(
   manifests: readonly Manifest[],
   { nodes, classes }: Pick<ClusterModel, 'nodes' | 'classes'>,
@@ -65,7 +65,7 @@ function resourceQuotas(manifests: readonly Manifest[], classes: PriorityClasses
   });
 }
 
-/** The priority classes that a ResourceQuota counts; `undefined` if it counts pods whatever their class is. */
+/** The priority classes that a ResourceQuota counts; `undefined` if it counts pods of every class. */
 export function countedClasses({ scopes }: Pick<ResourceQuota, 'scopes'>): PriorityScope | undefined {
   const term = scopes.find(({ scopeName, operator }) => scopeName === 'PriorityClass' && operator === 'In');
   return term && { kind: 'classes', names: new Set(term.values) };
@@ -102,8 +102,8 @@ const ASKED_BY: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Managed namespaces whose pods kube-scheduler may preempt others for: it goes by priority and knows no queues. An extender
- * that runs holds it to their laws; a policy that forbids preemption to everybody ends it.
+ * Managed namespaces whose pods kube-scheduler may preempt for: it uses priority and does not know queues. A running
+ * extender makes it follow the rules of queues; a policy that forbids preemption for everyone prevents it.
  */
 export function queueFindings(manifests: readonly Manifest[], model: Model): readonly Finding[] {
   const policies = ofKind(manifests, PRIORITY_POLICIES).map((each) => decodeManifest(each, decodePriorityPolicy));
@@ -122,7 +122,10 @@ function forbidsPreemption({ preemption, onViolation, subjects }: PriorityPolicy
   return preemption === 'Never' && onViolation === 'Deny' && subjects.length === 0;
 }
 
-/** Whether each scheduler of a namespace's pods has an extender that runs; without pods that of the cluster counts. */
+/**
+ * Whether each scheduler of a namespace's pods has a running extender; without pods, the cluster's default scheduler
+ * counts.
+ */
 function createIsHeld({ pods, podManifests }: Model): (namespace: string) => boolean {
   const asking = new Set(pods.filter(isRunning).map(({ labels }) => ASKED_BY.get(componentOf(labels) ?? '')));
   const schedulers = new Map<string, Set<unknown>>();

@@ -17,11 +17,13 @@ import {
   versionUnknown,
 } from './messages.ts';
 
-/** The oldest Kubernetes that Plimsoll is for: ValidatingAdmissionPolicies are stable since. */
+/** The oldest Kubernetes that Plimsoll supports: since then ValidatingAdmissionPolicies are stable. */
 const OLDEST_MINOR = 30;
 const ADMISSION = 'admissionregistration.k8s.io';
 const ROLES = { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' };
-/** A server-side apply is a patch, and a create where the object is new; roles grant rights that the caller may lack. */
+/**
+ * A server-side apply is a patch, or a create if the object is new; roles grant permissions that the caller may lack.
+ */
 const NEEDED: readonly Omit<Access, 'namespace'>[] = [
   ...INSTALLED_RESOURCES.flatMap(({ group, plural }) =>
     ['create', 'patch'].map((verb) => ({ group, resource: plural, verb })),
@@ -29,7 +31,10 @@ const NEEDED: readonly Omit<Access, 'namespace'>[] = [
   ...['escalate', 'bind'].map((verb) => ({ ...ROLES, verb })),
 ];
 
-/** Whether Plimsoll can be installed by this caller: version, admission API, rights, and what an earlier one left. */
+/**
+ * Whether this caller can install Plimsoll: version, admission API, permissions, and remains of an earlier
+ * installation.
+ */
 export async function preInstallFindings(client: Reviewer, lists: AllowedLists): Promise<readonly Finding[]> {
   const found = await Promise.all([versionFinding(client), admissionFindings(client), rightFindings(client)]);
   return [...found.flat(), ...leftDefinitions(lists)];
@@ -61,7 +66,7 @@ async function rightFindings(client: Reviewer): Promise<readonly Finding[]> {
   return missing.map((access) => installRightMissing(access.verb, resourceText(access)));
 }
 
-/** Definitions stay when Plimsoll is uninstalled, with the policies of then. */
+/** CustomResourceDefinitions stay when Plimsoll is uninstalled, with their policies. */
 function leftDefinitions({ manifests }: AllowedLists): readonly Finding[] {
   const names = ofKind(manifests, CUSTOM_RESOURCE_DEFINITIONS).map(nameOf);
   const left = names.filter((name) => name.endsWith('.plimsoll.dev'));

@@ -82,7 +82,7 @@ async function checkOnce(options: CheckOptions, io: ProcessIo): Promise<readonly
   });
 }
 
-/** What a snapshot does not hold is not mistaken for something that the cluster does not have. */
+/** Kinds that a snapshot does not contain are not treated as missing from the cluster. */
 function checkFiles(read: ClusterManifests, version: string): readonly Finding[] {
   const unread = RESOURCES.filter(({ kind }) => read.unread?.has(kind));
   const findings = unread.map((resource) => kindNotInSnapshot(resourceLabel(resource)));

@@ -34,7 +34,7 @@ export const CLUSTER_RESOURCES: readonly Resource[] = [
 
 /** A cluster as decisions see it. */
 export interface ClusterModel extends SimulatedCluster {
-  /** None where they were not read. */
+  /** Empty if they were not read. */
   readonly queues: readonly QueueObject[];
   /** Pods as they were read, by `namespace/name`. */
   readonly podManifests: ReadonlyMap<string, Manifest>;
@@ -43,7 +43,7 @@ export interface ClusterModel extends SimulatedCluster {
 /** The classes that every API server makes for itself; a hand-written snapshot need not repeat them. */
 const SYSTEM_CLASSES = { 'system-cluster-critical': 2_000_000_000, 'system-node-critical': 2_000_001_000 };
 
-/** Decodes the kinds of a snapshot; others are passed over. Throws an InputError that names object and field. */
+/** Decodes the kinds of a snapshot and skips others. Throws an InputError that names object and field. */
 export function clusterModel({ manifests, namespace }: ClusterManifests): ClusterModel {
   const byType = Map.groupBy(manifests, typeOf);
   const all = <T>(resource: Resource, decode: (raw: unknown) => Decoded<T>): readonly T[] =>
@@ -77,7 +77,7 @@ export function decodeManifest<T>(manifest: Manifest, decode: (raw: unknown) => 
   throw new InputError(`${where}: ${kind} "${nameOf(manifest)}": ${decoded.field}: ${decoded.message}`);
 }
 
-/** A pod of a hand-written file is known by its name. */
+/** A pod of a hand-written file is identified by its name. */
 function withUid(pod: Pod): Pod {
   return pod.uid === '' ? { ...pod, uid: `${pod.namespace}/${pod.name}` } : pod;
 }
@@ -98,7 +98,7 @@ function systemClasses(): readonly (readonly [string, AnnotatedClass])[] {
   return Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, { ...usual, name, value }]);
 }
 
-/** A PriorityQuota and what its pods cost already. */
+/** A PriorityQuota and what its existing pods cost. */
 export type CountedQuota = PriorityQuota & Pick<LedgerState, 'used' | 'byNamespace'>;
 
 /** Reads a PriorityQuota with its status. */

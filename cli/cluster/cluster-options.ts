@@ -22,7 +22,7 @@ export function addClusterOptions(command: Command): Command {
   return addKubeconfigOptions(command.option('-f, --filename <file>', FILE_HELP, append));
 }
 
-/** Adds the flags of a command that only a cluster can answer. */
+/** Adds the flags of a command that needs a cluster. */
 export function addKubeconfigOptions(command: Command): Command {
   return addConnectionOptions(
     command

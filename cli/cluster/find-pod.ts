@@ -7,7 +7,7 @@ import { parseManifests, isPod } from '#cli/manifests/parse-manifests.ts';
 import { readFiles } from '#cli/manifests/read-files.ts';
 import { decodeManifest, withNamespace, type ClusterModel } from './cluster-model.ts';
 
-/** The pod that is called `name` or `namespace/name`. Throws an InputError if there is none. */
+/** The pod named `name` or `namespace/name`. Throws an InputError if there is none. */
 export function findPod(model: Pick<ClusterModel, 'pods'>, wanted: string, fallback: string): Pod {
   const found = podNamed(model, wanted, fallback);
   if (found !== undefined) return found;
@@ -20,7 +20,7 @@ export function podNamed({ pods }: Pick<ClusterModel, 'pods'>, wanted: string, f
   return pods.find((pod) => pod.namespace === namespace && pod.name === name);
 }
 
-/** That a pod does not exist, and where one of its name does. */
+/** States that a pod does not exist, and where a pod of that name does. */
 export function podNotFound({ pods }: Pick<ClusterModel, 'pods'>, { namespace, name }: NamespacedName): string {
   return `pod ${namespace}/${name} not found${inOtherNamespaces(pods, name)}`;
 }

@@ -21,12 +21,14 @@ const flowControl = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1', name
 const certificates = { group: 'cert-manager.io', version: 'v1', namespaced: true };
 const monitoring = { group: 'monitoring.coreos.com', version: 'v1', namespaced: true };
 
-/** Kinds that the API server asks or obeys at each admission: they go first, so that it calls no webhook that is gone. */
+/**
+ * Kinds that the API server uses at each admission: they are removed first, so that it does not call a removed webhook.
+ */
 export const ADMISSION_RESOURCES: readonly Resource[] = [
   ...[MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, ADMISSION_POLICY_BINDINGS, ADMISSION_POLICIES],
 ];
 
-/** All other kinds of `deploy/base` but definitions and namespaces, in the order in which they are removed. */
+/** All other kinds of `deploy/base` except CustomResourceDefinitions and namespaces, in the order of removal. */
 export const WORKLOAD_RESOURCES: readonly Resource[] = [
   DEPLOYMENTS,
   { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true },
@@ -49,7 +51,7 @@ export const INSTALLED_RESOURCES: readonly Resource[] = [
   ...ADMISSION_RESOURCES,
 ];
 
-/** Kinds that only components and overlays create. */
+/** Kinds created only by components and overlays. */
 export const COMPONENT_RESOURCES: readonly Resource[] = [
   ...[MUTATING_POLICY_BINDINGS, MUTATING_POLICIES, CONFIG_MAPS],
   { ...certificates, plural: 'certificates', kind: 'Certificate' },

@@ -9,9 +9,9 @@ const PAGE = 500;
 
 type Raw = Manifest['raw'];
 
-/** What is listed of a kind. */
+/** How to list a kind. */
 export interface ListedParts {
-  /** Drops what is not needed while pages arrive. */
+  /** Drops unneeded fields while pages arrive. */
   readonly slim?: (raw: Raw) => Raw;
   /** Only objects with these labels, as kubectl takes it. */
   readonly labelSelector?: string;
@@ -20,8 +20,8 @@ export interface ListedParts {
 }
 
 /**
- * All objects of a kind; none where the API server does not know the kind. Rejects with an InputError that says what
- * could not be listed.
+ * All objects of a kind; none if the API server does not know the kind. Rejects with an InputError that says what could
+ * not be listed.
  */
 export async function listAll(
   client: KubeClient,

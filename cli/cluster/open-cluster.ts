@@ -14,7 +14,7 @@ export interface OpenCluster {
   readonly namespace: string | undefined;
   readonly server: string;
   readonly origin: ClusterConnection['origin'];
-  /** Our own bearer token; empty if we have another way to say who we are. */
+  /** Our own bearer token; empty if we authenticate in another way. */
   readonly token: ClusterConnection['token'];
 }
 

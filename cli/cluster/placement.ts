@@ -18,7 +18,7 @@ export function placementOf(
   return simulatePlacement(model, pod, { ...setup, ...known });
 }
 
-/** What the queues keep, found out where the extender is asked; without Queues there is nothing to find out. */
+/** What the queues protect; computed only if the extender is called and there are Queues. */
 function keptInCluster(model: ClusterModel, now: Instant): ProposalRules['keptOn'] {
   if (model.queues.length === 0) return undefined;
   return (preemptor) => keptByQueues({ ...queuesIn(model), now }, preemptor);
@@ -26,7 +26,7 @@ function keptInCluster(model: ClusterModel, now: Instant): ProposalRules['keptOn
 
 type QueuesIn = Omit<Parameters<typeof keptByQueues>[0], 'now'>;
 
-/** Many pods may be asked about in one cluster. */
+/** One cluster may answer for many pods. */
 const queuesOf = new WeakMap<ClusterModel, QueuesIn>();
 
 function queuesIn(model: ClusterModel): QueuesIn {

@@ -27,7 +27,7 @@ import { DISRUPTION_ACCOUNT } from '#shared/kube/api-names.ts';
 
 /** Which Disruptions are read, and from where. */
 export interface DisruptionSource extends ClusterOptions {
-  /** Absent: that of the context. */
+  /** Default: the namespace of the context. */
   readonly namespace?: string | undefined;
   readonly allNamespaces?: boolean;
 }
@@ -38,13 +38,13 @@ export interface ReadDisruptions {
   readonly now: Instant;
   /** `undefined` for all namespaces. */
   readonly namespace: string | undefined;
-  /** Whether the API server knows the kind; files do not tell, so of them it is true. */
+  /** Whether the API server knows the kind; always true for files. */
   readonly isServed: boolean;
 }
 
 /**
- * Reads the Disruptions of one namespace or of all. Of a cluster it needs the right to list them there and no other one.
- * Rejects with an InputError for what cannot be read.
+ * Reads the Disruptions of one namespace or of all. For a cluster it needs only permission to list them there. Rejects
+ * with an InputError if they cannot be read.
  */
 export async function readDisruptions(
   source: DisruptionSource,
@@ -54,7 +54,7 @@ export async function readDisruptions(
   return disruptionsIn(source, await readManifests(source, [DISRUPTIONS], io));
 }
 
-/** The Disruptions among objects that have been read from files. */
+/** The Disruptions among objects read from files. */
 export function disruptionsIn(source: DisruptionSource, read: ClusterManifests): ReadDisruptions {
   const namespace = source.allNamespaces === true ? undefined : (source.namespace ?? read.namespace);
   const own = read.manifests.filter((each) => typeOf(each) === TYPE);
@@ -66,7 +66,7 @@ export function disruptionsIn(source: DisruptionSource, read: ClusterManifests):
 
 const TYPE = typeOf({ apiVersion: apiVersionOf(DISRUPTIONS), kind: DISRUPTIONS.kind });
 
-/** The client is loaded only where a cluster is asked. */
+/** The client is loaded only if a cluster is used. */
 async function readLive(source: DisruptionSource, now: Instant): Promise<ReadDisruptions> {
   const [{ withCluster }, { listAll }] = await Promise.all([import('./open-cluster.ts'), import('./list-all.ts')]);
   return withCluster(source, async ({ client, namespace: ofContext = 'default' }) => {
@@ -82,7 +82,7 @@ async function isKindServed(client: KubeClient, namespace: string | undefined): 
   return kind !== 'notFound';
 }
 
-/** The newest first; of equal times by name, so that the order is always the same. */
+/** The newest first; at equal times by name, so that the order is always the same. */
 function decodeAll(manifests: readonly Manifest[]): readonly Disruption[] {
   return manifests
     .map(({ raw }) => decodeDisruption(raw))
@@ -103,7 +103,7 @@ export function disruptionFields(disruption: Disruption): DisruptionFields {
   return { metadata: { namespace, name }, spec, status: encodeOutcome(disruption) };
 }
 
-/** The kinds of which the rescheduler counts what may still be removed. */
+/** The kinds that limit how many pods the rescheduler may move. */
 export const LIMIT_RESOURCES: readonly Resource[] = [DISRUPTION_LIMITS, DISRUPTION_POLICIES, DISRUPTION_ACCOUNTS];
 
 /** The limits of a cluster, and why they are not all known. */
@@ -111,7 +111,9 @@ export interface ReadLimits extends CountedLimits {
   readonly problem: string | undefined;
 }
 
-/** Reads the limits beside a cluster that has been read; without the right to list them the caller still gets all other answers. */
+/**
+ * Reads the limits in addition to a cluster; without permission to list them, the caller still gets all other answers.
+ */
 export async function limitsBeside(
   read: ClusterManifests,
   options: ClusterOptions,

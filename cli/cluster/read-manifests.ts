@@ -10,18 +10,18 @@ import type { ClusterOptions } from './cluster-options.ts';
 /** Objects of a cluster, from files or from the cluster itself. */
 export interface ClusterManifests {
   readonly manifests: readonly Manifest[];
-  /** When they were read: of a snapshot the time that it was taken. */
+  /** When they were read; for a snapshot, when it was taken. */
   readonly now: Instant;
-  /** Where objects are that name no namespace. */
+  /** The namespace of objects that name none. */
   readonly namespace: string;
-  /** Kinds that a snapshot does not hold, because its author was not allowed to list them. */
+  /** Kinds that a snapshot does not contain, because its author was not allowed to list them. */
   readonly unread?: ReadonlySet<string>;
 }
 
 /** A snapshot of 5,000 nodes and 150,000 pods has some 150 MiB. */
 const LARGEST_SNAPSHOT_MIB = 400;
 
-/** Reads the files that are named, else these kinds of the cluster. Rejects with an InputError for what cannot be read. */
+/** Reads the given files, else these kinds of the cluster. Rejects with an InputError if something cannot be read. */
 export async function readManifests(
   options: ClusterOptions,
   resources: readonly Resource[],
@@ -35,7 +35,7 @@ export async function readManifests(
   return { manifests, now: timeOf(manifests) ?? io.now(), namespace: 'default', unread };
 }
 
-/** As `readManifests`, with the Queues where pods of a namespace wait in them. */
+/** As `readManifests`, with the Queues if pods of a namespace wait in them. */
 export async function readWithQueues(
   ...[options, resources, io]: Parameters<typeof readManifests>
 ): Promise<ClusterManifests> {
@@ -50,7 +50,7 @@ function isManagedObject({ metadata }: Manifest['raw']): boolean {
   return fieldOf(fieldOf(metadata, 'labels'), LABEL_QUEUES) === QUEUES_MANAGED;
 }
 
-/** The client is loaded only where a cluster is asked. */
+/** The client is loaded only if a cluster is used. */
 async function readLive(
   options: ClusterOptions,
   resources: readonly Resource[],

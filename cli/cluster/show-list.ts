@@ -12,14 +12,14 @@ export interface ListCommandOptions extends ClusterOptions, ListingOptions {
 
 /** What is listed: of which kinds, and how. */
 export interface ListSource<Row, Item> {
-  /** The first is the one that is watched; the others stay as they were read. */
+  /** The first kind is watched; the others are read once. */
   readonly resources: readonly [Resource, ...Resource[]];
   readonly listing: (read: ClusterManifests) => Listing<Row, Item>;
 }
 
 /**
- * Prints a list, and with `watch` each row that changes, until the process is interrupted. Rejects with an InputError for
- * what cannot be read, and with what `review` throws, which sees the list before it is printed.
+ * Prints a list, and with `watch` each row that changes, until the process is interrupted. Rejects with an InputError
+ * if something cannot be read, and with what `review` throws, which gets the list before it is printed.
  */
 export async function showList<Row, Item>(
   { resources, listing }: ListSource<Row, Item>,
@@ -47,9 +47,9 @@ export function expectWatchable({ watch, filename }: ListCommandOptions): void {
 
 interface Watched<Row, Item> {
   readonly resource: Resource;
-  /** All namespaces where absent. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
-  /** What has been printed. */
+  /** The rows printed so far. */
   readonly first: Listing<Row, Item>;
   readonly listing: (objects: readonly Manifest[]) => Listing<Row, Item>;
 }

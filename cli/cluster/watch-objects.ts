@@ -9,7 +9,7 @@ import { withCluster } from './open-cluster.ts';
 /** Which objects are watched. */
 export interface WatchedObjects extends ClusterOptions {
   readonly resource: Resource;
-  /** All namespaces where absent. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
 }
 

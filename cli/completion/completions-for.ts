@@ -1,9 +1,9 @@
 import type { Command, Option } from 'commander';
 
-/** What may stand where the cursor is; the shell keeps what begins with what is typed. */
+/** The possible words at the cursor; the shell keeps those with the typed prefix. */
 export type Completion = { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'files' };
 
-/** Completes the last of `words`, which stand behind the name of the program; the last one may be empty. */
+/** Completes the last of `words`, the arguments of the program; the last one may be empty. */
 export function completionsFor(program: Command, words: readonly string[]): Completion {
   const { command, awaiting } = walk(program, words.slice(0, -1));
   if (awaiting !== undefined) return valuesOf(awaiting);
@@ -11,7 +11,7 @@ export function completionsFor(program: Command, words: readonly string[]): Comp
   return { kind: 'words', words: current.startsWith('-') ? flagsOf(command) : wordsOf(command) };
 }
 
-/** The command that the words lead to, and the option that the next word is the value of. */
+/** The command that the words select, and the option whose value is the next word. */
 interface Place {
   readonly command: Command;
   readonly awaiting: Option | undefined;
@@ -53,7 +53,7 @@ function flagsOf(command: Command): readonly string[] {
   return optionsOf(command).flatMap(({ short, long }) => [short, long].filter((flag) => flag !== undefined));
 }
 
-/** Commands, else the values of an argument; where neither is known, flags. */
+/** Commands, else the values of an argument; if neither is known, flags. */
 function wordsOf(command: Command): readonly string[] {
   const commands = subcommandsOf(command).map((each) => each.name());
   if (commands.length > 0) return commands;

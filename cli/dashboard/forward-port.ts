@@ -15,7 +15,7 @@ export interface PodPort {
 
 interface Forwarding {
   readonly config: KubeConfig;
-  /** Asked for each connection: the pod may be another one by then. */
+  /** Called for each connection, because the pod may have changed. */
   readonly target: () => Promise<PodPort>;
   readonly onFailure: (cause: string) => void;
 }
@@ -63,7 +63,7 @@ async function connect(forward: PortForward, socket: Socket, { target, onFailure
   socket.on('close', () => tunnel.close());
 }
 
-/** The web socket's own error event says it in its message. */
+/** The message of the web socket's own error event. */
 function causeOf(error: unknown): string {
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined;
   return typeof message === 'string' ? message : errorText(error);

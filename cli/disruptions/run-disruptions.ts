@@ -43,7 +43,7 @@ function whyNone({ disruptions, namespace }: ReadDisruptions, causes: readonly C
   return disruptions.length === 0 ? noDisruption(namespace) : noneOfCause(namespace, causes);
 }
 
-/** A history: the time stands first, as in `kubectl get events`, and the sentence last. */
+/** A history: the time is first, as in `kubectl get events`, and the sentence last. */
 function listing(
   { disruptions, now }: Pick<ReadDisruptions, 'disruptions' | 'now'>,
   { cause, allNamespaces }: DisruptionsOptions,
@@ -62,7 +62,7 @@ function listing(
 
 type OptionalCell = Omit<Column<Disruption>, 'cell'> & { readonly cell: (row: Disruption) => string | undefined };
 
-/** As with kubectl, the namespace is a column where there may be several. */
+/** As with kubectl, the namespace is a column if there may be several. */
 function columnsAt(ofAll: boolean, now: Instant): readonly OptionalCell[] {
   return [
     { header: 'TIME', cell: ({ spec }) => timeText(spec.removedAt) },

@@ -49,7 +49,7 @@ export function mayHaveWorked(cause: string, pod: string): string {
   return `${cause}; it may have been evicted all the same: see kubectl get pod ${pod}`;
 }
 
-/** After what the API server refused for now. */
+/** Follows a temporary refusal of the API server. */
 export function tryAgain(seconds: number | undefined): string {
   return seconds === undefined ? '; try again later' : `; try again in ${seconds} s`;
 }

@@ -49,7 +49,7 @@ export async function runEvict(wanted: string, options: EvictOptions, io: Proces
   });
 }
 
-/** The pod that is there now is the one that is meant: a successor of the same name is never hit. */
+/** The UID identifies the current pod, so that a successor of the same name is never evicted. */
 async function readUid(client: KubeClient, pod: NamespacedName): Promise<string> {
   const found = await getObject(client, { resource: PODS, ...pod });
   if (found.kind === 'ok') return found.object.metadata.uid ?? '';

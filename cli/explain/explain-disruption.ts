@@ -42,12 +42,12 @@ interface Options extends ClusterOptions {
   readonly output: OutputFormat;
 }
 
-/** What a record says of a removed pod, in its fields and in sentences. */
+/** What a record says about a removed pod, in its fields and in sentences. */
 export interface DisruptionExplanation extends DisruptionFields {
   readonly sentences: readonly string[];
 }
 
-/** Carries out `plimsoll explain disruption`: from the record alone, so it needs no other right and no pod. */
+/** Carries out `plimsoll explain disruption` from the record alone, so it needs no other permission and no pod. */
 export async function explainDisruption(wanted: string, options: Options, io: ProcessIo): Promise<void> {
   const given = splitName(wanted, 'disruption', options.namespace ?? '');
   const namespace = given.namespace === '' ? undefined : given.namespace;
@@ -92,7 +92,7 @@ export function removalsOf(pod: NamespacedName, { disruptions }: RecordsOfNamesp
   );
 }
 
-/** Says what the records say of every pod of that name. */
+/** Prints what the records say about every pod of that name. */
 export async function explainGonePod(
   { name, removals, now }: PodWithRecords,
   options: Options,
@@ -112,7 +112,7 @@ export async function explainGonePod(
   io.print(await formatAnswer(answer, options.output));
 }
 
-/** Why no record of a pod is found. */
+/** Why there is no record of a pod. */
 export function whyNoRecord({ isServed, problem }: RecordsOfNamespace): string {
   if (problem !== undefined) return `; ${problem}`;
   return isServed ? NO_RECORD : KIND_NOT_SERVED;
@@ -135,8 +135,8 @@ function rankedCells({ pod = OTHER_NAMESPACE, priority, code }: RecordedCandidat
 }
 
 /**
- * All that a record says, in the order in which it is asked: what, when, where; who and why; for whom; what became of it.
- * It may stand for the pod that was asked about and be that of another one.
+ * All that a record says: what, when and where; who and why; for which pod; the outcome. It may represent the requested
+ * pod and be the record of another one.
  */
 export function sentencesOf(
   { namespace, spec, outcome }: Disruption,
@@ -158,7 +158,7 @@ export function sentencesOf(
   ];
 }
 
-/** For so long a removal is followed at most (`shared/domain/disruption/removal.ts`), and a little longer. */
+/** A little more than the longest time that a removal is followed (`shared/domain/disruption/removal.ts`). */
 const FOLLOWED_MS = 70 * 60_000;
 
 /** The outcome is written as a whole, when nothing more is expected. */

@@ -75,8 +75,8 @@ export function expectedObject(words: readonly (string | undefined)[]): string {
 }
 
 /*
- * Every sentence of `plimsoll explain` about a removed pod, to be read from top to bottom. Each cause has a word of its own,
- * which no sentence about another cause uses (S0-1): a test reads all of them.
+ * Every sentence of `plimsoll explain` about a removed pod, to be read from top to bottom. Each cause has its own word,
+ * which no sentence about another cause uses (S0-1); a test checks all of them.
  */
 
 const WHAT_HAPPENED: Readonly<Record<Cause, (node: string) => string>> = {
@@ -131,7 +131,7 @@ export function reasonLine({ code, text, facts }: DisruptionSpec['because']): st
   return `reason: ${text} (${[code, ...known].join(', ')})`;
 }
 
-/** The limits that it counts for; those of an owner without one of its own come from the DisruptionPolicy. */
+/** The limits that count it; an owner without a DisruptionLimit has those of the DisruptionPolicy. */
 export function debited({ rules, overran }: NonNullable<DisruptionSpec['debited']>): string {
   const counts = `it counts for ${rules.map(limitText).join(' and ')}`;
   return overran === undefined ? counts : `${counts}, and went beyond ${limitText(overran)}`;

@@ -13,7 +13,7 @@ export type RecordsOfNamespace = Pick<ReadDisruptions, 'disruptions' | 'isServed
   readonly problem?: string | undefined;
 };
 
-/** Reads them beside a cluster that has been read; without the right to list them the caller still gets all other answers. */
+/** Reads them in addition to a cluster; without permission to list them, the caller still gets all other answers. */
 export async function recordsBeside(
   read: ClusterManifests,
   source: DisruptionSource,
@@ -31,7 +31,7 @@ const DAYS = 7;
 const PERIOD_MS = DAYS * 86_400_000;
 const MAX_SHOWN = 3;
 
-/** The pods that the owner of a pod lost within days, the last few by name; empty for none. */
+/** The pods that the owner of a pod lost in the last days, the latest few by name; empty if none. */
 export function ownerLosses({ disruptions, problem }: RecordsOfNamespace, pod: Pod, now: Instant): string {
   if (problem !== undefined) return lossesNotKnown(problem);
   const own = disruptions.filter((each) => now - each.spec.removedAt < PERIOD_MS && isOfOwner(each, pod));

@@ -40,12 +40,12 @@ import {
 } from './messages.ts';
 import { ownerLosses, type RecordsOfNamespace } from './owner-losses.ts';
 
-/** What decisions make of one pod. */
+/** How decisions treat one pod. */
 export interface PodFacts {
   readonly metadata: Metadata;
   readonly priority: number;
   readonly priorityClassName: string;
-  /** The rule that gave the class, as it is recorded on the pod. */
+  /** The rule that gave the class, as recorded on the pod. */
   readonly classRule?: string;
   readonly preemptionPolicy: string;
   readonly qosClass: string;
@@ -59,19 +59,22 @@ export interface PodFacts {
   /** From a preemptor of an ordinary priority class. */
   readonly protectedFromPreemption: string;
   readonly disruptionBudgets: readonly string[];
-  /** In a namespace whose pods wait in queues: its queue, and what it waits for there. */
+  /** In a namespace whose pods wait in queues: its queue, and what it waits for. */
   readonly queue?: string;
-  /** Of a pod that waits for a node or was preempted: who holds the room, who still leaves it, what is not known. */
+  /**
+   * For a pod that waits for a node or was preempted: which pods hold the room, which are still leaving, and what is
+   * unknown.
+   */
   readonly room: readonly string[];
-  /** Nodes that its owner should stay away from for a while. */
+  /** Nodes that its owner should avoid for some time. */
   readonly avoidedNodes: readonly string[];
-  /** Where there are ReschedulingPolicies: why each of them moves the pod or leaves it. */
+  /** If there are ReschedulingPolicies: why each of them moves the pod or leaves it. */
   readonly rescheduling?: readonly string[];
   /** What its owner lost in the last days, as Disruptions record it. */
   readonly removals: string;
 }
 
-/** What is known beside the model of a cluster. */
+/** Facts in addition to the model of a cluster. */
 export interface BesideModel {
   readonly now: Instant;
   readonly records: RecordsOfNamespace;
@@ -79,7 +82,7 @@ export interface BesideModel {
   readonly rescheduling?: readonly string[] | undefined;
 }
 
-/** Collects what is known of a pod at `now`. */
+/** Collects the facts about a pod at `now`. */
 export function podFacts(model: ClusterModel, pod: Pod, { now, records, queue, rescheduling }: BesideModel): PodFacts {
   const { spec } = pod;
   const classRule = pod.annotations.get(ANNOTATION_CLASS_RULE);
@@ -175,7 +178,7 @@ function avoidedNodes({ pressures }: ClusterModel, pod: Pod, now: Instant): read
   );
 }
 
-/** What a PriorityQuota limits, and who uses it. */
+/** What a PriorityQuota limits, and which namespaces use it. */
 export interface QuotaFacts {
   readonly metadata: Metadata;
   /** The pods that it counts. */

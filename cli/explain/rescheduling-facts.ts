@@ -24,7 +24,7 @@ import { byPolicy, evictedByPolicy, ownerStopped, reschedulingNotKnown, staysWhe
 
 const TYPE = typeOf({ apiVersion: apiVersionOf(RESCHEDULING_POLICIES), kind: RESCHEDULING_POLICIES.kind });
 
-/** What a pod is explained by. */
+/** The input of the explanation. */
 export interface ReschedulingSources {
   readonly read: ClusterManifests;
   readonly model: ClusterModel;
@@ -32,8 +32,8 @@ export interface ReschedulingSources {
 }
 
 /**
- * Why each ReschedulingPolicy has moved a pod, would move it or leaves it where it is: as its status says, else as a pass
- * over the cluster that was read decides. `undefined` for a pod without a node, or where there is no policy.
+ * Why each ReschedulingPolicy has moved a pod, would move it or leaves it in place: according to its status, else to a
+ * pass over the cluster. `undefined` for a pod without a node, or if there is no policy.
  */
 export async function reschedulingOf(
   pod: Pod,
@@ -54,7 +54,7 @@ export async function reschedulingOf(
   });
 }
 
-/** Without the right to list them the caller still gets all other answers: then why they are not known. */
+/** Without permission to list them, the caller still gets all other answers, and why these are unknown. */
 async function policiesOf(
   read: ClusterManifests,
   options: ClusterOptions,
@@ -71,7 +71,7 @@ async function policiesOf(
   );
 }
 
-/** What only the rescheduler knows. */
+/** Facts known only to the rescheduler. */
 function fromStatus(pod: Pod, { raw }: Manifest): string | undefined {
   const evicted = decodeEvictedPods(raw).findLast(({ uid }) => uid === pod.uid);
   if (evicted !== undefined) return evictedByPolicy(new Date(evicted.at).toISOString(), evicted.because.text);
@@ -93,7 +93,7 @@ function fromPass(
   return staysWhere((stay?.because ?? whyNeverMoved(pod, policy, snapshot, asked.now) ?? REASONS.notNeeded({})).text);
 }
 
-/** Pods that no policy may name are not among those that a pass says it leaves. */
+/** A pass does not list pods that no policy may move. */
 function whyNeverMoved({ uid }: Pod, policy: ReschedulingPolicy, snapshot: ClusterSnapshot, now: number) {
   const cluster = finish(readCluster(snapshot, NO_MEASUREMENTS, { now, isSelected: nodesOf(policy) }));
   const [place] = cluster.nodes.flatMap((node) =>

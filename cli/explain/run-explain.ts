@@ -54,7 +54,7 @@ function isExplained(type: ObjectType | undefined): type is Explained {
   return type !== undefined && type in EXPLAINERS;
 }
 
-/** Of a pod that no longer exists its Disruptions say what they know; then nothing else of a cluster is read. */
+/** For a pod that no longer exists, only its Disruptions are read. */
 async function explainPod(wanted: string, options: ExplainOptions, io: ProcessIo): Promise<void> {
   const gone = options.filename === undefined ? await findGonePod(wanted, options, io) : undefined;
   if (gone !== undefined) await explainGonePod(gone, options, io);
@@ -79,8 +79,8 @@ async function explainInCluster(wanted: string, options: ExplainOptions, io: Pro
 }
 
 /**
- * In which queue a pod stands and what it waits for, as the leader of the queues would decide now; `undefined` in
- * namespaces whose pods do not wait.
+ * The queue of a pod and what it waits for, as the leader of the queues would decide now; `undefined` in namespaces
+ * whose pods do not wait.
  */
 function queueOfPod(pod: Pod, read: ClusterManifests, model: ClusterModel): string | undefined {
   if (!isManaged(model.namespaces.find(({ name }) => name === pod.namespace)?.labels)) return undefined;
@@ -128,7 +128,7 @@ const POD_LABELS: readonly (readonly [Exclude<keyof PodFacts, 'metadata'>, strin
   ['removals', 'Removed pods of its owner'],
 ];
 
-/** One line a field, as `kubectl describe` prints it. */
+/** One line per field, as `kubectl describe` prints it. */
 function printPod(facts: PodFacts): string {
   const width = Math.max(...POD_LABELS.map(([, label]) => label.length)) + 2;
   const line = (label: string, text: string) => printLine(`${label}:`.padEnd(width) + text);

@@ -10,8 +10,8 @@ const MAX_ALIASES = 100;
 const LIST = 'List';
 
 /**
- * The objects in a file of YAML or JSON documents, lists taken apart. Throws an InputError that names file and document
- * for what is no manifest; doubled keys are refused, and aliases may not unfold into a bomb.
+ * The objects in a file of YAML or JSON documents, with lists expanded. Throws an InputError that names file and
+ * document if something is not a manifest; duplicate keys are refused, and the expansion of aliases is limited.
  */
 export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
   const excess = findExcess(text);
@@ -25,7 +25,7 @@ export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
 }
 
 function parseDocuments(text: string, lineCounter: LineCounter): readonly Document[] {
-  // Doubled keys are looked for below: the parser's own search takes minutes for a large mapping.
+  // Duplicate keys are searched below, because the parser's own search takes minutes for a large mapping.
   const options = { uniqueKeys: false, merge: true, logLevel: 'error', lineCounter } as const;
   const documents = parseAllDocuments(text, options);
   return Array.isArray(documents) ? documents : [];
@@ -43,7 +43,9 @@ function readDocument(document: Document, where: string, lines: LineCounter): un
   return unfold(document, where);
 }
 
-/** What the library throws here is the document's fault: aliases without anchor or too many, merges of no mapping. */
+/**
+ * Errors of the library here are errors of the document: aliases without an anchor or too many of them, invalid merges.
+ */
 function unfold(document: Document, where: string): unknown {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES });
@@ -53,8 +55,8 @@ function unfold(document: Document, where: string): unknown {
 }
 
 /**
- * The objects that a document holds, lists taken apart; the items of a typed list (`PodList`) need not say what they
- * are. `where` names the document in messages. Throws an InputError for what is no manifest.
+ * The objects in a document, with lists expanded; the items of a typed list (`PodList`) need no kind. `where` names the
+ * document in messages. Throws an InputError if something is not a manifest.
  */
 export function manifestsIn(content: unknown, where: string): readonly Manifest[] {
   const manifest = asManifest(content, where);
@@ -99,8 +101,8 @@ function isName(value: unknown): value is string {
 const LIMITS = { tokens: 2_000_000, documents: 10_000, aliases: 1_000, depth: 200 } as const;
 
 /**
- * The first limit that a text goes beyond, in words, before it is parsed: a parser needs hundreds of bytes for each
- * token, and for nesting and aliases more time than a person waits.
+ * The first limit that a text exceeds, in words, before it is parsed: a parser needs hundreds of bytes for each token,
+ * and too much time for deep nesting and many aliases.
  */
 function findExcess(text: string): string | undefined {
   const counts = { tokens: 0, documents: 0, aliases: 0, depth: 0 };
@@ -138,7 +140,7 @@ function describe(name: keyof typeof LIMITS): string {
   return name === 'depth' ? `nested deeper than ${LIMITS.depth}` : `more than ${LIMITS[name]} ${name} in one file`;
 }
 
-/** A key that stands twice in one mapping; the parser's own search compares each key with every other. */
+/** A duplicate key in a mapping; the parser's own search compares each key with every other. */
 function findDoubledKey(document: Document): { readonly key: string; readonly offset: number } | undefined {
   let found: { readonly key: string; readonly offset: number } | undefined;
   visit(document, {
@@ -157,16 +159,16 @@ function findDoubledKey(document: Document): { readonly key: string; readonly of
   return found;
 }
 
-/** One object as a file or the cluster holds it. */
+/** One object of a file or of the cluster. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly raw: Readonly<Record<string, unknown>>;
   /** For messages: `team.yaml: document 2, item 3`. */
   readonly where: string;
-  /** When the snapshot that it stands in was taken, RFC 3339. */
+  /** When its snapshot was taken, RFC 3339. */
   readonly takenAt?: string | undefined;
-  /** Kinds that are missing in that snapshot, because its author was not allowed to list them. */
+  /** Kinds that are missing in its snapshot, because its author was not allowed to list them. */
   readonly unread?: readonly string[] | undefined;
 }
 
@@ -182,7 +184,7 @@ export function nameOf({ raw }: Manifest): string {
   return metadataText(raw, 'name') || metadataText(raw, 'generateName');
 }
 
-/** `metadata.namespace`, or the one given where the object names none. */
+/** `metadata.namespace`, or the given one if the object names none. */
 export function namespaceOf({ raw }: Manifest, fallback: string): string {
   return metadataText(raw, 'namespace') || fallback;
 }
@@ -192,7 +194,7 @@ function metadataText(raw: unknown, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether it is a pod, rather than something that makes pods. */
+/** Whether it is a pod, not a workload. */
 export function isPod(manifest: Manifest): boolean {
   return typeOf(manifest) === POD;
 }

@@ -13,13 +13,13 @@ export interface TextFile {
 
 const STANDARD_INPUT = '-';
 const EXTENSIONS: readonly string[] = ['.yaml', '.yml', '.json'];
-/** Of files that people write. */
+/** For hand-written files. */
 const LARGEST_FILE_MIB = 8;
 const MIB = 1024 * 1024;
 
 /**
- * Reads files, `-` for standard input, and of directories every manifest directly in them, in order of their names.
- * Rejects with an InputError for what is missing, larger than `largestMib` or no text.
+ * Reads files (`-` for standard input) and every manifest directly in a directory, in order of their names. Rejects
+ * with an InputError if something is missing, larger than `largestMib` or not text.
  */
 export async function readFiles(
   paths: readonly string[],

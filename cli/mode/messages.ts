@@ -8,7 +8,7 @@ export interface Obstacle {
   readonly next: string;
 }
 
-/** Where the change is made, before it is made. */
+/** Which policies and nodes are changed, before the change. */
 export function target(server: string, origin: Origin | undefined): string {
   return origin === undefined ? server : `context "${origin.context}", cluster "${origin.cluster}" (${server})`;
 }

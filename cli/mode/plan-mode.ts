@@ -11,33 +11,33 @@ import { formatTable } from '#cli/output/table.ts';
 import { type NodeRow, nodeRows } from '#cli/top/node-lists.ts';
 import { type Obstacle, policyUnreadable, policyWider } from './messages.ts';
 
-/** Nodes of which some get another mode, and the policies that decide it. */
+/** The selected nodes and the policies that decide their mode. */
 export interface ModeQuestion {
   readonly mode: Mode;
   readonly nodes: readonly { readonly name: string; readonly labels: ReadonlyMap<string, string> }[];
-  /** Names of the nodes whose mode is to change. */
+  /** Names of the nodes to change. */
   readonly selected: ReadonlySet<string>;
   readonly policies: readonly KubeObject[];
 }
 
-/** A policy that gets the mode. */
+/** A policy to change. */
 export interface PolicyChange {
   readonly policy: string;
-  /** Of the policy that was read, so that a change made since is not overwritten. */
+  /** resourceVersion of the policy as read, so that a later change is not overwritten. */
   readonly resourceVersion: string | undefined;
   readonly from: Mode;
   readonly to: Mode;
   readonly nodes: readonly string[];
-  /** Fields of `spec` to merge; none where the policy has the mode already. */
+  /** Fields of `spec` to merge; none if the policy already has the mode. */
   readonly spec: object | undefined;
-  /** Thresholds that have a mode of their own, and stay in DryRun. */
+  /** Thresholds with their own mode that stay in DryRun. */
   readonly stillDryRun: readonly string[];
 }
 
-/** What would be changed; nothing is, where there is an obstacle. */
+/** The planned changes; none if there is an obstacle. */
 export interface ModePlan {
   readonly changes: readonly PolicyChange[];
-  /** Selected nodes that no policy selects: there the setting `--mode` of the agent holds. */
+  /** Selected nodes without a policy: the agent's setting `--mode` applies there. */
   readonly withoutPolicy: readonly string[];
   readonly obstacles: readonly Obstacle[];
 }
@@ -68,7 +68,7 @@ interface PlacedPolicy {
   readonly outside: readonly string[];
 }
 
-/** Name of the policy in force, also of one that cannot be read. */
+/** Name of the policy in force, even if it cannot be read. */
 function policyFor(policies: readonly NamedPolicy[], labels: ReadonlyMap<string, string>): string | undefined {
   const found = selectPolicy(policies, labels);
   if (found.kind === 'none') return undefined;
@@ -119,8 +119,8 @@ function dryRunSignals(spec: NodePressurePolicySpec): readonly string[] {
 const FIELD_MANAGER = 'plimsoll-mode';
 
 /**
- * Carries out a change on the policy as it was read; with `dryRun` the API server only checks it. Resolves to why the
- * API server refuses, a conflict where the policy was changed meanwhile.
+ * Applies a change to the policy as read; with `dryRun` the API server only checks it. Resolves to the API server's
+ * reason for a refusal, such as a conflict if the policy was changed meanwhile.
  */
 export async function patchPolicy(
   { policy: name, resourceVersion, spec }: Pick<PolicyChange, 'policy' | 'resourceVersion' | 'spec'>,
@@ -133,7 +133,7 @@ export async function patchPolicy(
   return outcome.kind === 'ok' ? undefined : outcome.message;
 }
 
-/** One node of which the mode would change. */
+/** One node whose mode would change. */
 interface ModeRow {
   readonly node: string;
   readonly policy: string;
@@ -144,7 +144,7 @@ interface ModeRow {
   readonly next: string | undefined;
 }
 
-/** The nodes of each policy with what their agents report: with a threshold met, enforcing evicts at once. */
+/** The nodes of each policy with the reports of their agents: if a threshold is met, enforcing evicts at once. */
 export function modeRows(
   changes: readonly PolicyChange[],
   pressures: readonly NodePressure[],

@@ -40,7 +40,10 @@ export interface ModeOptions {
 
 const EXIT_REFUSED = 1;
 
-/** Carries out `plimsoll mode`: exit code 1 if a policy is not changed, because it must not be or the API server refuses. */
+/**
+ * Carries out `plimsoll mode`: exit code 1 if a policy is not changed, because of an obstacle or a refusal by the API
+ * server.
+ */
 export async function runMode(mode: Mode, options: ModeOptions, io: ProcessIo): Promise<void> {
   const { withCluster } = await import('#cli/cluster/open-cluster.ts');
   await withCluster(options, async ({ client, server, origin }) => {
@@ -64,12 +67,12 @@ export async function runMode(mode: Mode, options: ModeOptions, io: ProcessIo): 
   });
 }
 
-/** Going back to reports alone harms no pod, and may be urgent. */
+/** Returning to DryRun harms no pod, and may be urgent. */
 function needsConsent({ changes }: ModePlan, mode: Mode, { yes }: ModeOptions): boolean {
   return !yes && mode === 'Enforce' && changes.some(({ spec }) => spec !== undefined);
 }
 
-/** Shows what would change, and asks; standard output stays for what is done. */
+/** Shows the planned changes and asks for confirmation; standard output is reserved for results. */
 async function isConfirmed(rows: string, io: ProcessIo): Promise<boolean> {
   io.tell(rows.trimEnd());
   io.tell(QUESTION);
@@ -83,7 +86,7 @@ async function firstLine(input: ProcessIo['standardInput']): Promise<string> {
   return (value ?? '').trim();
 }
 
-/** Says what stands in the way; with an obstacle no policy is changed, so that a pool is changed as a whole. */
+/** Prints the obstacles; if there is any, no policy is changed, so that a pool changes as a whole. */
 function isRefused({ changes, withoutPolicy: bare, obstacles }: ModePlan, io: ProcessIo): boolean {
   const found = changes.length === 0 && obstacles.length === 0 ? [nothingToChange(bare)] : obstacles;
   for (const { text, next } of found) io.tell(printLine(`error: ${text}; ${next}`).trimEnd());
@@ -112,10 +115,10 @@ async function carryOut(
   io.exit(EXIT_REFUSED);
 }
 
-/** What decides the mode of a cluster's nodes, and what their agents report. */
+/** The policies and reports of a cluster's nodes. */
 type Pool = Omit<ModeQuestion, 'mode'> & { readonly pressures: readonly NodePressure[] };
 
-/** Reads it; the API server itself says which nodes a selector matches. Rejects with an InputError. */
+/** Reads them; the API server itself evaluates the node selector. Rejects with an InputError. */
 async function readPool(client: KubeClient, labelSelector: string): Promise<Pool> {
   const [nodes, selected, policies, pressures] = await Promise.all([
     listAll(client, NODES, { slim: identityOf }),

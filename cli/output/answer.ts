@@ -8,13 +8,13 @@ export interface Document {
   readonly kind: string;
 }
 
-/** Name and namespace of what an object is about, where kubectl's users look for them. */
+/** Name and namespace of the object's subject, in the fields that users of kubectl expect. */
 export interface Metadata {
   readonly namespace?: string;
   readonly name: string;
 }
 
-/** What a command answers, in each form that `-o` asks for. */
+/** The answer of a command, in each format of `-o`. */
 export interface Answer {
   /** For json, yaml and jsonpath. */
   readonly document: Document;
@@ -56,13 +56,13 @@ export async function formatAnswer({ document, table, names = [] }: Answer, form
   }
 }
 
-/** YAML; the library is loaded only where it is needed: it takes a tenth of the start. */
+/** YAML; the library is loaded only if needed, because it takes a tenth of the start-up time. */
 export async function formatYaml(document: object): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** The option has refused a template that cannot be read. */
+/** The option parser has already refused an invalid template. */
 function formatTemplate(document: Document, template: string): string {
   const compiled = compileTemplate(template);
   if (!compiled.ok) throw new TypeError(compiled.message);

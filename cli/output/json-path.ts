@@ -9,19 +9,19 @@ type Compiled =
 
 type Print = (node: unknown) => string;
 
-/** What stands between `{range PATH}` and `{end}`; the template itself is the outermost one. */
+/** The part between `{range PATH}` and `{end}`; the template itself is the outermost one. */
 interface Frame {
   readonly select: Select;
   readonly parts: Print[];
 }
 
-/** Text, or what stands between braces; a brace in a string ends nothing. */
+/** Text, or an expression in braces; a brace in a string does not end it. */
 const TOKEN = /\{((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^{}"'])*)\}|([^{}]+)|[{}]/g;
 const LITERAL = /^(["'])(.*)\1$/s;
 const RANGE = /^range\s+(.+)$/s;
 
 /**
- * Compiles a template of `kubectl -o jsonpath`: text, paths, strings, `{range PATH}…{end}`. A field that is missing prints
+ * Compiles a template of `kubectl -o jsonpath`: text, paths, strings, `{range PATH}…{end}`. A missing field prints
  * nothing. `client-go/util/jsonpath`.
  */
 export function compileTemplate(template: string): Compiled {
@@ -35,7 +35,7 @@ export function compileTemplate(template: string): Compiled {
   return { ok: true, print: printFrame(outermost) };
 }
 
-/** Adds what a token says; gives what is wrong with it. */
+/** Adds a token; returns what is wrong with it. */
 function applyToken([token, action, text]: RegExpExecArray, frames: Frame[]): string | undefined {
   if (action === undefined && text === undefined) return `unexpected ${token}: expected pairs of braces`;
   const trimmed = (action ?? '').trim();
@@ -122,8 +122,8 @@ const STEPS: readonly (readonly [RegExp, Make])[] = [
 ];
 
 /**
- * Compiles a path as kubectl's `--sort-by` takes it: with or without braces and the leading dot. The result gives the
- * first value found. `undefined` for a path that cannot be read.
+ * Compiles a path as kubectl's `--sort-by` takes it: with or without braces and the leading dot. The result returns the
+ * first value found. `undefined` for an invalid path.
  */
 export function compileField(path: string): ((document: unknown) => unknown) | undefined {
   const bare = /^\{(.*)\}$/s.exec(path)?.[1] ?? path;
@@ -193,7 +193,7 @@ const COMPARISONS: Readonly<Record<string, Compare>> = {
   '>=': (found, wanted) => Number(found) >= Number(wanted),
 };
 
-/** Without an operator the field must be there. */
+/** Without an operator the field must exist. */
 function filterFor(path: string, operator: string | undefined, value: string | undefined): (node: unknown) => boolean {
   const select = compilePath(path);
   const compare = COMPARISONS[operator ?? ''] ?? (() => true);
@@ -217,8 +217,8 @@ export interface SortKey {
 const NATURAL = new Intl.Collator('en', { numeric: true });
 
 /**
- * Orders values of a field as kubectl's `--sort-by` does: what is missing first, numbers and quantities by their amount,
- * other text naturally, so that `node-2` stands before `node-10`. `kubectl/pkg/cmd/get/sorter.go`.
+ * Orders values of a field as kubectl's `--sort-by` does: missing values first, numbers and quantities by amount, other
+ * text naturally, so that `node-2` comes before `node-10`. `kubectl/pkg/cmd/get/sorter.go`.
  */
 export function compareFields(a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);

@@ -10,11 +10,11 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   /** Shown with `-o wide` only. */
   readonly isWide?: boolean;
-  /** Changes with time alone: a row in which only this differs has not changed. */
+  /** Changes only with time: a row that differs only in this column has not changed. */
   readonly isAge?: boolean;
 }
 
-/** What a command lists: `Item` is what programs get of a row. */
+/** The list of a command; `Item` is a row for programs. */
 export interface Listing<Row, Item = Row> {
   /** Of one item. */
   readonly kind: string;
@@ -33,7 +33,7 @@ export interface ListingOptions {
   readonly headers: boolean;
 }
 
-/** A list as text, in the form that the options ask for. Throws an InputError if no item has the field to sort by. */
+/** A list as text, in the requested format. Throws an InputError if no item has the field to sort by. */
 export async function formatListing<Row, Item>(
   listing: Listing<Row, Item>,
   { output, sortBy, headers }: ListingOptions,
@@ -48,7 +48,7 @@ export async function formatListing<Row, Item>(
   return formatAnswer(answer, output);
 }
 
-/** The rows that differ from those printed before in more than their age. */
+/** The rows that differ from those printed before, apart from their age. */
 export function changedRows<Row, Item>(listing: Listing<Row, Item>, before: Listing<Row, Item>): readonly Row[] {
   const columns = listing.columns.filter(({ isAge }) => isAge !== true);
   const textOf = (row: Row) => JSON.stringify(columns.map(({ cell }) => cell(row)));

@@ -16,7 +16,7 @@ export function outputOption(): Option {
   return optionWith(OBJECT_FORMATS);
 }
 
-/** As kubectl has it where a table is printed: also `-o wide` and `-o name`. */
+/** As in kubectl for tables: also `-o wide` and `-o name`. */
 export function listOutputOption(): Option {
   return optionWith(LIST_FORMATS);
 }
@@ -65,7 +65,7 @@ export function templateOf(format: OutputFormat): string | undefined {
   return format.startsWith(JSONPATH) ? format.slice(JSONPATH.length) : undefined;
 }
 
-/** Whether people read it: only then notes and warnings accompany it. */
+/** Whether the format is for people: only then notes and warnings are printed. */
 export function isTable(format: OutputFormat): format is 'table' | 'wide' {
   return format === 'table' || format === 'wide';
 }

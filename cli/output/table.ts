@@ -10,7 +10,7 @@ export function formatTable(header: readonly string[] | undefined, rows: readonl
   return lines.map((cells) => formatLine(cells, widths)).join('');
 }
 
-/** A table, or nothing where it would have no rows. */
+/** A table, or nothing if it would have no rows. */
 export function formatSection(header: readonly string[] | undefined, rows: readonly (readonly string[])[]): string {
   return rows.length === 0 ? '' : formatTable(header, rows);
 }
@@ -30,7 +30,7 @@ export function printLine(text: string): string {
   return `${printable(text)}\n`;
 }
 
-/** Text from a manifest must not steer a terminal: control characters are written out. */
+/** Text from a manifest must not control the terminal: control characters are escaped. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (character) => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
@@ -42,7 +42,7 @@ export function timeText(at: Instant): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Which nodes a pod does not go to, and why; empty if there are none. */
+/** The nodes on which a pod is not placed, and why; empty if there are none. */
 export function reasonTable(groups: readonly ReasonGroup[]): string {
   return formatSection(['NODES', 'WHY NOT'], groups.map(reasonCells));
 }

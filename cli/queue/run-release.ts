@@ -52,7 +52,10 @@ async function release(client: KubeClient, pod: Manifest, dryRun: DryRunStrategy
   return isReleased;
 }
 
-/** Strategic, by the name of the gate: what others add meanwhile stays. The UID keeps a later pod of that name out of it. */
+/**
+ * A strategic merge by the name of the gate keeps gates that others add meanwhile. The UID excludes a later pod of that
+ * name.
+ */
 function takeGateOff(client: KubeClient, pod: Manifest, dryRun: boolean): Promise<Outcome<unknown>> {
   const uid = fieldOf(pod.raw['metadata'], 'uid');
   const patch = { metadata: { uid }, spec: { schedulingGates: [{ $patch: 'delete', name: QUEUE_GATE }] } };

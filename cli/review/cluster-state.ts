@@ -23,7 +23,7 @@ import { isRecord } from '#shared/kube/kube-object.ts';
 import { nearestName } from '#shared/runtime/settings.ts';
 import KNOWN_FIELDS from './known-fields.json' with { type: 'json' };
 
-/** What pods are judged by, each by its name; ResourceQuotas by namespace and name. */
+/** The objects that decide about pods, by name; ResourceQuotas by namespace and name. */
 export interface ReviewState {
   readonly classes: Map<string, PriorityClass>;
   readonly namespaces: Map<string, Namespace>;
@@ -32,7 +32,7 @@ export interface ReviewState {
   readonly resourceQuotas: Map<string, ResourceQuota>;
 }
 
-/** The kinds that are read, in files as in the cluster. */
+/** The kinds read from files and from the cluster. */
 export const SURROUNDING_RESOURCES: readonly Resource[] = [
   ...[PRIORITY_CLASSES, NAMESPACES, RESOURCE_QUOTAS, PRIORITY_POLICIES, PRIORITY_QUOTAS],
 ];
@@ -61,14 +61,14 @@ const ADD: ReadonlyMap<string, Add> = new Map([
   }),
 ]);
 
-/** Whether others are judged by objects of this kind. */
+/** Whether objects of this kind decide about others. */
 export function isSurrounding(manifest: Manifest): boolean {
   return ADD.has(typeOf(manifest));
 }
 
 /**
- * Reads what others are judged by; of several objects with one name the last counts. `namespace` is that of quotas
- * that name none. Throws an InputError that names object and field.
+ * Reads the objects that decide about others; the last of several objects with the same name counts. `namespace` is
+ * used for quotas that name none. Throws an InputError that names object and field.
  */
 export function readSurroundings(manifests: readonly Manifest[], namespace: string): ReviewState {
   const state: ReviewState = {
@@ -113,7 +113,7 @@ export function requesterOf(name = '', groups: readonly string[] = []): Requeste
   return { name, groups: [...new Set([...groups, ...implied, AUTHENTICATED])] };
 }
 
-/** Fields by name, `*` for any name; the items of a list stand for it. What has no fields of its own is `true`. */
+/** Fields by name, `*` for any name; a list has the fields of its items. `true` for a value without fields. */
 export interface FieldTree {
   readonly [field: string]: FieldTree | boolean;
 }
@@ -122,8 +122,8 @@ const ANY = '*';
 const KINDS: ReadonlyMap<string, FieldTree> = new Map(Object.entries<FieldTree>(KNOWN_FIELDS));
 
 /**
- * Throws an InputError for a field of one of our kinds that its definition does not have, with the name that is likely
- * meant: a misspelt selector would select everything. Objects of other kinds pass.
+ * Throws an InputError for an unknown field of one of our kinds, with the most similar known name: a misspelt selector
+ * would select everything. Objects of other kinds are not checked.
  */
 export function expectKnownFields(manifest: Manifest): void {
   const { apiVersion, kind, raw, where } = manifest;

@@ -27,18 +27,20 @@ export interface ReviewInput {
   /** Pods of the cluster; without any only those among the manifests are known. */
   readonly knownPods?: KnownPods | undefined;
   readonly requester: Requester;
-  /** Where objects go that name no namespace. */
+  /** The namespace of objects that name none. */
   readonly namespace: string;
   readonly now: Instant;
 }
 
 interface Review {
-  /** One for each object that was judged, in the order given. */
+  /** One per reviewed object, in the given order. */
   readonly rows: readonly Row[];
   readonly ignored: readonly Manifest[];
 }
 
-/** Judges pods and workloads one after the other. Throws an InputError for what they cannot be judged by. */
+/**
+ * Reviews pods and workloads one after the other. Throws an InputError if an object that decides about them is invalid.
+ */
 export function review({ manifests, inCluster, knownPods, requester, namespace, now }: ReviewInput): Review {
   const { judged, state, ignored } = sortManifests(manifests);
   const known = readSurroundings([...inCluster, ...state.map(assumeStatus)], namespace);
@@ -49,13 +51,13 @@ export function review({ manifests, inCluster, knownPods, requester, namespace, 
   return { rows, ignored };
 }
 
-/** Who would create the objects, and where those that name no namespace would go. */
+/** Who would create the objects, and the namespace of those that name none. */
 interface Context {
   readonly requester: Requester;
   readonly namespace: string;
 }
 
-/** What the webhook would say if the object were created now; an admitted pod is added to the running usage. */
+/** The webhook's answer if the object were created now; an admitted pod is added to the running usage. */
 function judgeManifest(manifest: Manifest, usage: RunningUsage, context: Context): AdmissionDecision {
   const namespace = namespaceOf(manifest, context.namespace);
   const { requester } = context;
@@ -85,7 +87,7 @@ function judgeMutated(request: PodRequest, mutation: Allowed, usage: RunningUsag
   return usage.charge(pod) ?? { ...mutation, warnings: [...mutation.warnings, ...validation.warnings] };
 }
 
-/** What of the given manifests is judged, what it is judged by, and what is neither. */
+/** Which manifests are reviewed, which decide about them, and which are neither. */
 interface SortedManifests {
   readonly judged: readonly Manifest[];
   readonly state: readonly Manifest[];
@@ -109,7 +111,7 @@ export function sortManifests(manifests: readonly Manifest[]): SortedManifests {
   };
 }
 
-/** One line about what was ignored, none where nothing was. */
+/** One line about what was ignored; none if nothing was. */
 export function describeIgnored(ignored: readonly Manifest[]): readonly string[] {
   if (ignored.length === 0) return [];
   const counts = Map.groupBy(ignored, typeOf);
@@ -123,7 +125,7 @@ interface Creation {
   readonly namespace: string;
 }
 
-/** Why the API server would not ask the webhook at all: its registered selectors and conditions, in words. */
+/** Why the API server would not call the webhook at all: its registered selectors and conditions, in words. */
 function findExemption(
   { isPod, requester, namespace }: Creation,
   { namespaceLabels }: ClusterState,
@@ -136,8 +138,8 @@ function findExemption(
 }
 
 /**
- * A ResourceQuota as the quota controller would have it soon: limits that are in force, and zero used where the file
- * does not say. Other manifests stay as they are.
+ * A ResourceQuota as the quota controller would soon update it: limits in force, and zero usage if the file does not
+ * set it. Other manifests are not changed.
  */
 function assumeStatus(manifest: Manifest): Manifest {
   if (manifest.kind !== RESOURCE_QUOTAS.kind) return manifest;
@@ -161,13 +163,13 @@ export interface Row {
   readonly code: number;
   readonly message: string;
   readonly warnings: readonly string[];
-  /** JSON patch (RFC 6902) that the object would be admitted with. */
+  /** JSON patch (RFC 6902) with which the object would be admitted. */
   readonly patch: readonly PatchOperation[];
 }
 
 const ALLOWED = 200;
 
-/** `namespace`: where an object goes that names none. */
+/** `namespace`: for an object that names none. */
 function rowOf(manifest: Manifest, decision: AdmissionDecision, namespace: string): Row {
   const isAllowed = decision.kind === 'allowed';
   const name = nameOf(manifest) || '<none>';
@@ -194,7 +196,7 @@ function resourceOf({ apiVersion, kind }: Manifest): string {
   return `${kind.toLowerCase()}${version === undefined ? '' : `.${group}`}`;
 }
 
-/** What a review answers. */
+/** The answer of a review. */
 export function reviewListing(rows: readonly Row[]): Listing<Row> {
   return { kind: 'ReviewResult', rows, itemOf: (row) => row, columns: COLUMNS, nameOf: ({ resource }) => resource };
 }

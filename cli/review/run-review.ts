@@ -76,10 +76,10 @@ async function clusterOf(options: ReviewOptions, manifests: readonly Manifest[])
   });
 }
 
-/** What a review takes from a cluster. */
+/** What a review reads from a cluster. */
 export interface Cluster {
   readonly manifests: readonly Manifest[];
-  /** Who we are there. */
+  /** Our user name and groups there. */
   readonly requester: Requester;
   /** The context's namespace. */
   readonly namespace: string | undefined;
@@ -90,8 +90,9 @@ export interface Cluster {
 const REVIEWS = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
 /**
- * Reads it with the rights of the kubeconfig, not of the user whose objects are judged. `namespacesOf` says whose pods to look at, given the context's namespace.
- * Rejects with an InputError that says what could not be read.
+ * Reads it with the permissions of the kubeconfig, not of the user whose objects are reviewed. `namespacesOf` gives the
+ * namespaces whose pods to read, given the context's namespace. Rejects with an InputError that says what could not be
+ * read.
  */
 async function readCluster(
   choice: ClusterOptions,
@@ -104,7 +105,7 @@ async function readCluster(
   });
 }
 
-/** An API server that does not answer who asks leaves the requester unknown. */
+/** If the API server does not identify the caller, the requester is unknown. */
 async function whoAmI(client: KubeClient): Promise<Requester> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const answer = await client.request({ method: 'POST', path: REVIEWS, body });
@@ -118,10 +119,12 @@ async function whoAmI(client: KubeClient): Promise<Requester> {
 }
 
 const OPTIONS = { timeoutMs: 30_000, signal: new AbortController().signal };
-// Each request that is open listens to it; Node.js 20 takes more than ten for a leak.
+// Each open request listens to it; Node.js 20 reports more than ten listeners as a leak.
 setMaxListeners(0, OPTIONS.signal);
 
-/** Pods of some namespaces, for warnings and for who holds a quota. Never rejects: not every user may list them. */
+/**
+ * Pods of some namespaces, for warnings and for the holders of a quota. Never rejects: not every user may list them.
+ */
 async function readKnownPods(client: KubeClient, namespaces: ReadonlySet<string>): Promise<KnownPods> {
   const lists = await Promise.all(Array.from(namespaces, (namespace) => listSomePods(client, namespace, OPTIONS)));
   return { pods: lists.flatMap(({ pods }) => pods), isPartial: lists.some(({ isPartial }) => isPartial) };

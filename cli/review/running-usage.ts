@@ -18,10 +18,10 @@ import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ReviewState } from './cluster-state.ts';
 
-/** What pods are judged by, as it is after the pods that were admitted before. */
+/** The usage of quotas after the pods admitted so far. */
 export interface RunningUsage {
   readonly world: ClusterState;
-  /** Charges a pod to all its quotas, or to none where a PriorityQuota refuses it. */
+  /** Charges a pod to all its quotas, or to none if a PriorityQuota refuses it. */
   charge(pod: Pod): AdmissionDecision | undefined;
 }
 
@@ -56,14 +56,16 @@ export function openRunningUsage(state: ReviewState, now: Instant, present: Know
   };
 }
 
-/** The API server labels every namespace with its name; for a namespace that no file describes, that is all we know. */
+/**
+ * The API server labels every namespace with its name; for a namespace without a file, that is the only known label.
+ */
 function labelsOf({ namespaces }: ReviewState, name: string): ReadonlyMap<string, string> {
   return new Map([...(namespaces.get(name)?.labels ?? []), ['kubernetes.io/metadata.name', name]]);
 }
 
 /** The PriorityQuotas and what the pods admitted so far cost them. */
 interface PriorityQuotaBook {
-  /** Charges a pod, in a namespace with these labels, to every quota that counts it; to none where one refuses it. */
+  /** Charges a pod, in a namespace with these labels, to every quota that counts it; to none if one refuses it. */
   charge(pod: Pod, namespaceLabels: ReadonlyMap<string, string>, knownPods: KnownPods): AdmissionDecision | undefined;
 }
 
@@ -92,7 +94,7 @@ function openPriorityQuotas(quotas: readonly CountedQuota[], now: Instant): Prio
       }
       const { used, byNamespace } = ledger.state();
       const own = addAmounts(byNamespace.get(namespace) ?? NO_AMOUNTS, reservation.amounts);
-      // Pods in files have no UID, so none of them is remembered by one.
+      // Pods in files have no UID, so they are not remembered by UID.
       after.set(quota.name, { ...EMPTY_LEDGER, used, byNamespace: new Map(byNamespace).set(namespace, own) });
     }
     states = after;

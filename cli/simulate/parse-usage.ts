@@ -21,8 +21,8 @@ import { doubledPod, expectedMetrics, expectedUsage, memoryOnly } from './messag
 const DOCUMENT = /^\s*\{|^(apiVersion|kind):/m;
 
 /**
- * Reads `namespace/pod amount` lines (`#` begins a comment), or a PodMetricsList of metrics.k8s.io, which has memory
- * alone. Throws an InputError that names the line or the field.
+ * Reads `namespace/pod amount` lines (`#` begins a comment), or a PodMetricsList of metrics.k8s.io, which has only
+ * memory. Throws an InputError that names the line or the field.
  */
 export function parseUsage(file: TextFile, resource: StarvedResource): NamedUsage {
   const isDocument = DOCUMENT.test(file.text);
@@ -69,7 +69,7 @@ function decodePodMetrics(raw: unknown) {
     const containers = readList(object, 'containers', memoryOf);
     const known = containers.filter((each) => each !== undefined);
     const sum = known.reduce(addQuantities, ZERO);
-    // A pod with a container that was not measured has no figure: its sum would be too small.
+    // A pod with an unmeasured container has no figure: its sum would be too small.
     const isKnown = containers.length > 0 && known.length === containers.length;
     return { pod: podOf(object), amount: isKnown ? quantityNumber(sum) : undefined };
   });

@@ -23,15 +23,15 @@ import { clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cl
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';
 
-/** What the leader of the queues would see now, and what it would decide. */
+/** The cluster as the leader of the queues would see it now, and its decision. */
 export interface QueueScene {
   readonly plan: QueuePlan;
   readonly room: RoomInput;
 }
 
 /**
- * Plans as the leader does with `--reclaim=Enforce`, queues from templates made already. Throws an InputError for an object
- * that cannot be read.
+ * Plans as the leader does with `--reclaim=Enforce`, after it has created queues from templates. Throws an InputError
+ * for an invalid object.
  */
 export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guarantees'): QueueScene {
   const model = clusterModel(read);
@@ -49,7 +49,7 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
 
 type Surroundings = Omit<QueuePassInput, 'directory' | 'capacity'>;
 
-/** With the queues that the plan wants made, as it is after the leader has made them. */
+/** With the queues that the plan would create, as after the leader has created them. */
 function planWith(objects: readonly QueueObject[], input: Surroundings): QueuePlan {
   const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
   const plan = finish(planPass({ ...input, ...settings }));
@@ -63,7 +63,7 @@ function planWith(objects: readonly QueueObject[], input: Surroundings): QueuePl
   return children.length === 0 ? plan : planWith([...objects, ...children], input);
 }
 
-/** Nothing but its owner says here which pod is a DaemonSet's. */
+/** Here only its owner shows that a pod belongs to a DaemonSet. */
 function snapshotOf(model: ClusterModel): ClusterSnapshot {
   const snapshot = createSnapshot({ ...model, pods: model.pods.filter((pod) => !hasEnded(pod)) });
   for (const pod of model.pods) {
@@ -74,8 +74,7 @@ function snapshotOf(model: ClusterModel): ClusterSnapshot {
 }
 
 /**
- * A pod that has no node as the API server would create it now: a namespace may have been labelled only in the file, to
- * try queues.
+ * A pod without a node, as the API server would create it now: the file may label a namespace only to try out queues.
  */
 function withGate(pod: Pod, { podManifests }: ClusterModel, { namespaces }: ClusterSnapshot): KubeObject {
   const raw = podManifests.get(`${pod.namespace}/${pod.name}`)?.raw as KubeObject;

@@ -21,7 +21,7 @@ import type { QueueScene } from './queue-scene.ts';
 export interface QueueSimulation {
   readonly message: string;
   readonly queues: readonly QueueRow[];
-  /** In the order in which they go in. */
+  /** In the order in which they are let in. */
   readonly letIn: readonly PodRow[];
   readonly waiting: readonly PodRow[];
   readonly notes: readonly string[];
@@ -31,7 +31,7 @@ type Amounts = Readonly<Record<string, string>>;
 
 interface QueueRow {
   readonly name: string;
-  /** Below the root, which has 0. */
+  /** Depth below the root, which has 0. */
   readonly depth: number;
   readonly weight: number;
   readonly guaranteed: Amounts;
@@ -44,15 +44,15 @@ interface PodRow {
   readonly pod: string;
   readonly queue: string;
   readonly because: Because;
-  /** Where there is room for it, or room is made; absent if there is none, or where it was not looked for. */
+  /** Where there is room for it, or room is made; absent if there is none or it was not searched. */
   readonly node?: string;
   readonly victims: readonly string[];
 }
 
-/** For so many pods of each list room is looked for: on 5,000 nodes that takes 50 ms a pod. */
+/** The number of pods per list for which room is searched: on 5,000 nodes that takes 50 ms per pod. */
 const MAX_LOOKED_AT = 50;
 
-/** What the leader of the queues decides on a scene, for people. */
+/** The decisions of the leader of the queues, for people. */
 export function queueView(scene: QueueScene): QueueSimulation {
   const { plan } = scene;
   const { decision, held, homeless, released } = plan;
@@ -78,8 +78,8 @@ export function queueView(scene: QueueScene): QueueSimulation {
 }
 
 /**
- * Where there is room for pods, or who makes it, by UID: for those that go in, one after the other together with those that
- * were let in before, and for each that waits by itself, if no other queue gives it any.
+ * Where there is room for pods, or which pods make room, by UID: for those to let in, one after the other together with
+ * those already let in, and for each waiting pod on its own, if no other queue gives it room.
  */
 function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
   const state = finish(readRoomState(room));
@@ -90,13 +90,13 @@ function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
   };
   const entering = [...finish(seekersOf(room)), ...plan.letIn.flatMap(asSeeker)];
   const inOrder = entering.sort((a, b) => compareWaiting(a.pod, b.pod)).slice(0, MAX_LOOKED_AT);
-  // That there is room, or would be, does not say why a pod waits for its queue.
+  // Free room does not explain why a pod waits for its queue.
   const denied = plan.held.slice(0, MAX_LOOKED_AT).flatMap((pod) => decide(asSeeker(pod)));
   const steps = [...decide(inOrder), ...denied.filter(({ step }) => step.kind === 'None')];
   return new Map(steps.map(({ seeker, step }) => [seeker.pod.uid, step]));
 }
 
-/** Why the pod goes in or waits, then where there is room for it, who makes it, or why no pod does. */
+/** Why the pod is let in or waits, then where there is room for it, which pods make room, or why no pod does. */
 function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | undefined): PodRow {
   const text = room === undefined ? because.text : `${because.text}; ${room.because.text}`;
   const victims = room?.kind === 'Evict' ? room.victims.map((victim) => victim.name) : [];
@@ -104,7 +104,7 @@ function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | 
   return room === undefined || room.kind === 'None' ? row : { ...row, node: room.node };
 }
 
-/** A pod that stands in no queue. */
+/** A pod without a queue. */
 function outsideRow({ namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>, because: Because): PodRow {
   return { pod: `${namespace}/${name}`, queue: '', because, victims: [] };
 }
@@ -134,7 +134,7 @@ function texts(amounts: QueueAmounts): Amounts {
   );
 }
 
-/** The view as tables: one row a queue and type that anything is said of. */
+/** The view as tables: one row per queue and type with data. */
 export function printQueues({ message, queues, letIn, waiting }: QueueSimulation): string {
   const header = ['QUEUE', 'WEIGHT', 'WAITING', 'RESOURCE', 'GUARANTEED', 'DESERVED', 'USED'];
   const rows = queues.flatMap((queue) => rowsOf(queue));

@@ -61,10 +61,10 @@ interface ReschedulingView {
   readonly notes: readonly string[];
 }
 
-/** A DisruptionLimit or a default limit for which pods stay. */
+/** A DisruptionLimit or a default limit because of which pods stay. */
 interface HoldingLimit {
   readonly limit: string;
-  /** How many disruptions it has left once the moves are made. */
+  /** How many disruptions it has left after the moves. */
   readonly left: number;
   readonly pods: readonly string[];
 }

@@ -30,11 +30,11 @@ import {
   FOREIGN_PREFER_NO_EVICTION,
 } from '#shared/kube/api-names.ts';
 
-/** Which fields are kept: `true` for a value as it is, `EMPTY` for its presence alone; of a list each item alike. */
+/** Which fields are kept: `true` keeps the value, `EMPTY` only its presence; the same for each item of a list. */
 export type KeptShape = true | typeof EMPTY | { readonly [field: string]: KeptShape };
 
 const EMPTY = 'empty';
-/** Every field that is not named otherwise. */
+/** Default for every other field. */
 const OTHERS = '*';
 
 const ANNOTATIONS: KeptShape = {
@@ -112,7 +112,7 @@ const POD: KeptShape = {
   },
 };
 
-/** Without what it says of single pods. */
+/** Without the parts about single pods. */
 const QUEUE_STATUS: KeptShape = {
   deserved: true,
   allocated: true,
@@ -135,7 +135,7 @@ const WEBHOOK_CONFIGURATION: KeptShape = {
   },
 };
 
-/** What decisions, explanations and checks read, by kind; of others their name. */
+/** The fields that decisions, explanations and checks read, by kind; other kinds keep only their name. */
 const SHAPES: ReadonlyMap<string, KeptShape> = new Map<string, KeptShape>([
   [PODS.kind, POD],
   [
@@ -174,7 +174,7 @@ const SHAPES: ReadonlyMap<string, KeptShape> = new Map<string, KeptShape>([
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** An object of a kind, reduced to the fields that are kept; `apiVersion` and `kind` are the caller's. */
+/** An object of a kind, reduced to the fields that are kept; the caller adds `apiVersion` and `kind`. */
 export function keepFields(kind: string, raw: Raw): Raw {
   const shape = SHAPES.get(kind) ?? { metadata: IDENTITY };
   const kept = keep(shape, kind === CONFIG_MAPS.kind ? onlyProfiles(raw) : raw);

@@ -29,7 +29,7 @@ import {
 import { keepFields } from './kept-fields.ts';
 import type { Pseudonym, Sort } from './pseudonyms.ts';
 
-/** A `v1` List of objects, reduced to what decisions read. */
+/** A `v1` List of objects, reduced to the fields that decisions read. */
 export interface Snapshot {
   readonly apiVersion: 'v1';
   readonly kind: 'List';
@@ -37,7 +37,7 @@ export interface Snapshot {
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What was read of a cluster, and when (RFC 3339). */
+/** The objects read from a cluster, and when (RFC 3339). */
 export interface ReadCluster {
   readonly manifests: readonly Manifest[];
   readonly takenAt: string;
@@ -62,17 +62,17 @@ export function makeSnapshot({ manifests, takenAt, unread = [] }: ReadCluster, p
   };
 }
 
-/** JSON with one object a line, so that two snapshots can be compared by their lines. */
+/** JSON with one object per line, so that two snapshots can be compared line by line. */
 export function snapshotJson({ items, ...list }: Snapshot): string {
   const head = JSON.stringify(list).slice(0, -1);
   return `${head},"items":[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]}\n`;
 }
 
-/** Every cluster has them, and decisions treat them in their own way. */
+/** Every cluster has them, and decisions treat them specially. */
 const KEPT_NAMESPACES: ReadonlySet<string> = new Set([...EXEMPT_NAMESPACES, 'default']);
 const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
-/** What redaction collects from all objects before it changes any. */
+/** What redaction collects from all objects before it changes them. */
 interface Context {
   readonly pseudonym: Pseudonym;
   readonly nodeNames: ReadonlySet<string>;
@@ -82,8 +82,8 @@ interface Context {
 
 /**
  * Objects with the names of namespaces, pods, containers, owners and budgets and the values of labels replaced, and
- * sentences left out. Every decision stays: equal names stay equal, and what decisions compare as a number or know by
- * its name is kept.
+ * sentences left out. Decisions do not change: equal names stay equal, and values that decisions compare as numbers or
+ * know by name are kept.
  */
 function redact(manifests: readonly Manifest[], pseudonym: Pseudonym): readonly Manifest[] {
   const nodes = ofKind(manifests, NODES);
@@ -165,7 +165,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   facts: (value) => filterFacts(value),
 };
 
-/** A word of the API, unlike the sentence that stands there in other objects. */
+/** A word of the API; other objects have a sentence in this field. */
 function isCause(value: unknown): boolean {
   return CAUSES.some((cause) => cause === value);
 }
@@ -178,7 +178,7 @@ function limitKey(value: unknown, context: Context): unknown {
   return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : redactValue(value, context);
 }
 
-/** A component, or in time a user. */
+/** A component or, later, a user. */
 function requester(value: unknown, context: Context): unknown {
   return COMPONENTS.has(value) ? value : nameFor('user')(value, context);
 }
@@ -207,7 +207,7 @@ function namedItem(sort: Sort): Rule {
   return (value, context) => inField('name', nameFor(sort))(redactValue(value, context), context);
 }
 
-/** An owner, or a pod that has none. */
+/** An owner, or a pod without one. */
 function party(value: unknown, context: Context): unknown {
   if (!isRecord(value)) return value;
   return namedItem(fieldOf(value, 'kind') === PODS.kind ? 'pod' : 'owner')(value, context);
@@ -226,7 +226,7 @@ function podName(value: unknown, context: Context): unknown {
   return `${String(nameFor('ns')(first, context))}/${context.pseudonym('pod', name)}`;
 }
 
-/** A queue that was made from a template has the name of its parent and that of a namespace. */
+/** The name of a queue created from a template contains that of its parent and of a namespace. */
 function queueName(value: unknown, context: Context): unknown {
   if (typeof value !== 'string' || value === ROOT_QUEUE) return value;
   const dot = value.lastIndexOf('.');
@@ -234,7 +234,7 @@ function queueName(value: unknown, context: Context): unknown {
   return `${String(queueName(value.slice(0, dot), context))}.${String(nameFor('ns')(value.slice(dot + 1), context))}`;
 }
 
-/** The application of a pod that was let in is that of its label, or the UID of its owner. */
+/** The application of an admitted pod comes from its label or is the UID of its owner. */
 function annotations(value: unknown, context: Context): unknown {
   const text = fieldOf(value, ANNOTATION_ADMITTED);
   if (!isRecord(value) || typeof text !== 'string') return value;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What a name stands for; names of one sort never meet those of another. */
+/** What a name refers to; names of different sorts are independent. */
 export type Sort =
   | 'ns'
   | 'queue'
@@ -15,10 +15,10 @@ export type Sort =
   | 'value'
   | 'volume';
 
-/** Replaces names: the same name of the same sort always by the same text. */
+/** Replaces names: the same name of the same sort always gets the same text. */
 export type Pseudonym = (sort: Sort, name: string) => string;
 
-/** Enough that among a million names two are equal once in a million files. */
+/** Long enough that a million names collide only once in a million files. */
 const HEX_DIGITS = 15;
 
 /** Pseudonyms by a keyed hash: without the key, guessed names cannot be verified. An empty name stays empty. */

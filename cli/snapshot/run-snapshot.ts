@@ -61,9 +61,9 @@ function leftOut(kinds: readonly string[]): string {
   return `you may not list ${kinds.join(', ')}: the snapshot is without them, and plimsoll check leaves out what needs them`;
 }
 
-/** What decisions read, and the records of removed pods. */
+/** The kinds that decisions read, and the records of removed pods. */
 const DECISIVE: readonly Resource[] = [...CLUSTER_RESOURCES, DISRUPTIONS, QUEUES, RESCHEDULING_POLICIES];
-/** What else `check`, `explain`, `simulate rescheduling` and `top` read; not every user may list it. */
+/** Other kinds that `check`, `explain`, `simulate rescheduling` and `top` read; not every user may list them. */
 const SUPPORTING: readonly Resource[] = [
   ...LIMIT_RESOURCES,
   ...[PRIORITY_POLICIES, PRIORITY_QUOTAS, RESOURCE_QUOTAS, CUSTOM_RESOURCE_DEFINITIONS],
@@ -100,7 +100,7 @@ function unreadKind({ kind }: Resource): (error: unknown) => string {
   };
 }
 
-/** Most ConfigMaps hold nothing that is kept. */
+/** Most ConfigMaps contain nothing to keep. */
 function isTelling({ raw }: Manifest): boolean {
   return Object.keys(raw).length > 0;
 }

@@ -17,7 +17,7 @@ export function noNode(name: string): string {
   return `no NodePressure of node ${name} found: see that it exists (kubectl get nodes) and that an agent runs there`;
 }
 
-/** What stands for a figure that is not known. */
+/** Shown for an unknown figure. */
 export const UNKNOWN = '<unknown>';
 
 export function stale(nodes: readonly string[]): string {

@@ -15,7 +15,7 @@ import type { Listing } from '#cli/output/listing.ts';
 import { type Metadata, metadataOf } from '#cli/output/answer.ts';
 import { UNKNOWN } from './messages.ts';
 
-/** Which nodes or pods are shown; all where nothing is said. */
+/** Which nodes or pods to show; all by default. */
 export interface Shown {
   readonly name?: string | undefined;
   readonly namespace?: string | undefined;
@@ -38,7 +38,7 @@ export function nodeList(read: ClusterManifests, { name, selector }: Shown): Lis
   };
 }
 
-/** As with kubectl, the columns of `-o wide` stand behind the age. */
+/** As with kubectl, the columns of `-o wide` come after the age. */
 function nodeColumns(now: Instant): Listing<NodeRow>['columns'] {
   return [
     { header: 'NAME', cell: ({ metadata }) => metadata.name },
@@ -75,7 +75,7 @@ export function podList(read: ClusterManifests, { namespace, selector }: Shown):
   };
 }
 
-/** Free text stands last, as in `kubectl get events`. */
+/** Free text comes last, as in `kubectl get events`. */
 function podColumns(now: Instant): Listing<PodRow>['columns'] {
   return [
     { header: 'NAMESPACE', cell: ({ metadata }) => metadata.namespace ?? '' },
@@ -90,7 +90,7 @@ function podColumns(now: Instant): Listing<PodRow>['columns'] {
   ];
 }
 
-/** Nodes whose agent has been silent. */
+/** Nodes whose agent has stopped reporting. */
 export function silentNodes(pressures: readonly NodePressure[], now: Instant): readonly string[] {
   return nodeRows(pressures, now)
     .filter(({ state }) => state === 'Unknown')
@@ -111,7 +111,7 @@ export interface NodeRow {
   readonly mode: string;
   /** The worst state of all signals; `Unknown` without a fresh report. */
   readonly state: SignalState | 'Unknown';
-  /** Of the signal in that state, else of memory. */
+  /** Headroom of the signal in that state, else of memory. */
   readonly signal: string;
   readonly available: string | undefined;
   readonly threshold: string | undefined;
@@ -130,7 +130,7 @@ export interface NodeRow {
 interface PodRow {
   readonly metadata: Metadata;
   readonly node: string;
-  /** 1 goes first. */
+  /** 1 is evicted first. */
   readonly position: number;
   readonly priority: number | undefined;
   readonly usage: string | undefined;
@@ -144,7 +144,7 @@ const STATES: readonly SignalState[] = ['Far', 'Near', 'Soft', 'Hard'];
 const MEMORY = 'memory.available';
 const UNKNOWN_SIGNAL = { signal: MEMORY, available: undefined, threshold: undefined, capacity: undefined };
 
-/** Nodes as their agents see them, those in the worst state first. */
+/** Nodes as reported by their agents, those in the worst state first. */
 export function nodeRows(pressures: readonly NodePressure[], now: Instant): readonly NodeRow[] {
   return pressures.map((each) => nodeRow(each, now)).toSorted(byState);
 }
@@ -172,7 +172,7 @@ function figuresOf({ name, available, threshold, capacity }: SignalEntry): typeo
 
 type FigureColumns = Pick<NodeRow, 'signal' | 'available' | 'threshold' | 'capacity'>;
 
-/** A node that says nothing may be in any state, so it stands first. */
+/** A node without a report may be in any state, so it comes first. */
 function byState(a: NodeRow, b: NodeRow): number {
   return order(b) - order(a) || compareTexts(a.metadata.name, b.metadata.name);
 }
@@ -181,7 +181,7 @@ function order({ state }: NodeRow): number {
   return state === 'Unknown' ? STATES.length : STATES.indexOf(state);
 }
 
-/** The pods that would be evicted next on each node, by fresh reports. */
+/** The pods that would be evicted next on each node, from fresh reports. */
 function podRows(pressures: readonly NodePressure[], now: Instant): readonly PodRow[] {
   return pressures.flatMap(({ name, status }) =>
     !isFresh(status, now)

@@ -41,7 +41,7 @@ interface PriorityRow {
   /** Pods that have not ended. */
   readonly pods: number;
   readonly namespaces: number;
-  /** What they request in sum. */
+  /** The sum of their requests. */
   readonly requests: { readonly cpu: string; readonly memory: string };
 }
 
@@ -58,7 +58,7 @@ function priorityRows(classes: Iterable<PriorityClass>, pods: readonly Pod[]): r
   return [...known, ...others].map(([key, level]) => rowOf(level, byLevel.get(key) ?? [])).toSorted(byPriority);
 }
 
-/** A class that was created again with another number is another level to the pods that have the old one. */
+/** A class that was recreated with a different value is a different level from that of its old pods. */
 function keyOf(className: string | undefined, priority: number | undefined): string {
   return `${priority ?? 0} ${className ?? ''}`;
 }

@@ -10,7 +10,7 @@ import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Listing } from '#cli/output/listing.ts';
 
-/** The queues as a tree; sorted by something else they are no tree, and not indented. */
+/** The queues as a tree; not indented if they are sorted by something else. */
 export function queueList(
   { manifests, now }: ClusterManifests,
   { resource, isTree }: { readonly resource: string; readonly isTree: boolean },
@@ -38,7 +38,7 @@ export function queueList(
   };
 }
 
-/** What stands for a figure that the leader has not written. */
+/** Shown for a figure that the leader has not written. */
 const NOT_WRITTEN = '-';
 const MAX_INDENT = 20;
 

@@ -53,7 +53,7 @@ export function quotaList({ manifests, namespace }: ClusterManifests): Listing<Q
 
 type Facts = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
 
-/** None of a ResourceQuota that counts whatever the priority is. */
+/** None for a ResourceQuota that counts every priority. */
 function namespacedFacts(manifest: Manifest, fallback: string): readonly Facts[] {
   const quota = decodeManifest(manifest, decodeResourceQuota);
   const scope = countedClasses(quota);

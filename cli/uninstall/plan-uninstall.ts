@@ -10,11 +10,11 @@ export interface RemovedObject {
   /** As kubectl names it: `deployment.apps`. */
   readonly resource: string;
   readonly name: string;
-  /** Empty for an object that is in none. */
+  /** Empty for an object without a namespace. */
   readonly namespace: string;
 }
 
-/** What an uninstallation removes, in order, and what it leaves. */
+/** What uninstalling removes, in order, and what it leaves. */
 export interface UninstallPlan {
   readonly removed: readonly RemovedObject[];
   readonly stays: readonly Remnant[];
@@ -24,7 +24,9 @@ const TAINTS: readonly unknown[] = Object.values(PRESSURE_TAINTS);
 const LABEL = /^plimsoll\.dev\//;
 const OWN_NAMESPACES: readonly string[] = [NAMESPACE_SYSTEM, NAMESPACE_NODE];
 
-/** Plans the uninstallation; definitions stay, because their policies and quotas would go with them. */
+/**
+ * Plans the uninstallation; CustomResourceDefinitions stay, because deleting them would delete all policies and quotas.
+ */
 export function planUninstall(installation: Installation): UninstallPlan {
   const { installed, objects, definitions, nodes, namespaces, waitingPods } = installation;
   return {
@@ -43,7 +45,7 @@ function removedObject({ kind, group }: Resource, manifest: Manifest): RemovedOb
   return { resource, name: nameOf(manifest), namespace: namespaceOf(manifest, '') };
 }
 
-/** Each key once: a node may have it with several effects. */
+/** Each key once, although a node may have it with several effects. */
 function taintsOf({ raw }: Manifest): readonly string[] {
   const keys = itemsOf(fieldOf(raw['spec'], 'taints')).map((taint) => fieldOf(taint, 'key'));
   return [...new Set(keys.filter((key) => TAINTS.includes(key)).map(String))];

@@ -14,9 +14,9 @@ import { ADMISSION_RESOURCES, COMPONENT_RESOURCES, WORKLOAD_RESOURCES } from '#c
 import { listAll } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 
-/** What a cluster has of Plimsoll. */
+/** Plimsoll's objects in a cluster. */
 export interface Installation {
-  /** In the order in which they are removed. */
+  /** In the order of removal. */
   readonly installed: readonly (readonly [Resource, readonly Manifest[]])[];
   /** By the name of the definition. */
   readonly objects: ReadonlyMap<string, number>;
@@ -32,7 +32,7 @@ type Raw = Manifest['raw'];
 const labelSelector = 'app.kubernetes.io/part-of=plimsoll';
 const REMOVED = [...ADMISSION_RESOURCES, ...WORKLOAD_RESOURCES, ...COMPONENT_RESOURCES, NAMESPACES];
 
-/** Reads it, without the contents of Secrets and the like. Rejects with an InputError for a kind that cannot be listed. */
+/** Reads them, without the contents of Secrets and the like. Rejects with an InputError if a kind cannot be listed. */
 export async function readInstallation(client: KubeClient): Promise<Installation> {
   const listKind = async (resource: Resource) =>
     [resource, await listAll(client, resource, { labelSelector, slim: identityOf })] as const;

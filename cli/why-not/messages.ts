@@ -41,7 +41,7 @@ export function neverPreempts(className: string): string {
   return `its priority class ${className || '<none>'} never preempts, so it waits for room`;
 }
 
-/** What kube-scheduler said last. */
+/** The last message of kube-scheduler. */
 export function scheduled(message: string): string {
   return `kube-scheduler: ${message}`;
 }

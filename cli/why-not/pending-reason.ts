@@ -26,9 +26,9 @@ export interface PendingReason {
   readonly metadata: Required<Metadata> & { readonly creationTimestamp: string | undefined };
   readonly priority: number;
   readonly because: Because;
-  /** Why it does not go to each node. */
+  /** Why it is not placed on each node. */
   readonly nodes: readonly ReasonGroup[];
-  /** Pods in the way, victims that hang, who else must act. */
+  /** Pods in the way, victims that hang, and who else must act. */
   readonly explanations: readonly Because[];
 }
 
@@ -61,7 +61,7 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
   return { code, facts, text: `${headline('it', simulation)}: ${text}` };
 }
 
-/** Why the scheduler does not look at a pod at all. */
+/** Why the scheduler does not consider a pod at all. */
 function settledReason(pod: Pod, raw: unknown): Because | undefined {
   const { spec, status, deletion } = pod;
   if (hasEnded(pod)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);

@@ -20,7 +20,7 @@ export interface WhyNotOptions extends ClusterOptions, ListingOptions {
   readonly selector?: Selector;
 }
 
-/** Carries out `plimsoll why-not`: one pod in detail, or every pending pod in a line. */
+/** Carries out `plimsoll why-not`: one pod in detail, or one line per pending pod. */
 export async function runWhyNot(wanted: string | undefined, options: WhyNotOptions, io: ProcessIo): Promise<void> {
   const read = await readWithQueues(options, CLUSTER_RESOURCES, io);
   const model = clusterModel(read);
@@ -62,7 +62,7 @@ function printReason({ metadata, because, nodes, explanations }: PendingReason):
   ]);
 }
 
-/** As with kubectl, the namespace stands first where there may be several. */
+/** As with kubectl, the namespace comes first if there may be several. */
 function listing(rows: readonly PendingReason[], ofAll: boolean, now: Instant): Listing<PendingReason> {
   return {
     kind: KIND,
@@ -86,7 +86,7 @@ function created({ creationTimestamp }: PendingReason['metadata']): Instant | un
 
 const STUCK: readonly string[] = ['VictimHangs', 'HigherPodCame', 'RoomTaken', 'StillRefused'];
 
-/** An overdue preemptor needs a person, so it is named before what the scheduler will do without help. */
+/** An overdue preemptor needs manual action, so it comes before what the scheduler will do by itself. */
 function shownReason({ because, explanations }: PendingReason): PendingReason['because'] {
   return explanations.find(({ code }) => STUCK.includes(code)) ?? because;
 }

@@ -1,20 +1,23 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { fieldsOf, instantOf, keyOf, timeText } from './fields.ts';
 
-/** What the leader of the queues knew of a pod when it let it in; later edits of class, label or queue change nothing. */
+/**
+ * What the leader of the queues knew about a pod when it let the pod in; later edits of class, label or queue change
+ * nothing.
+ */
 export interface Admitted {
   readonly queue: string;
   readonly application: string;
   readonly mayPreempt: boolean;
   readonly mayBePreempted: boolean;
   readonly at: Instant;
-  /** Of the pass that let it in. */
+  /** The ID of the pass that let it in. */
   readonly decision: string;
 }
 
 const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } as const;
 
-/** Reads the annotation `plimsoll.dev/admitted`; `undefined` for what names no queue. What cannot be read counts as absent. */
+/** Reads the annotation `plimsoll.dev/admitted`; `undefined` if it names no queue. Unreadable parts count as absent. */
 export function decodeAdmitted(text: string | undefined): Admitted | undefined {
   if (text === undefined || text.length > MAX_LENGTHS.text) return undefined;
   const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(parsed(text));

@@ -57,8 +57,8 @@ const FIGURES = ['Reclaimable', 'Kubelet'] as const;
 export const DRY_RUN_SUFFIX = ' (dry run)';
 
 /**
- * Reads a NodePressure object. Never throws: what cannot be read counts as absent, and an entry without its key (owner
- * and time, type, name, pod) is left out, because an object of one node must not stop decisions about others.
+ * Reads a NodePressure object. Never throws: unreadable fields count as absent, and an entry without its key (owner and
+ * time, type, name, pod) is left out, because an object of one node must not stop decisions about others.
  */
 export function decodeNodePressure(raw: unknown): NodePressure {
   const { metadata, spec, status } = fieldsOf(raw);
@@ -79,7 +79,7 @@ function decodeAvoid({ owner, until, cause, hard }: Fields): AvoidEntry | undefi
   return { owner: key, until: end, cause: textOf(cause, MAX_LENGTHS.sentence) ?? '', hard: hard === true };
 }
 
-/** Without both owners, a round and an end it is left out, and also where it would last longer than any window. */
+/** An entry without both owners, a round and an end is left out, as is one that would last longer than any window. */
 function decodeLoop(entry: Fields): LoopRecord | undefined {
   const preemptor = decodeOwner(fieldsOf(entry['preemptor']));
   const victim = decodeOwner(fieldsOf(entry['victim']));
@@ -143,7 +143,7 @@ function decodeCondition(entry: Fields): PressureConditionEntry | undefined {
   };
 }
 
-/** A signal in a state that this version does not know is left out: it must not read as far from its threshold. */
+/** A signal in a state unknown to this version is left out: it must not appear to be far from its threshold. */
 function decodeSignal(entry: Fields): SignalEntry | undefined {
   const name = textOf(entry['name'], MAX_LENGTHS.word);
   const state = choiceOf(entry['state'], STATES);
@@ -210,18 +210,23 @@ function decodeEviction(entry: Fields): EvictionEntry | undefined {
   };
 }
 
-/** An owner as `namespace/Kind/name`; `undefined` for any other text and for parts that an avoid entry cannot hold. */
+/**
+ * An owner as `namespace/Kind/name`; `undefined` for any other text and for parts that do not fit in an avoid entry.
+ */
 function decodeOwnerText(text = '', uid: unknown): OwnerKey | undefined {
   const [namespace, kind, name, ...more] = text.split('/');
   return more.length > 0 ? undefined : decodeOwner({ namespace, kind, name, uid });
 }
 
-/** The owner as it is read again: without a UID that the definition cannot hold; `undefined` if it cannot hold the rest. */
+/**
+ * The owner as it can be stored: without a UID that the CRD does not allow; `undefined` if the CRD does not allow the
+ * rest.
+ */
 export function boundedOwner(owner: OwnerKey): OwnerKey | undefined {
   return decodeOwnerText(ownerText(owner), owner.uid);
 }
 
-/** A reason as objects of ours hold it; absent parts are empty. */
+/** A reason as our objects store it; absent parts are empty. */
 export function decodeBecause(value: unknown): Because {
   const { code, text, facts } = fieldsOf(value);
   const known = Object.entries(fieldsOf(facts)).filter(isFact).slice(0, MAX_COUNTS.facts);

@@ -16,12 +16,14 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import { present, timeText } from './fields.ts';
 
-/** Raise it with every change that an earlier version would misread: that one then lets nothing go. */
+/** Raise it with every change that an earlier version would misread; the earlier version then allows no removal. */
 const ACCOUNT_VERSION = 1;
 /** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptionaccounts.yaml). */
 const MAX_CALLER_LENGTH = 253;
 
-/** Reads the debits of a DisruptionAccount; what cannot be read is refused, because an unknown count must let nothing go. */
+/**
+ * Reads the debits of a DisruptionAccount; refuses unreadable ones, because an unknown count must not allow a removal.
+ */
 export function decodeAccount(raw: unknown): Decoded<Account> {
   return decodeObject(raw, (object) =>
     readPart(object, 'status', (status) => {

@@ -71,7 +71,7 @@ function readShare(share: WireObject): readonly [(typeof COMPONENTS)[number], nu
   return [component ?? refuseField('component', 'expected a component'), readCount(share, 'percent') ?? 0];
 }
 
-/** The object as the API server stores it, without its status; what is absent or empty is left out. */
+/** The object as the API server stores it, without its status and without absent or empty fields. */
 export function encodeDisruptionLimit({ namespace, name, selector, shares, ...rates }: DisruptionLimit): object {
   const spec = present({
     selector: selector.written && encodeSelector(selector.written),
@@ -99,7 +99,7 @@ export function windowText(windowMs: number): string {
   return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 }
 
-/** The status of a DisruptionLimit as a merge patch: what is absent now is removed. */
+/** The status of a DisruptionLimit as a merge patch; fields that are now absent are removed. */
 export function encodeLimitStatus({ windows, debits, minAvailable = null, ...counts }: Nullable): object {
   return { ...counts, minAvailable, windows: windows.map(encodeWindow), debits: debits.map(encodeShown) };
 }

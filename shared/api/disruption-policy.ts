@@ -42,7 +42,7 @@ function readDefault(entry: WireObject): DefaultLimit {
   return { ...range, ...readRates(entry) };
 }
 
-/** The object as the API server stores it, without its status; what is absent or a default is left out. */
+/** The object as the API server stores it, without its status and without absent or default fields. */
 export function encodeDisruptionPolicy({ name, defaults, forbiddingBudgets }: DisruptionPolicy): object {
   const spec = present({
     defaults: unlessEmpty(defaults.map(encodeDefault)),

@@ -35,7 +35,7 @@ const MAX_RANKED = 10;
 const MAX_DEBITED = 20;
 
 /**
- * Reads a Disruption. Never throws: what cannot be read counts as absent; without the pod, its node and the time of its
+ * Reads a Disruption. Never throws: unreadable fields count as absent; without the pod, its node and the time of its
  * removal there is no record.
  */
 export function decodeDisruption(raw: unknown): Disruption | undefined {
@@ -129,7 +129,7 @@ function decodeOther({ pod, podUID }: Fields): OtherPod {
   return { pod: keyOf(pod, MAX_LENGTHS.name) ?? '', podUid: keyOf(podUID, MAX_LENGTHS.uid) ?? '' };
 }
 
-/** The object as it is created: the outcome is a write of its own. */
+/** The object as created; the outcome is written separately. */
 export function encodeDisruption({ namespace, name, spec }: Disruption, labels: object): object {
   const { podUid, removedAt, owner, because, debited, madeRoomFor, ranked, ...others } = spec;
   return encodeObject(
@@ -150,7 +150,7 @@ export function encodeDisruption({ namespace, name, spec }: Disruption, labels: 
   );
 }
 
-/** Its status; `SameNode` says at a glance whether a replacement came back to where its pod was removed. */
+/** Its status; `SameNode` shows whether the replacement returned to the node of the removed pod. */
 export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 'spec'>): object {
   const { count, others, goneAt, replacement, placedOn, avoid } = outcome;
   return present({
@@ -170,7 +170,7 @@ export function encodeOutcome({ outcome, spec }: Pick<Disruption, 'outcome' | 's
 
 const MAX_OF_EVICTED_LENGTH = 512;
 
-/** The pods that the status says were evicted. Never throws: an entry that cannot be read is left out. */
+/** The pods that the status lists as evicted. Never throws: unreadable entries are left out. */
 export function decodeEvictedPods(raw: unknown): readonly EvictedPod[] {
   const { status } = fieldsOf(raw);
   return listOf(fieldsOf(status)['evicted'], MAX_EVICTED, (entry) => {

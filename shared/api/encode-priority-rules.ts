@@ -12,7 +12,7 @@ import type {
 } from '#shared/domain/priority-rules/priority-rules.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 
-/** Before a sentence that would be a refusal if the webhook were not in dry run. */
+/** Precedes a sentence that would be a refusal if the webhook were not in dry run. */
 const DRY_RUN_PREFIX = '(dry run) ';
 
 /** The `spec` of a PriorityRules object: what the expressions of admission-policies.ts read. */
@@ -36,7 +36,7 @@ function encodeReceivers({ classNames, schedulers }: Receivers): object {
   return { priorityClassNames: presence([...classNames]), schedulers };
 }
 
-/** How many bytes a rule takes in storage, where the API server writes some characters as six. */
+/** How many bytes a rule takes in storage; the API server writes some characters as six. */
 export function storedBytes(rule: UnplacedRule, tests: readonly LabelTest[]): number {
   const { groups = [] } = rule.subjects ?? {};
   const text = JSON.stringify([encodeRule({ ...rule, order: 0, requirements: tests }), presence(groups)]);
@@ -47,7 +47,7 @@ export function storedBytes(rule: UnplacedRule, tests: readonly LabelTest[]): nu
   );
 }
 
-/** Of the rule itself, and in the list of rules found everywhere; and of what it gives. */
+/** Bytes of the rule itself, of its entry in the list of rules that apply everywhere, and of what it sets. */
 const BYTES_OF_NUMBERS = 16;
 
 function encodeRule(rule: PriorityRule): object {

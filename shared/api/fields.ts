@@ -20,7 +20,7 @@ export function textOf(value: unknown, longest: number): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, longest) : undefined;
 }
 
-/** A text that names something: longer than `longest` counts as absent, because cut it would name something else. */
+/** A name: a text longer than `longest` counts as absent, because truncated it would name something else. */
 export function keyOf(value: unknown, longest: number): string | undefined {
   return typeof value === 'string' && value.length <= longest ? textOf(value, longest) : undefined;
 }
@@ -41,7 +41,7 @@ export function instantOf(value: unknown): Instant | undefined {
   return Number.isNaN(instant) ? undefined : instant;
 }
 
-/** The first `most` objects of a list that `read` can use; it answers `undefined` for the others. */
+/** The first `most` objects of a list that `read` accepts; it returns `undefined` for the others. */
 export function listOf<T>(value: unknown, most: number, read: (item: Fields) => T | undefined): readonly T[] {
   const items: readonly unknown[] = Array.isArray(value) ? value.slice(0, most) : [];
   return items.map((item) => read(fieldsOf(item))).filter((item) => item !== undefined);
@@ -52,12 +52,12 @@ export function isWhole<T extends object>(value: T): value is { [K in keyof T]: 
   return Object.values(value).every((each) => each !== undefined);
 }
 
-/** An object of ours as the API server takes it. */
+/** One of our objects as the API server accepts it. */
 export function encodeObject(kind: string, metadata: Fields, parts: Fields): object {
   return present({ apiVersion: API_VERSION, kind, metadata: present(metadata), ...parts });
 }
 
-/** The fields that have a value. */
+/** The fields with a value. */
 export function present(fields: Fields): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -31,7 +31,7 @@ export interface NodePressureStatus {
   readonly agent: { readonly version: string; readonly pod: string } | undefined;
   readonly conditions: readonly PressureConditionEntry[];
   readonly signals: readonly SignalEntry[];
-  /** Pods that would be evicted, the first one first. */
+  /** Pods that would be evicted, in that order. */
   readonly next: readonly NextEntry[];
   readonly evictions: readonly EvictionEntry[];
   /** Pods that wait, were killed for memory or use more than they request; `undefined` if the status has no such list. */
@@ -81,7 +81,7 @@ export interface PodEntry {
   /** What it uses. */
   readonly cpu: string | undefined;
   readonly memory: string | undefined;
-  /** Percent of the time in which some of its tasks waited, for no limit of its own. */
+  /** Percentage of the time in which some of its tasks waited, other than for the pod's own limit. */
   readonly waiting: PodFigures['waiting'];
   /** Processes that the kernel has killed in it for memory. */
   readonly oomKills: number | undefined;
@@ -97,7 +97,7 @@ export interface EvictionEntry extends RecordedEviction {
   readonly decision?: string | undefined;
 }
 
-/** `Node`: the node itself met the threshold and has not been relieved since. `Policy`: other nodes did. */
+/** `Node`: the node itself met the threshold and has not recovered since. `Policy`: other nodes did. */
 export type HeldBy = 'Node' | 'Policy';
 
 /** A threshold or pressure rule in force, and whether it may act. */
@@ -106,9 +106,9 @@ export interface RuleEntry {
   readonly confirmed: boolean;
   readonly policy: string | undefined;
   readonly generation: number | undefined;
-  /** In which mode it acts once it is confirmed. */
+  /** The mode in which it acts once it is confirmed. */
   readonly mode: 'DryRun' | 'Enforce' | undefined;
-  /** Why a threshold waits: this node met it, or other nodes did, as the status of the policy says. */
+  /** Why a threshold waits: this node met it, or other nodes did according to the status of the policy. */
   readonly heldBy: HeldBy | undefined;
 }
 
@@ -127,7 +127,7 @@ function hasMetThreshold({ signals }: NodePressureStatus): boolean {
   return state === 'Soft' || state === 'Hard';
 }
 
-/** The best first. */
+/** From best to worst. */
 const STATES: readonly SignalState[] = ['Far', 'Near', 'Soft', 'Hard'];
 
 /** All signals but those of CPU: it is compressible, so little idle CPU is no shortage. */
@@ -135,7 +135,7 @@ export function scarceSignals(signals: readonly SignalEntry[]): readonly SignalE
   return signals.filter(({ name }) => !name.startsWith('cpu.'));
 }
 
-/** The scarce signal in the worst state; of several in the same state memory, then the first. */
+/** The scarce signal in the worst state; among equals memory, then the first. */
 export function worstSignal(signals: readonly SignalEntry[]): SignalEntry | undefined {
   const scarce = scarceSignals(signals);
   const memory = scarce.find(({ name }) => name === 'memory.available');

@@ -35,7 +35,10 @@ export function encodeWrittenFields(fields: ShareFields): string {
   return JSON.stringify(Object.fromEntries(fields));
 }
 
-/** The merge patch of a spec: a map that would be empty is taken away, since the API server takes none that is. */
+/**
+ * The merge patch of a spec: a map that would become empty is removed, because the API server does not accept an empty
+ * one.
+ */
 export function shareChanges(live: ShareFields, changes: FollowStep['changes']): object {
   const left = withChanges(live, changes);
   const patch: Record<string, unknown> = {};
@@ -49,7 +52,7 @@ export function shareChanges(live: ShareFields, changes: FollowStep['changes']):
   return patch;
 }
 
-/** The fields of the spec that other writers than this one own, by path, from `metadata.managedFields`. */
+/** The fields of the spec that other writers own, by path, from `metadata.managedFields`. */
 export function fieldsOfOthers(managedFields: unknown, writer: string): ReadonlySet<string> {
   const others = itemsOf(managedFields).filter((entry) => fieldOf(entry, 'manager') !== writer);
   return new Set(others.flatMap((entry) => ownedPaths(fieldOf(fieldOf(entry, 'fieldsV1'), 'f:spec'))));

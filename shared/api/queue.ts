@@ -32,13 +32,13 @@ export const QUEUE_POLICIES = ['Default', 'Fence', 'Disabled'] as const;
 export const QUEUE_ORDERINGS = ['BestEffort', 'Strict'] as const;
 const MAX_WEIGHT = 10_000;
 
-/** What a queue gets and how it gives, as it was written: what it does not say is absent or empty. */
+/** What a queue gets and gives, as written: unset fields are absent or empty. */
 export interface QueueShare {
   readonly weight: number;
   readonly guaranteed: Amounts;
   readonly max: Amounts;
   readonly policy: (typeof QUEUE_POLICIES)[number] | undefined;
-  /** Of any text: one that is no duration means the default and is reported (S2-33). */
+  /** Any text: one that is not a duration means the default and is reported (S2-33). */
   readonly delay: string | undefined;
   readonly preferNear: boolean;
   readonly ordering: (typeof QUEUE_ORDERINGS)[number] | undefined;
@@ -49,11 +49,11 @@ export interface QueueObject extends QueueShare {
   readonly name: string;
   readonly generation: number;
   readonly parent: string | undefined;
-  /** Of the queues that are made below it, one for each namespace (S2-34). */
+  /** For the queues created below it, one for each namespace (S2-34). */
   readonly childTemplate: QueueShare | undefined;
   /** Absent, it selects no namespace; empty, every one. */
   readonly namespaces: PreparedSelector;
-  /** Of the root alone; `undefined` means what the nodes have. */
+  /** Only for the root; `undefined` means what the nodes have. */
   readonly capacity: Amounts | undefined;
 }
 
@@ -141,7 +141,7 @@ function amountsUnlessEmpty(amounts: Amounts): object | undefined {
   return amounts.size === 0 ? undefined : encodeAmounts(amounts);
 }
 
-/** The Queue that is made from the template of its parent. */
+/** The Queue created from the template of its parent. */
 export function queueFromTemplate(child: NewChild, template: QueueShare): QueueObject {
   return {
     ...template,
@@ -151,7 +151,7 @@ export function queueFromTemplate(child: NewChild, template: QueueShare): QueueO
   };
 }
 
-/** The queues in their tree; what an object leaves out has its default. */
+/** The queues in their tree; unset fields have their defaults. */
 export function queueDirectory(objects: readonly QueueObject[]): QueueDirectory {
   const tree = createQueueTree(objects.map(queueOf));
   return { tree, selectors: new Map(objects.map(({ name, namespaces }) => [name, namespaces])) };
@@ -170,7 +170,7 @@ function queueOf(object: QueueObject): Queue {
   };
 }
 
-/** What the queue root declares that there is to share. */
+/** The total to share, as declared by the root queue. */
 export function declaredCapacity(objects: readonly QueueObject[]): QueueAmounts | undefined {
   const capacity = objects.find(({ name }) => name === ROOT_QUEUE)?.capacity;
   return capacity && queueAmounts(capacity);

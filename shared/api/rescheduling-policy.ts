@@ -41,7 +41,7 @@ import {
   unlessEmpty,
 } from './fields.ts';
 
-/** What holds where a policy says nothing else. */
+/** The defaults of a policy. */
 export const DEFAULT_PERIOD_SECONDS = 300;
 const LEAST_PERIOD_SECONDS = 30;
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
@@ -218,7 +218,7 @@ export function decodeStoppedOwners(raw: unknown): ReschedulingStatus['stopped']
 
 const MAX_NAMED = 3;
 
-/** Only while owners are left alone; since when, by the first of them. */
+/** Only while owners are left alone; the time is that of the first of them. */
 function schedulerDisagrees(stopped: ReschedulingStatus['stopped']): readonly object[] {
   if (stopped.length === 0) return [];
   const named = stopped.slice(0, MAX_NAMED).map(({ owner, text }) => `${owner}: ${text}`);

@@ -35,7 +35,7 @@ import {
 } from './messages.ts';
 import type { SimulatedSignal } from './pod-usage.ts';
 
-/** What the agent of one node decides on. */
+/** The input of the decision of one node's agent. */
 export interface NodeScene {
   /** Pods of the node. */
   readonly pods: readonly Pod[];
@@ -46,7 +46,7 @@ export interface NodeScene {
   readonly now: Instant;
 }
 
-/** What is short, and how much must come free; nothing if no threshold is met. */
+/** The resource that is short and how much must be freed; absent if no threshold is met. */
 interface Shortage {
   readonly signal: SimulatedSignal;
   readonly stage: 'mild' | 'severe';
@@ -55,11 +55,11 @@ interface Shortage {
 
 /** The pods of a node as the agent ranks them. */
 export interface EvictionOrder {
-  /** Who goes first stands first. */
+  /** In the order of eviction. */
   readonly eligible: readonly RankedPod[];
-  /** In the order of the ranking, too. */
+  /** Also in the order of the ranking. */
   readonly ineligible: readonly Ineligible[];
-  /** Whom the agent chooses at once, within the limits of the policy. */
+  /** The pods that the agent chooses at once, within the limits of the policy. */
   readonly victims: readonly Candidate[];
 }
 
@@ -198,7 +198,7 @@ interface Protect {
   readonly optOutCeiling: number;
 }
 
-/** An opt-out that covers only what was requested does not keep a pod above its request in the severe stage. */
+/** In the severe stage, an opt-out that covers only what was requested does not protect a pod above its request. */
 function withoutOptOut(rules: ProtectionRules): ProtectionRules {
   return { ...rules, wantsToStay: () => false };
 }

@@ -1,7 +1,7 @@
 import { reason, type Because } from '#shared/domain/model/because.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 
-/** Every sentence of a simulation, on the command line and on the page, to be read from top to bottom. */
+/** Every sentence of a simulation, on the command line and in the dashboard, to be read from top to bottom. */
 
 export const NOT_SIMULATED =
   'volumes, dynamic resources and scores are not simulated; kube-scheduler may look at a part of the nodes only';
@@ -9,8 +9,8 @@ export const NOT_SIMULATED =
 const MAX_NODES_NAMED = 5;
 
 /**
- * What kube-scheduler would do with a pod, in a sentence. `needs` names what the pod needs beyond the model: then a fit,
- * and what a preemption leads to, are not known.
+ * What kube-scheduler would do with a pod, in a sentence. `needs` names requirements of the pod that the model does not
+ * cover; with any, the result is unknown.
  */
 export function headline(pod: string, simulation: Simulation, needs = ''): string {
   if (needs !== '' && simulation.kind !== 'notPlaceable')

@@ -34,27 +34,27 @@ export interface SimulatedCluster {
   readonly pressures: readonly NodePressure[];
 }
 
-/** Where a pod would go, and everything that is said about it. */
+/** Where a pod would be placed, with all explanations. */
 export interface SimulatedPlacement {
   readonly pod: Pod;
   readonly state: PrefilterState;
   readonly simulation: Simulation;
-  /** Why the pod does not go to the other nodes. */
+  /** Why the pod is not placed on the other nodes. */
   readonly otherNodes: readonly ReasonGroup[];
-  /** Pods that stand in the way, and why a pod of higher priority goes although lower ones exist. */
+  /** Pods that are in the way, and why a pod of higher priority is preempted although lower ones exist. */
   readonly explanations: readonly Because[];
 }
 
 /** How kube-scheduler is set up. */
 export interface SchedulerSetup {
-  /** Whether it asks our extender. */
+  /** Whether it calls our extender. */
   readonly extender: boolean;
   readonly budgets: ProposalRules['budgets'];
   /** When the cluster was read. */
   readonly now: Instant;
-  /** Since when a pod is nominated, as RFC 3339; `undefined` if that is not known. */
+  /** Since when a pod is nominated, as RFC 3339; `undefined` if unknown. */
   readonly nominatedSince: (pod: Pod) => string | undefined;
-  /** What the extender keeps for queues. */
+  /** The pods that the extender protects for queues. */
   readonly keptOn?: NonNullable<ProposalRules['keptOn']> | undefined;
 }
 
@@ -84,7 +84,7 @@ export function simulatePlacement(model: SimulatedCluster, pod: Pod, setup: Sche
   };
 }
 
-/** As the extender is set up unless its configuration says otherwise. */
+/** The default configuration of the extender. */
 function extenderOf(
   { classes, pressures }: SimulatedCluster,
   { budgets, keptOn, now }: SchedulerSetup,

@@ -14,14 +14,14 @@ import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 /** Usage by `namespace/name` of the pod: bytes of memory, or processes. */
 export type NamedUsage = ReadonlyMap<string, number>;
 
-/** Where figures come from: the report of the node's agent, and a file, which counts before it. */
+/** Where figures come from: the report of the node's agent, and a file, which takes precedence. */
 interface UsageSources {
   readonly status: NodePressureStatus | undefined;
   readonly named: NamedUsage;
   readonly now: Instant;
 }
 
-/** What each pod uses of a resource, as far as a source says; a report that is too old to describe the node says nothing. */
+/** What each pod uses of a resource, if a source has it; a report that is too old to describe the node is ignored. */
 export function usageOnNode(pods: readonly Pod[], resource: StarvedResource, sources: UsageSources): UsageByUid {
   const { status, named, now } = sources;
   const reported = isFresh(status, now) ? reportedUsage(status.next, resource) : new Map<string, number>();
@@ -33,7 +33,7 @@ export function usageOnNode(pods: readonly Pod[], resource: StarvedResource, sou
   );
 }
 
-/** By UID; entries for another resource, such as CPU, are passed over. */
+/** By UID; entries for another resource, such as CPU, are skipped. */
 function reportedUsage(next: readonly NextEntry[], resource: StarvedResource): ReadonlyMap<string, number> {
   return new Map(
     next.flatMap(({ uid, usage, because: { facts } }) => {

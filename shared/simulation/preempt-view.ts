@@ -16,9 +16,9 @@ export interface PreemptView {
   readonly outcome: Simulation['kind'];
   readonly message: string;
   readonly because: Because;
-  /** Where the pod goes; where it fits without preemption, every node that it fits on. */
+  /** Where the pod is placed; without preemption, every node that it fits on. */
   readonly nodes: readonly string[];
-  /** Nodes that kube-scheduler may as well take. */
+  /** Nodes that kube-scheduler may choose instead. */
   readonly equalNodes: readonly string[];
   readonly victims: readonly VictimView[];
   readonly candidates: readonly CandidateView[];

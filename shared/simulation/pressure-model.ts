@@ -12,7 +12,7 @@ import { type SimulatedSignal, type NamedUsage, usageOnNode } from './pod-usage.
 import type { SimulatedCluster } from './placement.ts';
 import { evictionOrder, type EvictionOrder } from './eviction-order.ts';
 
-/** What is asked: a node, a signal, and how much of it is left. */
+/** The question: a node, a signal, and how much of it is left. */
 export interface PressureQuestion {
   readonly node: Node;
   /** `status.capacity.memory` of the node. */
@@ -21,7 +21,7 @@ export interface PressureQuestion {
   readonly available: Quantity;
   readonly named: NamedUsage;
   readonly now: Instant;
-  /** Takes the place of the policy's hard or soft thresholds of the signal. */
+  /** Replaces the policy's hard or soft thresholds of the signal. */
   readonly threshold?: Threshold | undefined;
 }
 
@@ -64,7 +64,7 @@ function policyOf(
   return policyInForce({ arePoliciesRead: true, configured, policies, lastValid: new Map(), labels });
 }
 
-/** The policy with another threshold, which acts in the mode of the one that it replaces. */
+/** The policy with a different threshold, in the mode of the one that it replaces. */
 function withThreshold(policy: AgentPolicy, threshold: Threshold | undefined): AgentPolicy {
   if (threshold === undefined) return policy;
   const isReplaced = (each: Threshold): boolean =>
@@ -77,7 +77,7 @@ function withThreshold(policy: AgentPolicy, threshold: Threshold | undefined): A
   };
 }
 
-/** As the agent measured it, else that of the Node object, which is the same for the memory of the whole node. */
+/** As measured by the agent, else from the Node object, which is the same for the memory of the whole node. */
 function capacityOf(
   { signal, nodeMemory }: PressureQuestion,
   status: NodePressureStatus | undefined,
@@ -93,7 +93,7 @@ function avoidedOwners(pressure: NodePressure | undefined, now: Instant): Readon
   return new Set(entries.map(({ owner }) => ownerText(owner)));
 }
 
-/** How much of a signal is left; `capacity` is `undefined` if no object says it. */
+/** How much of a signal is left; `capacity` is `undefined` if no object states it. */
 interface Level {
   readonly signal: SimulatedSignal;
   readonly available: Quantity;
@@ -108,7 +108,7 @@ export interface ThresholdFact {
   /** The least that must be left; `undefined` for a share of an unknown capacity. */
   readonly needed: Quantity | undefined;
   readonly isMet: boolean | undefined;
-  /** What evictions must free, in the signal's unit. */
+  /** How much evictions must free, in the signal's unit. */
   readonly gap: number;
 }
 

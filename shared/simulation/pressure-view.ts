@@ -26,14 +26,14 @@ import {
 } from './messages.ts';
 import type { PressureAnswer, PressureQuestion, ThresholdFact } from './pressure-model.ts';
 
-/** What happens on a node that runs short, as `plimsoll simulate pressure -o json` prints it. */
+/** What happens on a node under pressure, as `plimsoll simulate pressure -o json` prints it. */
 export interface PressureView {
   /** Of the node. */
   readonly metadata: { readonly name: string };
   readonly signal: string;
   readonly available: string;
   readonly policy: string;
-  /** Of the met threshold; where none is met, of the policy. */
+  /** Mode of the met threshold, or of the policy if none is met. */
   readonly mode: Mode;
   /** `severe`: a hard threshold is met, `mild`: a soft one, `none`: none. */
   readonly stage: 'none' | 'mild' | 'severe';
@@ -41,7 +41,7 @@ export interface PressureView {
   readonly because: Because;
   /** Pods that the agent would choose at once, `namespace/name`. */
   readonly victims: readonly string[];
-  /** All pods that may be evicted, who goes first stands first. */
+  /** All pods that may be evicted, in the order of eviction. */
   readonly order: readonly OrderEntry[];
   readonly notEvicted: readonly NotEvictedPod[];
   /** Pods without a figure that nothing else protects. */
@@ -127,7 +127,7 @@ function becauseOf({ policy, level, met, thresholds }: PressureAnswer): Because 
   return PRESSURE.thresholdMet({ ...values, needed: readableOf(level.signal, met.needed) }, values);
 }
 
-/** A share of the capacity is a number of bytes that is hard to read. */
+/** A share of the capacity in bytes would be hard to read. */
 function readableOf(signal: Signal, amount: Quantity): string {
   return isMemorySignal(signal) ? readableBytes(quantityNumber(amount)) : formatQuantity(amount);
 }
@@ -154,7 +154,7 @@ function unmeasuredPods({ order: { eligible, ineligible } }: PressureAnswer): re
   return [...unmeasured, ...ranked].map(({ candidate }) => nameOf(candidate));
 }
 
-/** What the tables do not say, as sentences. */
+/** What the tables do not show, as sentences. */
 function explanationsOf(answer: PressureAnswer, unmeasured: readonly string[]): readonly string[] {
   const { met, order, policy, level, thresholds } = answer;
   const resource = resourceOf(level.signal) === 'pids' ? 'process' : 'memory';
@@ -167,7 +167,7 @@ function explanationsOf(answer: PressureAnswer, unmeasured: readonly string[]): 
   ];
 }
 
-/** What the answer rests on, and what it leaves out. */
+/** What the answer is based on, and what it leaves out. */
 function notesOf({ signal, now }: PressureQuestion, answer: PressureAnswer): readonly string[] {
   const { policy, status, selection } = answer;
   const isDry = policy.mode === 'Enforce' && isFresh(status, now) && status.mode === 'DryRun';
