@@ -1,5 +1,5 @@
 /**
- * Loaded before a component that the sandbox starts: when the sandbox is gone, however it went, the component ends too.
+ * Loaded before a component that the sandbox starts: when the sandbox ends for any reason, the component ends too.
  * Plain JavaScript, so that nothing needs to be stripped before the component itself.
  */
 import process from 'node:process';

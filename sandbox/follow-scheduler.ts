@@ -1,6 +1,6 @@
 import { isRecord } from '#shared/kube/kube-object.ts';
 
-/** What Plimsoll's scheduler process did to a preemption that was proposed to it. */
+/** What Plimsoll's scheduler process changed in a proposed preemption. */
 export interface ReviewedPreemption {
   /** `namespace/name` of the pending pod. */
   readonly pod: string;

@@ -40,7 +40,7 @@ function serviceAccount(namespace: string, name: string): Identity {
   return user(serviceAccountUser({ namespace, name }), 'system:serviceaccounts');
 }
 
-/** As the API server knows a token that is bound to a pod there. */
+/** As the API server identifies a token bound to a pod on that node. */
 function onNode(nodeName: string, identity: Identity): Identity {
   return { ...identity, extra: { 'authentication.kubernetes.io/node-name': [nodeName] } };
 }

@@ -16,7 +16,7 @@ const OTHERS = ['namespaces.yaml', 'webhook/admission-policies.yaml'];
 const BASE = new URL('../deploy/base/', import.meta.url);
 const RESOURCES = [CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES, ADMISSION_POLICIES, ADMISSION_POLICY_BINDINGS];
 
-/** Creates Plimsoll's kinds, namespaces and admission policies, from the very files that are installed in a cluster. */
+/** Creates Plimsoll's kinds, namespaces and admission policies from the files that are installed in a cluster. */
 export async function installPlimsoll(client: KubeClient): Promise<void> {
   const files = (await readdir(CRDS)).filter((name) => name.startsWith('plimsoll.dev_'));
   await Promise.all(files.map((file) => createAll(client, new URL(file, CRDS))));

@@ -26,7 +26,7 @@ if (parsed.kind === 'mistake') {
   process.exit(EXIT_USAGE);
 }
 
-// Only now, so that a mistyped flag is answered at once.
+// Imported only now, so that a mistyped flag is reported at once.
 enableCompileCache(COMPILE_CACHE);
 const [{ dashboardApp }, { createLiveObjects }, { admitAll }, { runSandbox }] = await Promise.all([
   import('#dashboard/app.ts'),
@@ -38,7 +38,7 @@ const [{ dashboardApp }, { createLiveObjects }, { admitAll }, { runSandbox }] = 
 const { options } = parsed;
 const toStandardError = { write: (line: string) => void process.stderr.write(line) };
 const log = createLog({ component: 'sandbox', level: 'error', format: 'text', destination: toStandardError });
-// npm passes Ctrl-C on though the terminal has already sent it to the whole group: a second signal must not cut the end short.
+// npm forwards Ctrl-C although the terminal has already sent it to the whole group: a second signal must not interrupt the shutdown.
 const shutdown = createShutdown({ log, clock, deadlineMs: SHUTDOWN_DEADLINE_MS, processSignals: new EventEmitter() });
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => void shutdown.stop(name));
 // npm ends without passing SIGTERM on to what its shell started.

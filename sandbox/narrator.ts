@@ -1,7 +1,7 @@
-/** Tells the story: each line with the time since the start in front. */
+/** Prints the story: each line begins with the time since the start. */
 export interface Narrator {
   say(text: string): void;
-  /** A line without time, for what stands around the story. */
+  /** A line without time, outside the story. */
   print(text: string): void;
 }
 
@@ -19,7 +19,7 @@ export function createNarrator(monotonic: () => number, write: (line: string) =>
   };
 }
 
-/** Bytes as people read them here: whole MiB. */
+/** Bytes for people: whole MiB. */
 export function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 1024 / 1024)}Mi`;
 }

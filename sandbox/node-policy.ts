@@ -6,7 +6,7 @@ import { NODE_PRESSURE_POLICIES } from '#shared/kube/resource.ts';
 /** Below this much available memory the sandbox's node is short; enough for some 100 ms of any demo image. */
 export const THRESHOLD_MI = 224;
 
-/** In the sandbox the agent really evicts: its pods are there for that. Everywhere else it starts in DryRun. */
+/** In the sandbox the agent really evicts pods. Everywhere else it starts in DryRun. */
 export async function createNodePolicy(client: KubeClient): Promise<void> {
   const policy = encodeNodePressurePolicy('sandbox', {
     mode: 'Enforce',

@@ -2,12 +2,12 @@ import { parseArgs } from 'node:util';
 import { nearestName } from '#shared/runtime/settings.ts';
 import { PROCESS_SOURCES, type ProcessSourceName } from './node/processes/process-source.ts';
 
-/** What `npm start` may leave out, to show what it is for. */
+/** Components that `npm start` may leave out, to show their purpose. */
 export const COMPONENTS = ['agent', 'scheduler', 'webhook'] as const;
 export type Component = (typeof COMPONENTS)[number];
 
 export interface SandboxOptions {
-  /** Of the dashboard; `undefined` takes the usual one or, if that is in use, a free one. */
+  /** Port of the dashboard; `undefined` takes the usual one or, if that is in use, a free one. */
   readonly port: number | undefined;
   readonly withDemo: boolean;
   /** Runs the demo to its end and stops. */
@@ -15,7 +15,7 @@ export interface SandboxOptions {
   /** Varies the names, sizes and order of the demo. */
   readonly seed: number;
   readonly without: ReadonlySet<Component>;
-  /** What processes are measured with; `undefined` takes /proc or, where that is missing, libraries. */
+  /** How processes are measured; `undefined` takes /proc or, if that is missing, libraries. */
   readonly measureWith: ProcessSourceName | undefined;
 }
 
@@ -55,7 +55,7 @@ const FLAGS = {
   help: { type: 'boolean' },
 } as const;
 
-/** What a flag takes. */
+/** The value of a flag. */
 interface Expected {
   readonly says: string;
   readonly accepts: (value: string) => boolean;
@@ -68,7 +68,7 @@ const VALUES: ReadonlyMap<string, Expected> = new Map([
   ['--measure-with', oneOf(PROCESS_SOURCES)],
 ]);
 
-/** Reads the command line; the first mistake is reported, with the nearest flag where one is near. */
+/** Reads the command line; reports the first mistake, with the most similar flag if there is one. */
 export function parseOptions(argv: readonly string[]): Arguments {
   if (argv.includes('--help')) return { kind: 'help' };
   const { values, tokens } = parseArgs({ args: [...argv], options: FLAGS, strict: false, tokens: true });

@@ -10,12 +10,12 @@ export interface Followed {
 }
 
 export interface Rounds {
-  /** What a round looks at: the first waits for all of them, every change leads to another. */
+  /** What a round reads: the first round waits for all of them, every change leads to another round. */
   readonly reflectors: readonly Followed[];
   readonly round: () => Promise<void>;
   /** Changes come in bursts; a round waits this long for the rest of them. */
   readonly gatherMs: number;
-  /** A round without a change heals what a refused write left behind. */
+  /** A round without a change repairs what a refused write left behind. */
   readonly longestPauseMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -29,7 +29,7 @@ export async function runRounds(rounds: Rounds, signal: AbortSignal): Promise<vo
   const reflecting = Promise.all(reflectors.map((reflector) => reflector.run(signal)));
   await Promise.race([Promise.all(reflectors.map(({ synced }) => synced)), reflecting]);
   while (!signal.aborted) {
-    // Made before the round, so that a change during it is not missed.
+    // Created before the round, so that a change during it is not missed.
     wake = new AbortController();
     await runRound(rounds, signal);
     const unlink = forwardAbort(signal, wake);

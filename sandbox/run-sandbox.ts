@@ -18,7 +18,7 @@ export interface RunPorts extends SandboxPorts {
   readonly makeDashboard: MakeDashboard;
 }
 
-/** How the demo went: the line to end with and whether all that had to happen happened. */
+/** The result of the demo: the last line, and whether everything happened as expected. */
 export interface DemoResult {
   readonly line: string;
   readonly isGood: boolean;
@@ -56,7 +56,7 @@ async function startParts(
   ports: RunPorts & PlimsollPorts,
 ): Promise<Readonly<Record<Component, string>>> {
   const started: ComponentProcess[] = [];
-  // All at once, so that one that hangs does not keep the others waiting.
+  // All at once, so that one that hangs does not delay the others.
   ports.shutdown.onRelease('Plimsoll', () => Promise.all(started.map((each) => each.stop())).then(() => undefined));
   const start = async (component: Component): Promise<string> => {
     if (without.has(component)) return 'left out';
@@ -68,7 +68,7 @@ async function startParts(
   return { webhook, agent, scheduler };
 }
 
-/** A part that ends while the sandbox goes on is worth a line. */
+/** Reports a part that ends while the sandbox is running. */
 async function tellEnd(
   component: Component,
   process: ComponentProcess,

@@ -17,7 +17,7 @@ const HOST = '127.0.0.1';
 const USUAL_PORT = 7470;
 const DRAIN_MS = 200;
 
-/** Serves the dashboard on the port asked for, or on the usual one, or on a free one if that is in use. */
+/** Serves the dashboard on the requested port, or on the usual one, or on a free one if that is in use. */
 export async function serveDashboard(
   make: MakeDashboard,
   client: KubeClient,

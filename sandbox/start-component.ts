@@ -9,7 +9,7 @@ export interface ComponentProcess {
   readonly pid: number;
   /** How it ended, in words. */
   readonly ended: Promise<string>;
-  /** The line that tells most about its end; `undefined` if it wrote nothing. */
+  /** The most informative line about its end; `undefined` if it wrote nothing. */
   readonly lastWords: () => string | undefined;
   /** SIGTERM, and SIGKILL for one that hangs. */
   stop(): Promise<void>;
@@ -30,14 +30,14 @@ const KEPT_LINES = 20;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PRELOAD = new URL('./end-with-parent.mjs', import.meta.url).href;
 
-/** Starts it; rejects when no process can be had. It ends with the sandbox even if that is killed. */
+/** Starts it; rejects if no process can be started. It ends with the sandbox even if that is killed. */
 export async function startComponent(options: ComponentOptions): Promise<ComponentProcess> {
   const { clock } = options;
   const child = spawn(process.execPath, ['--import', PRELOAD, options.main, ...options.flags], {
     cwd: ROOT,
     env: { ...options.environment, NODE_COMPILE_CACHE: COMPILE_CACHE, PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Not in the terminal's foreground group: Ctrl-C reaches the sandbox alone, which then ends its parts in order.
+    // Not in the terminal's foreground group: Ctrl-C reaches only the sandbox, which then ends its parts in order.
     detached: true,
     windowsHide: true,
   });
@@ -64,7 +64,7 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
   return { pid: child.pid ?? 0, ended, lastWords: () => lastWords(lines), stop };
 }
 
-/** A crash ends with the version of Node, which says nothing; the error is some lines above. */
+/** The last line of a crash is the version of Node; the error is some lines above. */
 export function lastWords(lines: readonly string[]): string | undefined {
   return lines.findLast((line) => /error|could not/i.test(line)) ?? lines.at(-1);
 }

@@ -12,7 +12,7 @@ import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';
 const READY_DEADLINE_MS = 45_000;
 const POLL_MS = 50;
 const HOST = '127.0.0.1';
-/** A demo hog fills the node in seconds, so the agent looks more often than it needs to in a cluster. */
+/** A demo hog fills the node in seconds, so the agent polls more often than it needs to in a cluster. */
 const LOOK_MS = 250;
 const STATUS_MS = 2000;
 
@@ -21,7 +21,7 @@ export interface PlimsollPorts extends SandboxPorts {
   readonly onReview: (review: ReviewedPreemption) => void;
 }
 
-/** Starts a part of Plimsoll as its own process; resolves when it does its work. `onStarted` is called at once. */
+/** Starts a part of Plimsoll as its own process; resolves when it is ready. `onStarted` is called at once. */
 export async function startPlimsoll(
   component: Component,
   sandbox: Sandbox,

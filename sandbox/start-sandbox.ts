@@ -19,9 +19,11 @@ import { streamLog } from './node/containers/log-buffer.ts';
 export interface SandboxPorts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Everything that is started registers its end here at once, so that a failure half way leaves nothing. */
+  /**
+   * Everything that is started registers its cleanup here at once, so that a failure half way leaves nothing running.
+   */
   readonly shutdown: Shutdown;
-  /** What the node measures its processes with; by default whatever this system has. */
+  /** How the node measures its processes; by default the best source of this system. */
   readonly measureWith?: ProcessSourceName | undefined;
 }
 
@@ -31,12 +33,12 @@ export interface Sandbox {
   readonly kubeconfigFile: string;
   readonly node: SandboxNode;
   readonly nodeName: string;
-  /** With the rights of an administrator. */
+  /** Client with the permissions of an administrator. */
   readonly client: KubeClient;
   readonly clientFor: (speaker: Speaker) => KubeClient;
   /** What a component needs to reach the API server. */
   readonly environmentFor: (speaker: Speaker) => Readonly<Record<string, string>>;
-  /** From now on the scheduler asks this extender about each preemption. */
+  /** Makes the scheduler call this extender for each preemption. */
   readonly useExtender: (url: string) => void;
 }
 
@@ -64,7 +66,7 @@ export async function startSandbox(ports: SandboxPorts): Promise<Sandbox> {
 
 type Cluster = Omit<Sandbox, 'node' | 'nodeName' | 'useExtender'> & { readonly nodeToken: string };
 
-/** The API server, and how clients reach it. `node` gives the output of pods once there is one. */
+/** The API server, and how clients reach it. `node` provides the output of pods once there is one. */
 async function openCluster(
   { clock, log, shutdown }: SandboxPorts,
   authority: CertificatePair,
@@ -91,12 +93,12 @@ async function openCluster(
       PLIMSOLL_TOKEN_FILE: workspace.tokenFile(speaker),
       PLIMSOLL_CA_FILE: workspace.caFile,
     }),
-    // The agent asks the node with the token that it has for the API server.
+    // The agent authenticates to the node with its token for the API server.
     nodeToken: tokens.agent,
   };
 }
 
-/** Whatever makes a cluster move: the node, the controllers and the scheduler, each as an ordinary client. */
+/** The active parts of a cluster: the node, the controllers and the scheduler, each as an ordinary client. */
 async function startWorkers(
   { clock, log, shutdown, measureWith }: SandboxPorts,
   { clientFor, nodeToken }: Cluster,

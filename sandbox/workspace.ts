@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const PREFIX = 'plimsoll-sandbox-';
 
-/** A directory of this run that only its user can read; nothing of it remains. */
+/** A directory of this run that only its user can read; it is removed at the end. */
 export interface Workspace {
   readonly caFile: string;
   readonly kubeconfigFile: string;
@@ -15,11 +15,11 @@ export interface Workspace {
 export interface WorkspaceFiles {
   readonly kubeconfig: string;
   readonly caPem: string;
-  /** By name of the component that speaks with it. */
+  /** By name of the component that uses it. */
   readonly tokens: Readonly<Record<string, string>>;
 }
 
-/** Writes what children and kubectl need to reach the API server. */
+/** Writes the files that child processes and kubectl need to reach the API server. */
 export async function createWorkspace(files: WorkspaceFiles): Promise<Workspace> {
   const directory = await createDirectory();
   const caFile = join(directory, 'ca.crt');
@@ -47,7 +47,7 @@ async function createDirectory(): Promise<string> {
   }
 }
 
-/** What a sandbox left that was killed outright: its directory names a process that is no more. */
+/** Remains of a killed sandbox: a directory that names a process which no longer exists. */
 async function removeAbandoned(): Promise<void> {
   const names = await readdir(tmpdir());
   const abandoned = names.filter((name) => {

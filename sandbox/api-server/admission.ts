@@ -15,7 +15,7 @@ export interface Attributes extends Pick<ApiRequest, 'type' | 'subresource' | 'n
 
 /** The two phases through which every write goes. Both throw a StatusError to refuse. */
 export interface Admission {
-  /** Returns the object as it is after all who may change it. */
+  /** Returns the object after every plugin and webhook that may change it. */
   readonly mutate: (attributes: Attributes) => Promise<KubeObject | undefined>;
   /** The last step (quota) runs in the turn of the event loop in which the returned function is called: just before storing. */
   readonly validate: (attributes: Attributes) => Promise<() => void>;

@@ -25,13 +25,13 @@ export interface StateOptions {
   readonly log: Log;
   /** Where webhooks with a `service` reference listen: `name.namespace` to `https://127.0.0.1:PORT`. May grow later. */
   readonly services?: ReadonlyMap<string, string>;
-  /** The output of pods; without it `kubectl logs` is answered that there is none. */
+  /** The output of pods; without it `kubectl logs` gets the answer that there is none. */
   readonly podLogs?: PodLogs;
-  /** How many changes of each kind a watch can look back on. */
+  /** How many past changes of each kind a watch can resume from. */
   readonly historyLimit?: number;
 }
 
-/** The server without its HTTP surface. */
+/** The server without its HTTP API. */
 export interface ServerParts {
   readonly server: ServerState;
   readonly stop: () => void;
@@ -40,7 +40,7 @@ export interface ServerParts {
 const HISTORY_LIMIT = 2_000;
 const SNAPSHOT_LIMIT = 16;
 
-/** Puts the parts together: store, kinds, admission, and the objects every cluster has. */
+/** Assembles the parts: store, kinds, admission, and the objects that every cluster has. */
 export function createServerState({
   clock,
   log,
@@ -82,7 +82,7 @@ function namespaceLabels(store: Store): (namespace: string) => ReadonlyMap<strin
   return (namespace) => new Map(Object.entries(namespaces.get(namespace)?.object.metadata.labels ?? {}));
 }
 
-/** What a webhook made of an object is read like any other body, but what it does not know is passed over. */
+/** An object returned by a webhook is read like any other body, but unknown fields are ignored. */
 function normalise({ type }: Attributes, object: KubeObject): KubeObject {
   const decoded = decodeObject(
     { value: object, duplicates: [] },
@@ -120,7 +120,7 @@ const CLASSES = [
   },
 ];
 
-/** The objects that are in every cluster from its first moment. */
+/** The objects that every cluster has from the start. */
 function seedObjects(server: ServerState): void {
   for (const name of FIRST_NAMESPACES) seed(server, 'v1', 'Namespace', { metadata: { name } });
   for (const { name, value, description } of CLASSES) {
@@ -146,14 +146,14 @@ function seed(server: ServerState, apiVersion: string, kind: string, fields: Fie
 const LIFETIME_MS = 60 * 60 * 1000;
 const EVERY_MS = 60 * 1000;
 
-/** Removes Events an hour after they last happened, once a minute, until the returned function is called. */
+/** Removes Events an hour after their last occurrence, once a minute, until the returned function is called. */
 function expireEvents(store: Store, now: () => number): () => void {
   const timer = setInterval(() => removeOldEvents(store, now() - LIFETIME_MS), EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Removes the Events that last happened before `oldest` (milliseconds since the epoch). */
+/** Removes the Events whose last occurrence was before `oldest` (milliseconds since the epoch). */
 export function removeOldEvents(store: Store, oldest: number): void {
   for (const { object } of store.collection(EVENTS).values()) {
     if (lastSeenAt(object) < oldest) store.remove(EVENTS, object);
@@ -170,7 +170,7 @@ function lastSeenAt(event: KubeObject): number {
   return Math.max(...times.filter((time) => time !== '').map((time) => Date.parse(time)));
 }
 
-/** Keeps the catalog in step with the stored CustomResourceDefinitions. The objects of a deleted one go with it. */
+/** Keeps the catalog in step with the stored CustomResourceDefinitions. Deleting a definition deletes its objects. */
 function followDefinitions(store: Store, catalog: Catalog, definitions: Definitions): void {
   const known = new Map<string, readonly ResourceType[]>();
   store.collection(DEFINITIONS).onChange(({ current, previous, isRemoval }) => {

@@ -23,7 +23,7 @@ export interface ResourceType extends Resource {
   /** The collection; Events of both groups share one. */
   readonly storage: string;
   readonly view: View;
-  /** From the version that clients speak to the one that is stored. */
+  /** Converts from the client's version to the stored one. */
   readonly toStorage: ((object: KubeObject) => KubeObject) | undefined;
   readonly behaviour: Behaviour;
   readonly columns: readonly Column[];
@@ -40,20 +40,20 @@ export interface Subresource {
 
 export type SubresourceName = 'status' | 'scale' | 'eviction' | 'binding' | 'log' | 'finalize' | 'resize';
 
-/** What is particular to a kind. Functions that fill in change the object they get. */
+/** The specifics of a kind. Functions that fill in defaults change their argument. */
 export interface Behaviour {
   readonly nameRule: 'subdomain' | 'label' | 'path';
   /** `metadata.generation` counts the changes of the spec. */
   readonly hasGeneration: boolean;
   readonly isCreatedByPut: boolean;
-  /** Answers a delete with the object, where other kinds answer with a Status. */
+  /** Answers a delete with the object; other kinds answer with a Status. */
   readonly returnsDeleted: boolean;
-  /** The status belongs to a subresource: other updates keep it. */
+  /** The status is a subresource: other updates keep it. */
   readonly hasStatus: boolean;
   /** The first status may come with the object, as a kubelet's does. */
   readonly isCreatedWithStatus: boolean;
   readonly setDefaults: (object: KubeObject) => void;
-  /** Fills in what the server decides when the object is made. */
+  /** Fills in what the server decides on creation. */
   readonly prepareCreate: (object: KubeObject) => void;
   readonly validate: (object: KubeObject) => readonly FieldError[];
   readonly validateUpdate: (next: KubeObject, previous: KubeObject) => readonly FieldError[];

@@ -12,9 +12,9 @@ export interface ApiServerOptions extends StateOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Tokens besides the administrator's, which is made up, and whose they are. */
+  /** Tokens and their users, in addition to the generated one of the administrator. */
   readonly users?: ReadonlyMap<string, User>;
-  /** Signs the serving certificate; made up where it is not given. */
+  /** Signs the serving certificate; generated if it is not given. */
   readonly authority?: CertificatePair;
 }
 
@@ -25,9 +25,9 @@ export interface ApiServer {
   readonly token: string;
   readonly caPem: string;
   readonly kubeconfig: () => string;
-  /** What it works on, for those who run in the same process. */
+  /** Its state, for callers in the same process. */
   readonly state: ServerParts['server'];
-  /** Forgets the history up to now, so that every earlier watch is answered 410. */
+  /** Drops the history up to now, so that every earlier watch gets 410. */
   readonly compact: () => void;
   readonly close: () => Promise<void>;
 }
@@ -40,7 +40,7 @@ const DRAIN_MS = 500;
 const MAX_CONNECTIONS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Starts an empty cluster's API server over TLS. Rejects with a sentence when the port cannot be had. */
+/** Starts an empty cluster's API server over TLS. Rejects with a message if the port is not available. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { host, port, clock, log } = options;
   const token = randomBytes(24).toString('base64url');

@@ -1,4 +1,4 @@
-/** Names of collections that the server itself looks into: plural and group. */
+/** Names of collections that the server itself reads: plural and group. */
 export const NAMESPACES = 'namespaces.';
 export const RESOURCE_QUOTAS = 'resourcequotas.';
 export const BUDGETS = 'poddisruptionbudgets.policy';

@@ -6,7 +6,7 @@ import { scaled } from './plan-deployment.ts';
 import { type Budget, controllerOf, isReady, type OwnedObject, type RunningPod, type World } from './wire-workloads.ts';
 import { statusPatch, type Write } from './write.ts';
 
-/** An eviction that was not carried out is forgotten after this long. */
+/** An eviction that was not carried out is dropped after this time. */
 const FORGET_DISRUPTION_MS = 120_000;
 
 /** Counts what a PodDisruptionBudget allows (`pkg/controller/disruption/disruption.go`). */
@@ -43,7 +43,7 @@ function isHealthy(pod: RunningPod): boolean {
   return pod.metadata.deletionTimestamp === undefined && isReady(pod);
 }
 
-/** Evictions that the API server has counted and whose pods are not yet seen to end. */
+/** Evictions that the API server has counted and whose pods are not known to have ended. */
 function pendingDisruptions(budget: Budget, pods: readonly RunningPod[], now: number) {
   const counted = Object.entries(budget.status?.disruptedPods ?? {});
   const isPending = ([name, at]: readonly [string, string]): boolean => {
@@ -57,7 +57,10 @@ function pendingDisruptions(budget: Budget, pods: readonly RunningPod[], now: nu
   return { kept, patch, hasForgotten: Object.keys(kept).length < counted.length };
 }
 
-/** A number counts the pods there are; a percentage and `maxUnavailable` count what their controllers want. */
+/**
+ * A number is compared with the existing pods; a percentage and `maxUnavailable` with the desired number of their
+ * controllers.
+ */
 function expectedPods({ spec }: Budget, pods: readonly RunningPod[], world: World): number {
   const isPlain = spec.maxUnavailable === undefined && typeof spec.minAvailable !== 'string';
   if (isPlain) return pods.length;

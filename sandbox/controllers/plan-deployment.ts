@@ -144,9 +144,9 @@ function total(sets: readonly ReplicaSet[], field: string): number {
 /** What a rollout depends on: pods wanted, and those of the new and the old templates. */
 export interface RolloutFacts {
   readonly wanted: number;
-  /** More pods than wanted while both run. */
+  /** How many more pods than wanted may run. */
   readonly surge: number;
-  /** Fewer available pods than wanted. */
+  /** How many fewer available pods than wanted are allowed. */
   readonly unavailable: number;
   readonly isRecreate: boolean;
   readonly current: Size;
@@ -176,7 +176,7 @@ function recreate({ wanted, old }: RolloutFacts) {
   return { current: isClear ? wanted : 0, old: old.map(() => 0) };
 }
 
-/** Pods that are not available go first, because they cost nothing; then as many as may be spared. */
+/** Unavailable pods are removed first, because that costs nothing; then as many as are not needed. */
 function shrink({ old }: RolloutFacts, spare: number): readonly number[] {
   let left = Math.max(0, spare);
   return old.map(({ replicas, available }) => {
@@ -187,7 +187,7 @@ function shrink({ old }: RolloutFacts, spare: number): readonly number[] {
   });
 }
 
-/** The bounds of a rolling update; if both come to 0 one pod may be missing, or nothing would ever move. */
+/** The bounds of a rolling update; if both are 0, one pod may be missing, or the rollout would never start. */
 export function rolloutBounds(deployment: Deployment): Pick<RolloutFacts, 'surge' | 'unavailable' | 'isRecreate'> {
   const { strategy, replicas = 1 } = deployment.spec;
   const { maxSurge = '25%', maxUnavailable = '25%' } = strategy?.rollingUpdate ?? {};

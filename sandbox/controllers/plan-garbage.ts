@@ -16,7 +16,7 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 /**
- * Removes what has lost all its owners, and works off the finalizers of orphaning and foreground deletion
+ * Removes objects that have lost all their owners, and handles the finalizers of orphaning and foreground deletion
  * (`pkg/controller/garbagecollector`). Owners of kinds that are not among `kinds` count as present.
  */
 export function planGarbage(kinds: readonly Kind[]): readonly Write[] {
@@ -35,7 +35,7 @@ export function planGarbage(kinds: readonly Kind[]): readonly Write[] {
 
 type Entry = Readonly<{ resource: Resource; object: OwnedObject }>;
 
-/** Whether the owner waits for its dependents to go first. */
+/** Whether the owner waits until its dependents are deleted. */
 function isOwnerLeaving({ metadata }: OwnedObject, present: ReadonlyMap<string | undefined, OwnedObject>): boolean {
   return (metadata.ownerReferences ?? []).some(({ uid }) => hasFinalizer(present.get(uid), FOREGROUND));
 }
@@ -70,8 +70,8 @@ function withoutFinalizer(resource: Resource, object: OwnedObject, finalizer: st
 }
 
 /**
- * Deletes everything in a namespace that is being deleted, and lets the namespace itself go once it is empty
- * (`pkg/controller/namespace/deletion`). To be called again until it is gone.
+ * Deletes everything in a namespace that is being deleted, and then the empty namespace itself
+ * (`pkg/controller/namespace/deletion`). Call it again until the namespace is gone.
  */
 export async function emptyNamespace(client: KubeClient, name: string): Promise<void> {
   const kinds = await namespacedKinds(client);

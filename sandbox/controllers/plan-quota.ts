@@ -10,7 +10,10 @@ import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { statusPatch, type Write } from './write.ts';
 
-/** Counts anew what the pods of its namespace cost a quota (`pkg/controller/resourcequota`). Objects other than pods are not counted. */
+/**
+ * Recounts what the pods of its namespace cost a quota (`pkg/controller/resourcequota`). Objects other than pods are
+ * not counted.
+ */
 export function planQuota(quota: KubeObject, pods: readonly KubeObject[], now: number): readonly Write[] {
   const spec = isRecord(quota['spec']) ? quota['spec'] : {};
   const hard = isRecord(spec['hard']) ? spec['hard'] : {};

@@ -2,10 +2,10 @@ import { PODS, REPLICA_SETS } from '#shared/kube/resource.ts';
 import { isActive, isReady, ownedBy, type ReplicaSet, type RunningPod } from './wire-workloads.ts';
 import { createPod, referenceTo, statusPatch, type Write } from './write.ts';
 
-/** As many as kube-controller-manager makes or removes in one go. */
+/** The number of pods that kube-controller-manager creates or removes at a time. */
 const MAX_AT_ONCE = 500;
 
-/** Brings the number of pods to what is wanted (`pkg/controller/replicaset/replica_set.go`). */
+/** Brings the number of pods to the desired number (`pkg/controller/replicaset/replica_set.go`). */
 export function planReplicaSet(replicaSet: ReplicaSet, pods: readonly RunningPod[]): readonly Write[] {
   const active = ownedBy(replicaSet, pods).filter(isActive);
   const isLeaving = replicaSet.metadata.deletionTimestamp !== undefined;

@@ -70,7 +70,7 @@ export async function runControllers(options: ControllerOptions, signal: AbortSi
   await runRounds({ reflectors, round, gatherMs: GATHER_MS, longestPauseMs: MAX_PAUSE_MS, clock, log }, signal);
 }
 
-/** Everything that the controllers want of this world; owners that are not settled are left alone. */
+/** All writes that the controllers plan for this state; owners with pending creations are skipped. */
 export function planWorld(world: World, isSettled: (owner: OwnedObject) => boolean, now: number): readonly Write[] {
   return [
     ...world.deployments.filter(isSettled).flatMap((each) => planDeployment(each, world.replicaSets, now)),

@@ -86,7 +86,7 @@ export interface RunningPod extends OwnedObject {
   };
 }
 
-/** All that the controllers look at. */
+/** Everything that the controllers read. */
 export interface World {
   readonly pods: readonly RunningPod[];
   readonly replicaSets: readonly ReplicaSet[];
@@ -96,7 +96,7 @@ export interface World {
   readonly quotas: readonly KubeObject[];
 }
 
-/** Whether the pod counts as one of its owner's: it has not ended and is not on its way out. */
+/** Whether the pod counts for its owner: it has not ended and is not terminating. */
 export function isActive({ metadata, status }: RunningPod): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
 }

@@ -41,7 +41,7 @@ export function referenceTo(owner: OwnedObject, apiVersion: string, kind: string
   return { apiVersion, kind, name: name ?? '', uid: uid ?? '', controller: true, blockOwnerDeletion: true };
 }
 
-/** A patch of the status, or nothing when the object already says so. */
+/** A patch of the status, or nothing if the object already has it. */
 export function statusPatch(
   resource: Resource,
   object: OwnedObject,
@@ -59,7 +59,7 @@ export interface WritePorts {
   readonly log: Log;
 }
 
-/** Carries out one write. What is refused is logged and tried again in a later round; what is gone needs nothing. */
+/** Carries out one write. A refusal is logged and retried in a later round; a deleted object needs nothing. */
 export async function executeWrite(ports: WritePorts, write: Write): Promise<void> {
   switch (write.kind) {
     case 'create':
@@ -101,7 +101,7 @@ function remove(
   return client.request({ method: 'DELETE', path: resourcePath(resource, { namespace, name }), body });
 }
 
-/** Under the version it was planned on: another change in between leads to a new plan. */
+/** With the version that it was planned on: a concurrent change leads to a new plan. */
 function patch(client: KubeClient, write: Extract<Write, { kind: 'patch' }>): Promise<Outcome<unknown>> {
   const { resource, object, subresource } = write;
   const { namespace, name = '', resourceVersion } = object.metadata;
@@ -119,10 +119,10 @@ function note({ log }: WritePorts, write: Write, outcome: Outcome<unknown>): voi
   );
 }
 
-/** What was created and has not been seen yet: until then its owner must not be counted again. */
+/** Created pods that have not been observed yet: until then their owner must not be counted again. */
 export interface Expectations {
   created(ownerUid: string, uid: string): void;
-  /** Why an owner must wait; a refused creation is tried again with growing pauses. */
+  /** Why an owner must wait; a refused creation is retried with growing pauses. */
   refused(ownerUid: string): void;
   isWaiting(ownerUid: string, isSeen: (uid: string) => boolean): boolean;
 }

@@ -13,12 +13,12 @@ export interface Shortage {
   readonly evictedAt: number | undefined;
 }
 
-/** The hog needs some eight seconds to fill the node; then it goes within two, or something is wrong. */
+/** The hog needs about eight seconds to fill the node; then it must be evicted within two. */
 const DEADLINE_MS = 25_000;
 const REPORT_EVERY_MS = 1_000;
 const THRESHOLD_BYTES = THRESHOLD_MI * 1024 * 1024;
 
-/** Starts the hog and tells how the node fills, until the hog is evicted or killed. */
+/** Starts the hog and prints how the node fills, until the hog is evicted or killed. */
 export async function letHogGrow(ports: ScenarioPorts, hog: PlannedPod): Promise<Shortage> {
   const { client, clock, narrator } = ports;
   const created = await createObject(client, { resource: PODS, namespace: hog.namespace }, podOf(hog));
@@ -50,7 +50,7 @@ export async function waitForRelief(ports: ScenarioPorts, hog: PlannedPod): Prom
   ports.narrator.say(`Memory available: ${mebibytes(ports.availableBytes())}; the shortage is over`);
 }
 
-/** Tells once a second what is available, and which pod would be evicted next whenever that changes. */
+/** Prints once a second what is available, and which pod would be evicted next whenever that changes. */
 function createMemoryTeller(ports: ScenarioPorts): (now: number, available: number) => Promise<void> {
   let reportAt = -Infinity;
   let toldNext: string | undefined;
@@ -78,7 +78,7 @@ async function nextInLine({ client, nodeName }: ScenarioPorts): Promise<NextInLi
   return status.next?.[0];
 }
 
-/** The time when the hog was evicted. Without an agent the kernel decides in the end: that is no eviction. */
+/** The time when the hog was evicted. Without an agent the kernel kills it in the end: that is not an eviction. */
 async function whetherGone(ports: ScenarioPorts, hog: PlannedPod, now: number): Promise<number | 'killed' | undefined> {
   if (ports.shown.some(({ reason }) => reason === 'SystemOOM')) return 'killed';
   const { namespace, name } = hog;

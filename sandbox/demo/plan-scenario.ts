@@ -1,4 +1,4 @@
-/** A pod of the scenario: who owns it, how important it is, what it asks for and what it really uses. */
+/** A pod of the scenario: its owner, its importance, what it requests and what it really uses. */
 export interface PlannedPod {
   readonly namespace: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface PlannedPod {
 export interface Scenario {
   /** As Deployments of one replica each; all must survive. */
   readonly services: readonly PlannedPod[];
-  /** Asks for more than its team may have at that priority. */
+  /** Requests more than its team may have at that priority. */
   readonly refused: PlannedPod;
   readonly preemption: PlannedPreemption;
   readonly hog: PlannedPod;
@@ -30,7 +30,7 @@ export interface PlannedPreemption {
 }
 
 export const TEAMS = ['team-a', 'team-b'] as const;
-/** What the pods of class critical may ask for together in each team. */
+/** What the pods of class critical may request together in each team. */
 export const CRITICAL_QUOTA_MI = 320;
 
 const SERVICE_MILLI_CPU = 50;

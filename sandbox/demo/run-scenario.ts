@@ -10,7 +10,7 @@ import { fillProcessors, findSpared, showPreemption } from './show-preemption.ts
 import { findSurvivors, startServices } from './services.ts';
 import type { Happenings } from './verdict.ts';
 
-/** Plays the scenario against the API server, printing it as it goes; resolves with what happened. */
+/** Plays the scenario against the API server and prints it; resolves with the outcome. */
 export async function runScenario(ports: ScenarioPorts, scenario: Scenario): Promise<Happenings> {
   await setGroundRules(ports);
   const services = await startServices(ports, scenario.services);

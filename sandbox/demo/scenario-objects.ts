@@ -37,7 +37,7 @@ const CLASSES: readonly PlannedClass[] = [
   },
 ];
 
-/** What an administrator sets up once: teams, classes, quotas, and who may use what. */
+/** What an administrator sets up once: teams, classes, quotas and permissions. */
 export function groundRules(): readonly Manifest[] {
   return [...TEAMS.map(namespace), ...CLASSES.map(priorityClass), ...TEAMS.map(criticalQuota), teamPolicy()];
 }

@@ -6,7 +6,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { PlannedPod } from './plan-scenario.ts';
 import type { ShownEvent } from './show-events.ts';
 
-/** What the scenario works on. */
+/** What the scenario uses. */
 export interface ScenarioPorts {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface ScenarioPorts {
   readonly nodeName: string;
   /** Bytes of the node's memory that are free now. */
   readonly availableBytes: () => number;
-  /** Telling Events so far. */
+  /** Relevant Events so far. */
   readonly shown: readonly ShownEvent[];
   /** Preemptions that Plimsoll's scheduler process changed so far. */
   readonly reviews: readonly ReviewedPreemption[];
@@ -23,7 +23,7 @@ export interface ScenarioPorts {
 
 const POLL_MS = 50;
 
-/** Asks until there is an answer; `undefined` when the deadline or the end of the sandbox comes first. */
+/** Retries until there is an answer; `undefined` if the deadline or the end of the sandbox comes first. */
 export async function poll<T>(
   { clock, signal }: ScenarioPorts,
   deadlineMs: number,

@@ -17,10 +17,10 @@ export interface ShownEvent {
   readonly name: string;
 }
 
-/** Events that a newcomer should see; the others are there for `kubectl get events`. */
+/** Events that a newcomer should see; the others are visible with `kubectl get events`. */
 const SHOWN = new Set<string>([...Object.values(EVENT_REASONS), 'FailedCreate', 'OOMKilling', 'SystemOOM']);
 
-/** Prints each such Event as it happens, and passes it on. Runs until the signal aborts. */
+/** Prints each such Event as it happens, and forwards it. Runs until the signal aborts. */
 export function showEvents(
   { client, clock, log, narrator }: { client: KubeClient; clock: Clock; log: Log; narrator: Narrator },
   onShown: (event: ShownEvent) => void,

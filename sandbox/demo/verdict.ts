@@ -1,6 +1,6 @@
 import type { PlannedPreemption, Scenario } from './plan-scenario.ts';
 
-/** What was seen to happen; pods are `namespace/name`. */
+/** The observed outcome; pods are `namespace/name`. */
 export interface Happenings {
   readonly refused: readonly { readonly pod: string; readonly reason: string }[];
   /** `because` says why Plimsoll changed the preemption; `madeRoomFor` is null while that pod is on no node. */
@@ -21,7 +21,7 @@ export interface Happenings {
 /** How a refusal by one of our webhooks begins; what the API server itself refuses does not count. */
 const OUR_REFUSAL = /^admission webhook "[a-z]+\.plimsoll\.dev" denied the request: /;
 
-/** What had to happen and did not, one sentence each; empty if all is well. */
+/** What should have happened and did not, one sentence each; empty if all is well. */
 export function findShortcomings(scenario: Scenario, seen: Happenings): readonly string[] {
   const { services, refused, hog } = scenario;
   const refusedPod = `${refused.namespace}/${refused.name}`;

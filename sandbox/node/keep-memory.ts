@@ -21,7 +21,7 @@ interface Cause {
 const OVER_LIMIT: Cause = { reason: 'OOMKilling', text: 'it passed its memory limit' };
 const NODE_FULL: Cause = { reason: 'SystemOOM', text: 'the node ran out of memory' };
 
-/** Does what the kernel would: kills containers over their limit, and a process when the whole node is full. */
+/** Acts like the kernel: kills containers over their limit, and a process if the whole node is full. */
 export function keepMemory(
   keeper: MemoryKeeper,
   workers: ReadonlyMap<string, PodWorker>,
@@ -85,8 +85,8 @@ export function overLimit(holders: readonly MemoryHolder[]): readonly MemoryHold
 }
 
 /**
- * Whom the kernel kills when the whole node is full: the highest badness, which knows QoS and size but no priority
- * (`mm/oom_kill.c` oom_badness with the kubelet's `pkg/kubelet/qos/policy.go` adjustments).
+ * The process that the kernel kills if the whole node is full: the highest badness, which depends on QoS and size but
+ * not on priority (`mm/oom_kill.c` oom_badness with the kubelet's `pkg/kubelet/qos/policy.go` adjustments).
  */
 export function chooseOomVictim(holders: readonly MemoryHolder[], capacityBytes: number): MemoryHolder | undefined {
   const badness = (holder: MemoryHolder): number =>
@@ -94,7 +94,7 @@ export function chooseOomVictim(holders: readonly MemoryHolder[], capacityBytes:
   return holders.toSorted((left, right) => badness(right) - badness(left))[0];
 }
 
-/** -997 to 1000: the less a container asked for, the sooner it goes. */
+/** -997 to 1000: the less a container requests, the sooner it is killed. */
 export function scoreAdjustment({ container, qosClass, priority }: MemoryHolder, capacityBytes: number): number {
   if (qosClass === 'Guaranteed' || priority >= 2_000_000_000) return -997;
   if (qosClass === 'BestEffort') return 1000;

@@ -16,7 +16,7 @@ export interface NodeObjectOptions extends Pick<ClientContext, 'client' | 'clock
 const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_SECONDS = 40;
 const HEARTBEAT_MS = 10_000;
-/** Looked at so often; written only when a condition changes or a heartbeat is due. */
+/** How often to check it; it is written only if a condition changes or a heartbeat is due. */
 const LOOK_MS = 1_000;
 const DEADLINE_MS = 10_000;
 
@@ -136,7 +136,7 @@ function nodeStatus(facts: NodeFacts) {
   };
 }
 
-/** From here on the kubelet calls a node short of memory (its default hard threshold, 100Mi). */
+/** Below this the kubelet reports memory pressure (its default hard threshold, 100Mi). */
 const SHORT_OF_MEMORY_BYTES = 100 * 1024 * 1024;
 
 export interface NodeCondition {
@@ -146,7 +146,7 @@ export interface NodeCondition {
   readonly message: string;
 }
 
-/** The kubelet's conditions in its own words. This node only says so: evicting is left to the agent. */
+/** The kubelet's conditions in its own words. This node only reports them: the agent evicts. */
 function nodeConditions(availableBytes: number): readonly NodeCondition[] {
   return [
     memoryPressure(availableBytes < SHORT_OF_MEMORY_BYTES),

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failureStatus } from '#shared/http/status.ts';
 
-/** What the kubelet's surface shows. */
+/** The data of the kubelet's API. */
 export interface KubeletSources {
   readonly token: string;
   readonly summary: () => Promise<unknown>;
@@ -14,7 +14,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The read-only part of a kubelet's HTTPS surface: `/stats/summary` by bearer token, and `/healthz`. */
+/** The read-only part of a kubelet's HTTPS API: `/stats/summary` with a bearer token, and `/healthz`. */
 export function kubeletListener(sources: KubeletSources): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(sources, request).then(

@@ -71,14 +71,14 @@ export interface ContainerUsage {
   readonly cpuNanoCores: number | undefined;
 }
 
-/** One look at all containers of the node. */
+/** One measurement of all containers of the node. */
 export interface Measurement {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly containers: readonly ContainerUsage[];
 }
 
-/** Memory that the pods of a node hold together. */
+/** Total memory of the pods of a node. */
 export function usedBytes({ containers }: Measurement): number {
   return containers.reduce((sum, { workingSetBytes }) => sum + workingSetBytes, 0);
 }

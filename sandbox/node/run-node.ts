@@ -23,20 +23,20 @@ export interface NodeOptions extends Pick<ClientContext, 'client' | 'clock' | 'l
   /** Virtual capacity, as quantities. */
   readonly cpu: string;
   readonly memory: string;
-  /** Of the kubelet's surface. */
+  /** Of the kubelet's API. */
   readonly tls: TlsOptions;
   readonly token: string;
   readonly backoff?: RestartBackoff;
-  /** What to measure the processes with; by default whatever this system has. */
+  /** How to measure processes; by default the best source of this system. */
   readonly measureWith?: ProcessSourceName | undefined;
 }
 
 export interface SandboxNode {
-  /** Of the kubelet's surface. */
+  /** Of the kubelet's API. */
   readonly url: string;
   /** How often it measures its pods. */
   readonly periodMs: number;
-  /** Of its virtual memory, what its pods leave now. */
+  /** The part of its virtual memory that its pods leave free now. */
   availableBytes(): number;
   /** A container's log, `undefined` if there is none (yet). */
   log(podUid: string, container: string, previous: boolean): LogBuffer | undefined;
@@ -48,7 +48,9 @@ export interface SandboxNode {
 
 const MEASURE_DEADLINE_MS = 5_000;
 
-/** A node that runs demo images as real processes: registers itself, runs what is bound to it, tells what they use. */
+/**
+ * A node that runs demo images as real processes: registers itself, runs the pods bound to it, and reports their usage.
+ */
 export async function startNode(options: NodeOptions): Promise<SandboxNode> {
   const { client, clock, log, name } = options;
   const stopping = new AbortController();

@@ -33,8 +33,8 @@ export interface Proposal {
 const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the extender's verb `preempt` which candidates may be used: all of them, if there is no usable answer in time, as
- * with an extender that is `ignorable` in kube-scheduler's configuration. Never rejects.
+ * Calls the extender's verb `preempt` for the candidates that may be used: all of them, if there is no usable answer in
+ * time, as with an extender that is `ignorable` in kube-scheduler's configuration. Never rejects.
  */
 export async function askExtender(options: ExtenderOptions, proposal: Proposal): Promise<readonly NodeCandidate[]> {
   const url = options.url();

@@ -12,7 +12,7 @@ export interface SchedulerPorts extends Pick<ClientContext, 'client' | 'clock' |
   readonly events: EventRecorder;
 }
 
-/** Does what was planned for one pod. A refusal is logged: the next round plans anew. True if it went through. */
+/** Carries out the plan for one pod. A refusal is logged, and the next round plans again. True if it succeeded. */
 export async function carryOut(ports: SchedulerPorts, placement: Placement): Promise<boolean> {
   const outcome = await act(ports, placement);
   if (outcome.kind === 'ok' || outcome.kind === 'notFound') return outcome.kind === 'ok';

@@ -16,15 +16,15 @@ import { carryOut, SCHEDULER_NAME } from './carry-out.ts';
 import { planRound, type Placement, type ReviewCandidates } from './plan-round.ts';
 
 export interface SchedulerOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
-  /** Where to ask about preemptions; `undefined` while there is no extender. */
+  /** The extender to call for preemptions; `undefined` while there is none. */
   readonly extenderUrl?: () => string | undefined;
 }
 
-/** A pod with what only the scheduler's queue asks about. */
+/** A pod with the data that only the scheduler's queue needs. */
 interface QueuedPod {
   readonly pod: Pod;
   readonly isOurs: boolean;
-  /** As the API server gave it; extenders get the pending pod whole. */
+  /** As read from the API server; extenders get the complete pending pod. */
   readonly raw: KubeObject;
 }
 
@@ -43,7 +43,7 @@ export async function runScheduler(options: SchedulerOptions, signal: AbortSigna
   const nodes = reflect(NODES, decoded<Node>(decodeNode));
   const budgets = reflect(PDBS, decoded<DisruptionBudget>(decodeBudget));
   const namespaces = reflect(NAMESPACES, decoded<Namespace>(decodeNamespace));
-  /** Bound by us and not yet seen so, by UID. */
+  /** Bound by this scheduler but not yet observed as bound, by UID. */
   const assumed = new Map<string, string>();
   const reported = new Map<string, string>();
 
@@ -89,7 +89,7 @@ function queuedPod(raw: KubeObject): QueuedPod | undefined {
   return { pod, isOurs: (spec.schedulerName ?? SCHEDULER_NAME) === SCHEDULER_NAME && !isGated, raw };
 }
 
-/** What cannot be read is left out; the API server has validated it, so it is a newer field at most. */
+/** Unreadable objects are left out; the API server has validated them, so at most a newer field is unknown. */
 function decoded<T>(decode: (raw: unknown) => Decoded<T>): (raw: KubeObject) => T | undefined {
   return (raw) => {
     const result = decode(raw);

@@ -54,7 +54,7 @@ async function mutate(chain: Chain, attributes: Attributes): Promise<Attributes[
   return secondRound(chain, { ...attributes, object: copyObject(first) }, rounds);
 }
 
-/** What an in-tree plugin changes now makes every webhook due that was called before. */
+/** If an in-tree plugin changes something now, every webhook called before must be called again. */
 async function secondRound(chain: Chain, attributes: Attributes, rounds: Rounds): Promise<Attributes['object']> {
   const before = attributes.object === undefined ? undefined : copyObject(attributes.object);
   runInTree(chain, attributes);
@@ -72,7 +72,7 @@ const IMMORTAL = new Set(['default', 'kube-system', 'kube-public']);
 const SUBJECT = { group: '', plural: 'namespaces', kind: 'Namespace' };
 
 /**
- * Refuses new objects in a namespace that is missing or ending, and the end of the three that must stay.
+ * Refuses new objects in a missing or terminating namespace, and the deletion of the three namespaces that must stay.
  * apiserver `pkg/admission/plugin/namespace/lifecycle/admission.go`. Throws 403 and 404.
  */
 function checkNamespaceLifecycle(store: Store, attributes: Attributes): void {

@@ -134,7 +134,7 @@ function writeUsed(store: Store, key: string, used: Amounts): void {
   store.put(RESOURCE_QUOTAS, next);
 }
 
-/** An object as a shared decision reads it. Throws 400 where it cannot be read. */
+/** An object as a shared decision reads it. Throws 400 if it cannot be read. */
 function decodeForPlugin<T>(object: KubeObject, decode: (raw: unknown) => Decoded<T>): T {
   const decoded = decode(object);
   if (decoded.ok) return decoded.value;

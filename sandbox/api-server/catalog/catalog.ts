@@ -1,10 +1,10 @@
 import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 
-/** The kinds the server speaks at the moment: the built-in ones and those of CustomResourceDefinitions. */
+/** The kinds that the server serves now: the built-in ones and those of CustomResourceDefinitions. */
 export class Catalog {
   readonly #types = new Map<string, ResourceType>();
   readonly #byKind = new Map<string, ResourceType>();
-  /** Grows with every change, so that documents made from the catalog know when they are stale. */
+  /** Increases with every change, so that documents built from the catalog can detect that they are stale. */
   #generation = 0;
 
   constructor(types: readonly ResourceType[]) {
@@ -19,17 +19,17 @@ export class Catalog {
     return Array.from(this.#types.values());
   }
 
-  /** By what stands in a path: `apps`, `v1`, `deployments`. */
+  /** By the parts of a path: `apps`, `v1`, `deployments`. */
   find(group: string, version: string, plural: string): ResourceType | undefined {
     return this.#types.get(`${group}/${version}/${plural}`);
   }
 
-  /** By what stands in an object: `apps/v1`, `Deployment`. */
+  /** By the fields of an object: `apps/v1`, `Deployment`. */
   findKind(apiVersion: string, kind: string): ResourceType | undefined {
     return this.#byKind.get(`${apiVersion}/${kind}`);
   }
 
-  /** Whether any kind of this group is there. */
+  /** Whether the catalog has any kind of this group. */
   hasGroup(group: string): boolean {
     return this.all().some((type) => type.group === group);
   }

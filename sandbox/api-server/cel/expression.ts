@@ -3,7 +3,7 @@ import { isFields } from '#sandbox/api-server/wire/object.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
-/** A CEL expression made ready to be asked often. */
+/** A compiled CEL expression. */
 export interface Expression {
   /** The value for these variables. Throws an Error whose message says what went wrong. */
   readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown;
@@ -54,7 +54,7 @@ export function celValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, celValue(item)]));
 }
 
-/** A quantity as an expression holds it. */
+/** A quantity in an expression. */
 class QuantityValue {
   readonly quantity: Quantity;
 
@@ -63,7 +63,7 @@ class QuantityValue {
   }
 }
 
-/** The `authorizer` of an expression, at any step of a question. */
+/** The `authorizer` of an expression, at any step of a check. */
 export class AuthorizerValue {
   /** In the sandbox every user may do everything. */
   check(): DecisionValue {
@@ -71,7 +71,7 @@ export class AuthorizerValue {
   }
 }
 
-/** What an authorization check comes to. */
+/** The result of an authorization check. */
 class DecisionValue {
   readonly isAllowed: boolean;
 
@@ -82,7 +82,7 @@ class DecisionValue {
 
 const AUTHORIZER_STEPS = ['group', 'resource', 'subresource', 'namespace', 'name'] as const;
 
-/** Adds what Kubernetes' expressions may use in addition to CEL itself, as far as anything here uses it. */
+/** Adds the functions of Kubernetes beyond CEL itself that are used here. */
 function addKubernetesLibrary(environment: Environment): Environment {
   environment.registerType('kubernetes.Quantity', QuantityValue);
   environment.registerType('kubernetes.authorization.Authorizer', AuthorizerValue);

@@ -2,7 +2,7 @@ import { celValue, compileExpression, type Expression } from '#sandbox/api-serve
 import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
 import { fieldsAt, isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
-/** What a rule of `x-kubernetes-validations` may name. */
+/** The variables of a rule in `x-kubernetes-validations`. */
 export const RULE_VARIABLES = ['self', 'oldSelf'];
 
 export interface CelRule {
@@ -27,7 +27,7 @@ export function celRulesOf(schema: Fields): CelRule[] {
 /** Checks a value, together with the old one on an update. */
 export type RuleCheck = (value: unknown, old: unknown, path: string) => FieldError[];
 
-/** Makes the check of a schema with all that is below it; undefined where there is no rule at all. */
+/** Builds the check for a schema and everything below it; undefined if there is no rule. */
 export function compileRules(schema: Fields): RuleCheck | undefined {
   const checks = [ownRules(schema), propertyRules(schema), itemRules(schema), valueRules(schema)].filter(
     (check) => check !== undefined,
@@ -52,7 +52,7 @@ interface CompiledRule {
   readonly source: CelRule;
   readonly expression: Expression | undefined;
   readonly message: Expression | undefined;
-  /** A transition rule says nothing about a new object. */
+  /** A transition rule does not apply to a new object. */
   readonly needsOld: boolean;
 }
 
@@ -116,7 +116,7 @@ function propertyRules(schema: Fields): RuleCheck | undefined {
       : [];
 }
 
-/** Items have no identity here, so transition rules do not hold for them. */
+/** Items have no identity here, so transition rules do not apply to them. */
 function itemRules(schema: Fields): RuleCheck | undefined {
   const check = isFields(schema['items']) ? compileRules(schema['items']) : undefined;
   if (check === undefined) return undefined;

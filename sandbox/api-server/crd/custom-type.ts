@@ -22,7 +22,7 @@ import { compileSchemaCheck } from './json-schema-check.ts';
 
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** The kinds that a CustomResourceDefinition stands for: one for each served version. */
+/** The kinds of a CustomResourceDefinition: one for each served version. */
 export function customTypes(definition: KubeObject, definitions: Definitions): ResourceType[] {
   const spec = fieldsAt(definition, 'spec');
   const served = listAt(spec, 'versions').filter((version) => version['served'] === true);
@@ -145,7 +145,9 @@ function fieldReadersOf(version: Fields): FieldReaders {
   return Object.fromEntries(entries);
 }
 
-/** Puts the schema's defaults where the value has nothing, in place, from the outside in. Nulls that may not be are gaps. */
+/**
+ * Fills in the schema's defaults for missing values, in place, from the outside in. Forbidden nulls count as missing.
+ */
 export function fillDefaults(schema: Fields, value: unknown): void {
   if (Array.isArray(value)) {
     if (isFields(schema['items'])) for (const item of value) fillDefaults(schema['items'], item);

@@ -79,7 +79,7 @@ export function methodNotAllowed(): StatusError {
   return statusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
 }
 
-/** 406: nothing the client accepts is spoken here. */
+/** 406: the server supports no format that the client accepts. */
 export function notAcceptable(accepted: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${accepted.join(', ')}`;
   return statusError({ code: 406, reason: 'NotAcceptable', message });

@@ -5,7 +5,7 @@ import { UnknownPathError, StatusError } from '#sandbox/api-server/errors/status
 
 const JSON_TYPE = 'application/json';
 
-/** Sends a whole answer; `warnings` become `Warning` headers. */
+/** Sends a complete response; `warnings` become `Warning` headers. */
 export function sendBytes(
   response: ServerResponse,
   code: number,
@@ -44,7 +44,7 @@ function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-/** Turns whatever a request ended with into a Status; an unexpected error is logged and answered without details. */
+/** Turns any error of a request into a Status; an unexpected error is logged and answered without details. */
 export function sendError(
   response: ServerResponse,
   error: unknown,

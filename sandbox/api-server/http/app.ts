@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly userOfToken: (token: string) => User | undefined;
 }
 
-/** The whole surface of the API server. */
+/** The complete HTTP API of the server. */
 export function apiApp({ server, authenticate, userOfToken }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('env', 'production').set('query parser', false);
@@ -82,7 +82,7 @@ async function answerObjects({ server, userOfToken }: AppOptions, request: Reque
   sendJson(response, 201, answer, warningHeaders(warnings));
 }
 
-/** A refusal carries the warnings that were collected before it. */
+/** A refusal includes the warnings collected before it. */
 async function answerResource(server: ServerState, request: ApiRequest, response: Response): Promise<void> {
   try {
     await handleResource({ server, request, response });
@@ -113,7 +113,7 @@ const MAX_BYTES = 3 * 1024 * 1024;
 const ALLOWANCE = createBodyAllowance(64 * 1024 * 1024);
 const NOTHING = Buffer.alloc(0);
 
-/** The body of a request. Throws 413 while it is still coming in, and 429 when too many bodies are held at once. */
+/** The body of a request. Throws 413 while it is still being received, and 429 if too many bodies are held at once. */
 async function readBytes(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
   if (request.method === 'GET' || request.method === 'HEAD') return NOTHING;
   const body = await readBody(request, { maxBytes: MAX_BYTES, allowance: ALLOWANCE });

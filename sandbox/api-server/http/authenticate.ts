@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unauthorized } from '#sandbox/api-server/errors/errors.ts';
 import type { User } from '#sandbox/api-server/operations/api-request.ts';
 
-/** Finds out who sends a request. Throws 401 without a token, or with an unknown one. */
+/** Authenticates the sender of a request. Throws 401 without a token, or with an unknown one. */
 export type Authenticate = (headers: IncomingHttpHeaders) => User;
 
 const BEARER = /^Bearer\s+(\S+)$/i;
 
-/** Bearer tokens, compared by digest so that the time taken tells nothing; `Impersonate-*` headers are obeyed. */
+/** Bearer tokens, compared by digest so that timing reveals nothing; `Impersonate-*` headers are respected. */
 export function authenticator(users: ReadonlyMap<string, User>): Authenticate {
   const byDigest = new Map(Array.from(users, ([token, user]) => [digest(token), user]));
   return (headers) => {

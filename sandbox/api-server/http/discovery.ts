@@ -4,7 +4,7 @@ import type { Resource } from '#shared/kube/resource.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** The documents by which clients find out what the server speaks. */
+/** The documents by which clients discover what the server serves. */
 export interface Discovery {
   /** `/api` */
   readonly coreVersions: (address: string) => object;

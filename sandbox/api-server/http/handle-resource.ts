@@ -24,7 +24,7 @@ type Verb = (exchange: Exchange) => void | Promise<void>;
 /** Subresources that are a part of the object itself. */
 const OWN_PARTS = new Set(['', 'status', 'resize']);
 
-/** Does what a request about objects asks for, and answers it. */
+/** Handles a request about objects, and answers it. */
 export async function handleResource(exchange: Exchange): Promise<void> {
   const { method, name, subresource } = exchange.request;
   if (!OWN_PARTS.has(subresource)) return handleSubresource(exchange);
@@ -112,7 +112,7 @@ interface Written {
   readonly isNew: boolean;
 }
 
-/** A stored object has its bytes already; one of a dry run gets them here. */
+/** A stored object already has its bytes; that of a dry run gets them here. */
 function sendWritten(exchange: Exchange, { object, isNew }: Written): void {
   const { server, request } = exchange;
   const key = keyOf(object.metadata.namespace, object.metadata.name);
@@ -165,21 +165,21 @@ async function carryOut(server: ServerState, request: ApiRequest): Promise<Outco
   }
 }
 
-/** What a granted eviction or binding is answered with. */
+/** The response to a successful eviction or binding. */
 const CREATED = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
 function verbOf(method: string): string {
   return { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method] ?? '';
 }
 
-/** One request about objects with what is needed to answer it. */
+/** One request about objects with everything needed to answer it. */
 export interface Exchange {
   readonly server: ServerState;
   readonly request: ApiRequest;
   readonly response: ServerResponse;
 }
 
-/** GET of pods/log: passes on what the pod's node has, as plain text. */
+/** GET of pods/log: forwards the log from the pod's node as plain text. */
 async function sendLog({ server, request, response }: Exchange): Promise<void> {
   const pod = currentRevision(server, request).object;
   const gone = new AbortController();

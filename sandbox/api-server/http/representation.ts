@@ -7,7 +7,7 @@ import { tableOf, type TableOptions } from '#sandbox/api-server/table/table.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { notAcceptable } from '#sandbox/api-server/errors/errors.ts';
 
-/** How one client gets to see objects. */
+/** How objects are presented to one client. */
 export interface Representation {
   readonly one: (revision: Revision) => Buffer;
   readonly list: (page: Page) => Buffer;
@@ -25,7 +25,7 @@ export function representation(form: Form, type: ResourceType, options: TableOpt
 const COMMA = Buffer.from(',');
 const END = Buffer.from(']}');
 
-/** Plain objects: every byte was made once, when the object was stored. */
+/** Plain objects: the bytes were created once, when the object was stored. */
 function objects(type: ResourceType): Representation {
   const { view } = type;
   return {
@@ -152,7 +152,7 @@ const ANY = new Set([
   'application/apidiscovery',
 ]);
 
-/** Chooses the first form of an `Accept` header that is spoken here. Throws 406. */
+/** Chooses the first supported form of an `Accept` header. Throws 406. */
 export function negotiate(accept: string): Form {
   if (accept === '') return 'object';
   for (const choice of accept.split(',')) {

@@ -9,7 +9,7 @@ import type { Resource } from '#shared/kube/resource.ts';
 const authentication = { group: 'authentication.k8s.io', version: 'v1' };
 const authorization = { group: 'authorization.k8s.io', version: 'v1' };
 
-/** Questions about who one is and what one may do. Without RBAC every known user may do everything. */
+/** Reviews of identity and permissions. Without RBAC every known user may do everything. */
 export const REVIEWS: readonly Resource[] = [
   { ...authentication, kind: 'SelfSubjectReview', plural: 'selfsubjectreviews', namespaced: false },
   { ...authentication, kind: 'TokenReview', plural: 'tokenreviews', namespaced: false },

@@ -4,13 +4,16 @@ import { UnknownPathError } from '#sandbox/api-server/errors/status-error.ts';
 import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import type { ResourceType, SubresourceName } from '#sandbox/api-server/resource-type.ts';
 
-/** What a path names. */
+/** The parts of a path. */
 export interface Route extends Pick<ApiRequest, 'type' | 'namespace' | 'name' | 'subresource'> {
   /** The old form `/api/v1/watch/pods`. */
   readonly isWatchPath: boolean;
 }
 
-/** Reads a path below `/api` or `/apis`. Throws 404 for one that names nothing, UnknownPathError where not even the group is known. */
+/**
+ * Reads a path below `/api` or `/apis`. Throws 404 if it names nothing, UnknownPathError if not even the group is
+ * known.
+ */
 export function parseRoute(catalog: Catalog, path: string): Route {
   const segments = path.split('/').slice(1).map(decode);
   const isCore = segments[0] === 'api';

@@ -14,7 +14,7 @@ import type { Representation } from './representation.ts';
 const BOOKMARK_EVERY_MS = 60_000;
 const SHORTEST_WATCH_SECONDS = 1_800;
 
-/** Answers a watch: what is there first where that is asked for, then every change. Throws 400 and 422 before it begins. */
+/** Answers a watch: first the existing objects if requested, then every change. Throws 400 and 422 before it begins. */
 export function watchObjects(
   server: ServerState,
   request: ApiRequest,
@@ -72,7 +72,7 @@ function begin(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** An error inside a stream, which is how the real server says that the history no longer reaches back that far. */
+/** An error inside the stream, as the real server reports that the history no longer reaches back that far. */
 function errorLine({ status }: StatusError): Buffer {
   return eventLine('ERROR', Buffer.from(JSON.stringify(status)));
 }
@@ -82,16 +82,16 @@ export interface WatchOptions {
   readonly isSelected: Selection;
   readonly representation: Representation;
   readonly sendsBookmarks: boolean;
-  /** The server's resourceVersion at the moment. */
+  /** The server's current resourceVersion. */
   readonly revision: () => number;
   readonly bookmarkEveryMs: number;
   readonly endAfterMs: number;
 }
 
-/** While changes come thick, those of this time go out together: one encrypted write instead of many. */
+/** Changes within this time are sent together: one encrypted write instead of many. */
 const GATHER_MS = 5;
 
-/** A watcher that reads this much slower than things change is cut off; it resumes from where it was. */
+/** A watcher that falls this far behind is disconnected; it resumes from its position. */
 const MAX_UNREAD_BYTES = 32 * 1024 * 1024;
 
 /** One open watch: gathers lines and writes them together. */
@@ -108,7 +108,7 @@ export class WatchSession {
     this.#options = options;
   }
 
-  /** Shows the objects that are there as ADDED events, and then, if asked, the mark that this was all. */
+  /** Sends the existing objects as ADDED events and then, if requested, the bookmark that ends them. */
   sendInitial(endsWithBookmark: boolean): void {
     const { collection, isSelected } = this.#options;
     for (const revision of collection.values()) {
@@ -122,7 +122,7 @@ export class WatchSession {
     for (const change of this.#options.collection.history.since(number)) this.#onChange(change);
   }
 
-  /** Follows the collection until the time is up or the client goes. */
+  /** Follows the collection until the timeout or until the client disconnects. */
   follow(): void {
     const { collection, bookmarkEveryMs, endAfterMs, sendsBookmarks } = this.#options;
     const unsubscribe = collection.onChange((change) => this.#onChange(change));
@@ -169,7 +169,7 @@ export class WatchSession {
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
   }
 
-  /** The last bookmark lets the client go on from here. */
+  /** The last bookmark lets the client resume from here. */
   #finish(): void {
     this.#stop();
     if (this.#options.sendsBookmarks) this.#bookmark(false);

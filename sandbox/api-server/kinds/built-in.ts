@@ -7,7 +7,7 @@ import { POLICIES } from './policies.ts';
 import type { KindSpec } from './kind-spec.ts';
 import { PLAIN, type ResourceType } from '#sandbox/api-server/resource-type.ts';
 
-/** The kinds that are there without any CustomResourceDefinition. */
+/** The kinds that exist without a CustomResourceDefinition. */
 export function builtInTypes(definitions: Definitions): ResourceType[] {
   return [...CORE, ...APPS, ...POLICIES, ...CLUSTER].map((spec) => resourceType(spec, definitions));
 }

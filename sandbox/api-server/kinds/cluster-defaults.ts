@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { fieldsOf, isFields, listAt, textAt, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
 
-/** A namespace carries its name as a label, and a finalizer of its own that its deletion waits for. */
+/** A namespace has its name as a label, and a finalizer that its deletion waits for. */
 export function prepareNamespace(namespace: KubeObject): void {
   namespace.metadata.labels = { ...namespace.metadata.labels, 'kubernetes.io/metadata.name': namespace.metadata.name };
   recordAt(namespace, 'spec')['finalizers'] = ['kubernetes'];
@@ -19,7 +19,7 @@ export function setNamespaceDefaults(namespace: KubeObject): void {
   recordAt(namespace, 'spec');
 }
 
-/** `stringData` is a way to write `data`; it is never stored. */
+/** `stringData` is merged into `data`; it is never stored. */
 export function setSecretDefaults(secret: KubeObject): void {
   const fields = fieldsOf(secret);
   setDefault(fields, 'type', 'Opaque');
@@ -42,7 +42,7 @@ export function setServiceDefaults(service: KubeObject): void {
   recordAt(service, 'status');
 }
 
-/** There is no proxy, so every service is reachable by its endpoints only: the honest address is none. */
+/** There is no proxy, so services are reachable only by their endpoints: they have no cluster IP. */
 export function prepareService(service: KubeObject): void {
   const spec = recordAt(service, 'spec');
   if (spec['type'] === 'ExternalName') return;

@@ -12,7 +12,7 @@ const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' };
 const ROLE: Partial<Behaviour> = { nameRule: 'path', isCreatedByPut: true };
 const BINDING: Partial<Behaviour> = { ...ROLE, setDefaults: setRoleBindingDefaults };
 
-/** Definitions of further kinds, and kinds that are stored without any effect: who may do what is not decided here. */
+/** CustomResourceDefinitions, and kinds that are stored without effect, such as RBAC. */
 export const CLUSTER: readonly KindSpec[] = [
   {
     group: 'apiextensions.k8s.io',

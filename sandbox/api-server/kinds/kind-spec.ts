@@ -4,7 +4,7 @@ import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import type { Behaviour, Subresource } from '#sandbox/api-server/resource-type.ts';
 
-/** What is written down about a built-in kind; the rest follows from it. */
+/** The declaration of a built-in kind; the rest follows from it. */
 export interface KindSpec extends Resource {
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];

@@ -31,7 +31,7 @@ const admission = {
   categories: ['api-extensions'],
 };
 
-/** What says who may disrupt whom, and who is asked. */
+/** Disruption budgets, webhooks and admission policies. */
 export const POLICIES: readonly KindSpec[] = [
   {
     group: 'policy',

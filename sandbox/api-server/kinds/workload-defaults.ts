@@ -65,7 +65,7 @@ export function setDaemonSetDefaults(daemonSet: KubeObject): void {
   }
 }
 
-/** A replication controller selects by its template's labels where it names no selector. */
+/** A replication controller without a selector selects by its template's labels. */
 export function setReplicationControllerDefaults(controller: KubeObject): void {
   const spec = recordAt(controller, 'spec');
   setTemplateDefaults(spec);
@@ -100,7 +100,7 @@ export function setCronJobDefaults(cronJob: KubeObject): void {
   setTemplateDefaults(recordAt(recordAt(spec, 'jobTemplate'), 'spec'));
 }
 
-/** A job's pods are found by its UID, unless it brings a selector of its own. `pkg/registry/batch/job/strategy.go`. */
+/** A job's pods are found by its UID, unless it has its own selector. `pkg/registry/batch/job/strategy.go`. */
 export function setJobSelector(job: KubeObject): void {
   const spec = recordAt(job, 'spec');
   if (spec['manualSelector'] === true) return;
@@ -195,7 +195,7 @@ function setVolumeDefaults(volume: Fields): void {
   if (Object.keys(volume).length === 1) volume['emptyDir'] = {};
 }
 
-/** What a pod's status is when it is made, whatever the client sent. `pkg/registry/core/pod/strategy.go`. */
+/** The status of a new pod, regardless of what the client sent. `pkg/registry/core/pod/strategy.go`. */
 export function preparePod(pod: KubeObject): void {
   const decoded = decodePod(pod);
   fieldsOf(pod)['status'] = { phase: 'Pending', ...(decoded.ok ? { qosClass: qosClass(decoded.value) } : {}) };

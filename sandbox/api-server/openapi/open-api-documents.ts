@@ -6,7 +6,7 @@ import type { Definitions } from '#sandbox/api-server/schema/definitions.ts';
 
 /** OpenAPI documents as far as `kubectl apply` and `kubectl explain` read them. */
 export interface OpenApi {
-  /** Which documents there are, each with a hash that changes with its content. */
+  /** The list of documents, each with a hash that changes with its content. */
   readonly index: () => object;
   /** The document of `api/v1` or `apis/apps/v1` as JSON; undefined for an unknown one. */
   readonly document: (path: string) => string | undefined;
@@ -14,7 +14,7 @@ export interface OpenApi {
   readonly swagger: () => string;
 }
 
-/** Documents are made when first asked for, and again after the catalog has changed. */
+/** Documents are built on first use, and again after the catalog has changed. */
 export function createOpenApi(catalog: Catalog, definitions: Definitions): OpenApi {
   const cache = new Map<string, string>();
   let generation = -1;
@@ -101,7 +101,7 @@ const WRITE_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation'].map((name
 }));
 const FORCE = { name: 'force', in: 'query', schema: { type: 'boolean', uniqueItems: true } };
 
-/** The paths of a kind, as far as clients look which parameters a verb takes. */
+/** The paths of a kind, as far as clients look up the parameters of a verb. */
 function pathsOf(type: ResourceType): object {
   const collection = collectionPath(type);
   const kind = { 'x-kubernetes-group-version-kind': { group: type.group, version: type.version, kind: type.kind } };
@@ -137,7 +137,7 @@ function requestBody(type: ResourceType): { readonly requestBody: { readonly con
 const DELETE_OPTIONS = 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
 const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
-/** The schemas that the kinds need, by name: their own and all they refer to. */
+/** The schemas of the kinds and all schemas that they reference, by name. */
 function definitionsFor(types: readonly ResourceType[], definitions: Definitions): Map<string, JsonSchema> {
   const found = new Map<string, JsonSchema>();
   const queue = [DELETE_OPTIONS, OBJECT_META];

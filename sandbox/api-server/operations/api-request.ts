@@ -1,6 +1,6 @@
 import type { ResourceType, SubresourceName } from '#sandbox/api-server/resource-type.ts';
 
-/** Who asks; `extra` as in a TokenReview. */
+/** The user; `extra` as in a TokenReview. */
 export interface User {
   readonly username: string;
   readonly uid?: string;
@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly type: ResourceType;
   /** Empty for cluster-scoped kinds and for lists over all namespaces. */
   readonly namespace: string;
-  /** Empty for collections, and while a generated name is not known. */
+  /** Empty for collections, and while a generated name is unknown. */
   readonly name: string;
   readonly subresource: SubresourceName | '';
   readonly query: URLSearchParams;

@@ -6,20 +6,20 @@ import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { isFields, omit, type Fields, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ParsedBody } from './parse-body.ts';
 
-/** What an object is decoded as, and how strictly. */
+/** The type to decode an object as, and how strictly. */
 export interface DecodeTarget {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: Schema;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly warn: (text: string) => void;
-  /** Given for a custom resource, whose types are for its validation to check. */
+  /** Set for a custom resource, whose types its validation checks. */
   readonly openApi?: unknown;
 }
 
 /**
- * Makes a typed object of a parsed body: the right kind, fields of the right types, unknown fields gone (and reported
- * as `fieldValidation` says). Throws 400.
+ * Converts a parsed body to a typed object: the right kind, fields of the right types, without unknown fields (reported
+ * according to `fieldValidation`). Throws 400.
  */
 export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTarget): KubeObject {
   if (!isFields(value))
@@ -42,7 +42,7 @@ export function decodeObject({ value, duplicates }: ParsedBody, target: DecodeTa
   return object;
 }
 
-/** A name that is yet to be given is empty text. */
+/** A name that is still to be generated is an empty text. */
 function namedMetadata(metadata: unknown): unknown {
   return isFields(metadata ?? {}) ? { name: '', ...(metadata as Fields | null) } : metadata;
 }
@@ -76,7 +76,7 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** A body may leave out kind and version; what it says must be what the path says. */
+/** A body may omit kind and version; if present, they must match the path. */
 function checkKind(value: Fields, { apiVersion, kind }: DecodeTarget): void {
   const { kind: givenKind = kind, apiVersion: givenVersion = apiVersion } = value;
   if (givenKind !== kind) {

@@ -5,7 +5,7 @@ import type { ApiRequest } from './api-request.ts';
 import { parseObjectBody } from './parse-body.ts';
 import { dryRunErrors } from './write-options.ts';
 
-/** How something is to be deleted. */
+/** How to delete an object. */
 export interface DeleteOptions {
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: string | undefined;
@@ -16,7 +16,7 @@ export interface DeleteOptions {
   readonly wire: Fields;
 }
 
-/** Reads DeleteOptions from the body, or from the query where there is none. Throws 400 for what is none. */
+/** Reads DeleteOptions from the body, or from the query if there is no body. Throws 400 if they are invalid. */
 export function readDeleteOptions(request: ApiRequest): DeleteOptions {
   return deleteOptionsOf(
     request.body.length > 0 ? bodyOptions(request) : queryOptions(request.query),

@@ -5,7 +5,7 @@ import { isFields } from '#sandbox/api-server/wire/object.ts';
 
 const MATCHES = ['Exact', 'NotOlderThan', ''];
 
-/** Throws 422 for combinations that a list does not take. apimachinery `apis/meta/internalversion/validation`. */
+/** Throws 422 for combinations that a list does not accept. apimachinery `apis/meta/internalversion/validation`. */
 export function checkListOptions(query: URLSearchParams): void {
   const errors = [
     ...matchErrors(query),
@@ -62,7 +62,7 @@ function refuse(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'ListOptions' }, '', errors);
 }
 
-/** `resourceVersion` as a number; undefined where it is not given. Throws 500, as the real server does. */
+/** `resourceVersion` as a number; undefined if it is not given. Throws 500, as the real server does. */
 export function readVersion(query: URLSearchParams): number | undefined {
   const text = query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
@@ -71,9 +71,9 @@ export function readVersion(query: URLSearchParams): number | undefined {
   throw untypedError(`resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`);
 }
 
-/** Where a list goes on. Clients treat the token as opaque text. */
+/** Where a list continues. Clients treat the token as opaque text. */
 export interface Continuation {
-  /** The moment the list shows; -1 goes on with what is there now. */
+  /** The revision that the list shows; -1 continues with the current objects. */
   readonly number: number;
   readonly start: string;
 }

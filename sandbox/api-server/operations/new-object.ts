@@ -5,7 +5,7 @@ import { fieldsOf, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 import { checkNamespace, nameMismatch } from './check-identity.ts';
 
-/** What the server alone decides. */
+/** The fields that only the server sets. */
 const SERVER_FIELDS = [
   'uid',
   'creationTimestamp',
@@ -17,7 +17,7 @@ const SERVER_FIELDS = [
   'resourceVersion',
 ];
 
-/** Takes out of a new object what a client may not say. Throws 400 and 500 for what contradicts the path. */
+/** Removes from a new object what a client may not set. Throws 400 and 500 for contradictions to the path. */
 export function clearServerFields({ type, namespace, name }: ApiRequest, object: KubeObject): void {
   const { metadata } = object;
   if ((metadata.resourceVersion ?? '') !== '') {
@@ -37,7 +37,7 @@ function clearStatus({ behaviour, openApi }: ResourceType, object: KubeObject): 
   else if (fieldsOf(object)['status'] !== undefined) fieldsOf(object)['status'] = {};
 }
 
-/** Gives a new object its identity, and what its kind fills in. `creationTimestamp` as text. */
+/** Gives a new object its identity and the defaults of its kind. `creationTimestamp` as text. */
 export function giveIdentity(type: ResourceType, object: KubeObject, creationTimestamp: string): void {
   const { name, generateName: prefix = '', namespace, ...rest } = object.metadata;
   object.metadata = {
@@ -52,7 +52,7 @@ export function giveIdentity(type: ResourceType, object: KubeObject, creationTim
   type.behaviour.prepareCreate(object);
 }
 
-/** Without vowels and digits that look like letters, so that no words arise. */
+/** Without vowels and digits that look like letters, so that no words are formed. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const MAX_BASE_LENGTH = 63 - SUFFIX_LENGTH;

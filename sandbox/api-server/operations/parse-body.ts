@@ -4,7 +4,7 @@ import { badRequest, unsupportedMediaType } from '#sandbox/api-server/errors/err
 import { decodeEnvelope, PROTOBUF } from '#sandbox/api-server/protobuf/decode-message.ts';
 import { scanJson } from '#sandbox/api-server/wire/scan-json.ts';
 
-/** A body as a JSON value, with what its text says twice. */
+/** A body as a JSON value, with its duplicate keys. */
 export interface ParsedBody {
   readonly value: unknown;
   readonly duplicates: readonly string[];
@@ -52,14 +52,14 @@ function decodeText(body: Buffer): string {
   }
 }
 
-/** Node's own message quotes the text; a client gets only what kind of mistake it is. */
+/** Node's own message quotes the text; a client gets only the kind of mistake. */
 function jsonMistake(text: string): string {
   return text.trim() === '' ? 'unexpected end of JSON input' : 'invalid character or unexpected end of JSON input';
 }
 
 const YAML_OPTIONS = { maxAliasCount: 100, uniqueKeys: true, logLevel: 'error' } as const;
 
-/** Reads YAML, of which JSON is a part. Throws 400, also for documents that grow by aliases. */
+/** Reads YAML, which includes JSON. Throws 400, also for documents that expand too much through aliases. */
 export function parseYaml(body: Buffer): ParsedBody {
   const text = decodeText(body);
   if (scanJson(text).isTooDeep) throw badRequest('error decoding YAML: it is nested too deeply');

@@ -7,7 +7,7 @@ import type { Store } from '#sandbox/api-server/storage/store.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { SnapshotCache } from '#sandbox/api-server/storage/snapshot-cache.ts';
 
-/** Which part of a pod's output is wanted. */
+/** The requested part of a pod's output. */
 export interface PodLogRequest {
   readonly pod: KubeObject;
   readonly container: string;
@@ -17,14 +17,14 @@ export interface PodLogRequest {
   readonly tailLines: number | undefined;
   readonly sinceSeconds: number | undefined;
   readonly limitBytes: number | undefined;
-  /** Ends when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Where the output of pods comes from: the node that runs them. Throws a StatusError where it cannot be had. */
+/** Reads the output of pods from the node that runs them. Throws a StatusError if it is not available. */
 export type PodLogs = (request: PodLogRequest) => AsyncIterable<Buffer | string>;
 
-/** What every operation works on. */
+/** The state that every operation uses. */
 export interface ServerState {
   readonly clock: Clock;
   readonly log: Log;

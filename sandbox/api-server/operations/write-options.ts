@@ -3,10 +3,10 @@ import { invalidValue, unsupported, type FieldError } from '#sandbox/api-server/
 import type { Fields } from '#sandbox/api-server/wire/object.ts';
 import type { ApiRequest } from './api-request.ts';
 
-/** How a create, update or patch is to be done. */
+/** Options of a create, update or patch. */
 export interface WriteOptions {
   readonly isDryRun: boolean;
-  /** Who owns the fields: `fieldManager`, else the first word of the user agent. */
+  /** The field manager: `fieldManager`, else the first word of the user agent. */
   readonly manager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** The options object that webhooks see. */
@@ -30,7 +30,7 @@ export function readWriteOptions(request: ApiRequest, kind: OptionsKind): WriteO
     isDryRun: dryRun.length > 0,
     manager: fieldManager === '' ? managerOf(request.userAgent) : fieldManager,
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as WriteOptions['fieldValidation']),
-    // A patch reaches webhooks as the update (or create) that it comes to.
+    // Webhooks see a patch as the resulting update (or create).
     wire: wireOptions(kind === 'PatchOptions' ? 'UpdateOptions' : kind, dryRun, fieldManager, fieldValidation),
   };
 }

@@ -5,7 +5,7 @@ import type { ApiRequest } from './api-request.ts';
 import type { ServerState } from './server-state.ts';
 import type { WriteOptions } from './write-options.ts';
 
-/** Who writes, for managedFields. */
+/** The writer, for managedFields. */
 export function writerOf(
   { clock }: ServerState,
   { subresource }: ApiRequest,

@@ -21,17 +21,17 @@ import { fieldSchema, isAtomic, setOfObject } from './set-of-object.ts';
 export interface ApplyRequest {
   readonly schema: Schema;
   readonly live: KubeObject;
-  /** What the applier wants, as it wrote it: no defaults. */
+  /** The configuration of the applier as written, without defaults. */
   readonly wanted: KubeObject;
   readonly writer: Writer;
-  /** Takes fields that others own. */
+  /** Takes over fields that others own. */
   readonly force: boolean;
 }
 
 /**
- * Server-side apply: merges what is wanted into the live object, removes what the applier wanted before and wants no
- * more, and refuses to change what others own. Throws the 409 with one cause per field.
- * structured-merge-diff `merge.Updater.Apply`.
+ * Server-side apply: merges the configuration into the live object, removes what the applier no longer sets, and
+ * refuses to change what others own. Throws the 409 with one cause per field. structured-merge-diff
+ * `merge.Updater.Apply`.
  */
 export function applyObject({ schema, live, wanted, writer, force }: ApplyRequest): KubeObject {
   const entries = live.metadata.managedFields ?? [];
@@ -50,7 +50,7 @@ export function applyObject({ schema, live, wanted, writer, force }: ApplyReques
   };
 }
 
-/** What the applier asked for last time and does not ask for now. */
+/** What the applier set last time and no longer sets. */
 function droppedFields(entries: readonly ManagedFieldsEntry[], writer: Writer, wantedSet: FieldSet): FieldSet {
   const last = entries.find((entry) => isEntryOf(entry, writer));
   return last === undefined ? NO_FIELDS : subtract(withParents(decodeFields(last.fieldsV1)), withParents(wantedSet));
@@ -153,7 +153,10 @@ function parse(annotation: string): KubeObject | undefined {
   }
 }
 
-/** A value without the fields of a set. A member with children loses the children; it goes when nothing is left of it. */
+/**
+ * A value without the fields of a set. A member with children loses the children; it is removed if nothing is left of
+ * it.
+ */
 function removeFields(schema: Schema, value: unknown, gone: FieldSet): unknown {
   if (isEmptySet(gone)) return value;
   if (isFields(value)) return removeFromFields(schema, value, gone);
@@ -185,7 +188,7 @@ function removeFromList(schema: ListSchema, items: readonly unknown[], gone: Fie
   return rest;
 }
 
-/** A leaf goes whole; what had children goes when only its keys are left. */
+/** A leaf is removed; a parent is removed if only its keys are left. */
 function removeBelow(schema: Schema, value: unknown, gone: FieldSet): unknown {
   if (gone.isMember) return undefined;
   const left = removeFields(schema, value, gone);

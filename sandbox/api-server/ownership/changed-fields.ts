@@ -4,7 +4,7 @@ import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
 import { NO_FIELDS, ONE_FIELD, isEmptySet, type FieldSet, itemStep } from './field-set.ts';
 import { fieldSchema, isAtomic, setOfValue, UNOWNED, withoutUnowned } from './set-of-object.ts';
 
-/** What became of the fields between two states of an object. */
+/** The differences between the fields of two states of an object. */
 export interface ChangedFields {
   /** Added or of another value. */
   readonly set: FieldSet;
@@ -69,7 +69,7 @@ function asMember({ children }: FieldSet): FieldSet {
   return { isMember: true, children };
 }
 
-/** Gathers what happened below one path. */
+/** Collects the differences below one path. */
 class Changes {
   readonly #set = new Map<string, FieldSet>();
   readonly #removed = new Map<string, FieldSet>();

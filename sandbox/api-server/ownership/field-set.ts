@@ -82,7 +82,7 @@ export function encodeFields(set: FieldSet): Fields {
   return fields;
 }
 
-/** Reads `fieldsV1`; anything that is no trie counts as empty. */
+/** Reads `fieldsV1`; anything that is not a trie counts as empty. */
 export function decodeFields(fields: unknown): FieldSet {
   if (!isFields(fields)) return NO_FIELDS;
   return { isMember: false, children: decodeChildren(fields) };

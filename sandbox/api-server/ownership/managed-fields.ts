@@ -5,7 +5,7 @@ import { changedFields } from './changed-fields.ts';
 import { decodeFields, encodeFields, isEmptySet, subtract, touches, unite, type FieldSet } from './field-set.ts';
 import { setOfObject } from './set-of-object.ts';
 
-/** Who writes, how, and when. */
+/** The writer, the operation and the time. */
 export interface Writer {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -28,7 +28,7 @@ export function entryOf(writer: Writer, fields: FieldSet): ManagedFieldsEntry {
   };
 }
 
-/** Whether an entry is the writer's own. */
+/** Whether an entry belongs to the writer. */
 export function isEntryOf(entry: ManagedFieldsEntry, writer: Writer): boolean {
   return (
     entry.manager === writer.manager &&
@@ -45,8 +45,8 @@ export function managedFieldsOfNew(schema: Schema, object: KubeObject, writer: W
 }
 
 /**
- * The entries after an update: what changed now belongs to the writer alone.
- * apimachinery `managedfields/internal`, structured-merge-diff `merge.Updater.Update`.
+ * The entries after an update: changed fields belong only to the writer. apimachinery `managedfields/internal`,
+ * structured-merge-diff `merge.Updater.Update`.
  */
 export function managedFieldsAfterUpdate(
   schema: Schema,
@@ -68,7 +68,7 @@ export function managedFieldsAfterUpdate(
   ]);
 }
 
-/** An entry without some fields, or undefined where nothing is left; the same entry where nothing was taken. */
+/** An entry without some fields, or undefined if nothing is left; the same entry if nothing was removed. */
 export function without(entry: ManagedFieldsEntry, taken: FieldSet): ManagedFieldsEntry | undefined {
   if (!touches(entry.fieldsV1, taken)) return entry;
   const rest = subtract(decodeFields(entry.fieldsV1), taken);

@@ -91,7 +91,7 @@ export function isAtomic(schema: Schema): boolean {
   return (schema.kind === 'object' || schema.kind === 'map') && schema.isAtomic;
 }
 
-/** The schema of a field; what no schema describes is any JSON. */
+/** The schema of a field; without one, any JSON. */
 export function fieldSchema(schema: Schema, name: string): Schema {
   if (schema.kind === 'object') return schema.fields.get(name) ?? ANY;
   return schema.kind === 'map' ? schema.values : ANY;

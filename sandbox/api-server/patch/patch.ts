@@ -10,8 +10,8 @@ import type { ListSchema, Schema } from '#sandbox/api-server/schema/schema.ts';
 const MAX_OPERATIONS = 10_000;
 
 /**
- * RFC 6902. The target is not changed. Throws 400 for what is no patch, 413 for too many operations, 422 for one that
- * cannot be carried out.
+ * RFC 6902. The target is not changed. Throws 400 for an invalid patch, 413 for too many operations, 422 for an
+ * operation that cannot be applied.
  */
 export function applyJsonPatch<T>(target: T, patch: unknown): T {
   if (!Array.isArray(patch))
@@ -29,7 +29,7 @@ function tooManyOperations(count: number): Error {
   return statusError({ code: 413, reason: 'RequestEntityTooLarge', message });
 }
 
-/** The library's message carries the whole document after the first line. */
+/** The library's message includes the whole document after the first line. */
 function unprocessable(error: unknown): Error {
   const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
   return statusError({
@@ -102,7 +102,7 @@ function patchedNames(patch: Fields): Set<string> {
 interface PatchedField {
   readonly schema: Schema;
   readonly name: string;
-  /** The patch of the object around the field, where the directives stand. */
+  /** The patch of the parent object, which contains the directives. */
   readonly patch: Fields;
 }
 
@@ -181,8 +181,8 @@ function mergeValueList(target: readonly unknown[], { items, order, deleted }: L
 }
 
 /**
- * Puts the items that `order` names into its order, each in a place where such an item stood or at the end;
- * the others keep their places before them.
+ * Sorts the items named in `order`, using the positions of such items or the end; the others keep their places before
+ * them.
  */
 function inOrder<T>(items: readonly T[], order: readonly unknown[], keyOf: (item: T) => unknown): T[] {
   const rank = new Map(order.map((key, index) => [key, index]));

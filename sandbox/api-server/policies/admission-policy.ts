@@ -12,14 +12,14 @@ import {
 } from '#sandbox/api-server/wire/object.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
-/** Which requests a policy, or one of its bindings, is about. */
+/** The requests that a policy, or one of its bindings, matches. */
 export interface Match {
   readonly rules: readonly Rule[];
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
 }
 
-/** A stored ValidatingAdmissionPolicy made ready to be asked. */
+/** A compiled ValidatingAdmissionPolicy. */
 export interface AdmissionPolicy {
   readonly name: string;
   readonly failurePolicy: 'Fail' | 'Ignore';
@@ -44,7 +44,7 @@ export interface PolicyBinding {
   readonly policyName: string;
   readonly actions: readonly string[];
   readonly paramRef: ParamRef | undefined;
-  /** `undefined` for whatever the policy is about. */
+  /** `undefined` for everything that the policy matches. */
   readonly match: Match | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface ParamRef {
   readonly isDenyIfMissing: boolean;
 }
 
-/** What an expression of a policy may name. */
+/** The variables of an expression of a policy. */
 export const POLICY_VARIABLES = [
   'object',
   'oldObject',
@@ -127,7 +127,7 @@ function validationOf(validation: Fields): Validation {
   };
 }
 
-/** What does not compile is refused when it is written, so that here it is a broken store. */
+/** An expression that does not compile is refused on write, so here it means a broken store. */
 function compiled(text: string): Expression {
   const result = compileExpression(text, POLICY_VARIABLES);
   if (result.ok) return result.expression;

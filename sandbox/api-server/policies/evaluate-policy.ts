@@ -4,17 +4,17 @@ import type { AdmissionPolicy, Validation } from './admission-policy.ts';
 /** What expressions see, as CEL values and without `variables`. */
 export type Activation = Readonly<Record<string, unknown>>;
 
-/** A validation that does not hold, or that could not be evaluated. */
+/** A validation that failed or could not be evaluated. */
 export interface Fault {
   readonly kind: 'denied' | 'failed';
   readonly message: string;
   readonly reason: string;
 }
 
-/** Longer messages give way to the fixed one. `pkg/apis/cel/config.go` MaxEvaluatedMessageExpressionSizeBytes. */
+/** Longer messages are replaced by the fixed one. `pkg/apis/cel/config.go` MaxEvaluatedMessageExpressionSizeBytes. */
 const MAX_MESSAGE_BYTES_LENGTH = 5 * 1_024;
 
-/** The faults that a policy finds; none where a match condition says that it is not about this request. */
+/** The failures of a policy; none if a match condition excludes this request. */
 export function evaluatePolicy(policy: AdmissionPolicy, activation: Activation): readonly Fault[] {
   const failures: Fault[] = [];
   for (const { name, expression } of policy.conditions) {
@@ -42,7 +42,7 @@ function messageOf({ message, messageExpression, text }: Validation, activation:
   return message === '' ? `failed expression: ${text}` : message;
 }
 
-/** Variables are computed when they are asked for, once, and may ask for those before them. */
+/** Variables are computed once, on first use, and may use earlier ones. */
 function lazily({ variables }: AdmissionPolicy, activation: Activation): object {
   const values = {};
   const complete = { ...activation, variables: values };

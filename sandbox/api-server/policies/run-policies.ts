@@ -24,7 +24,7 @@ export interface PolicyPorts {
 }
 
 /**
- * The ValidatingAdmissionPolicies of the cluster: warnings are sent, and the first refusal is the answer. Throws a
+ * Evaluates the ValidatingAdmissionPolicies of the cluster: sends warnings; the first refusal is the answer. Throws a
  * StatusError. apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`.
  */
 export function runPolicies(ports: PolicyPorts, attributes: Attributes): void {
@@ -60,7 +60,7 @@ function refusalsOf(ports: PolicyPorts, attributes: Attributes, bound: Bound): r
   return binding.actions.includes('Deny') ? counting.map((fault) => refusal(attributes, bound, fault)) : [];
 }
 
-/** Every object to evaluate with, `undefined` for a policy without; or why there is none. */
+/** Every params object to evaluate with, `undefined` for a policy without params; or why there is none. */
 function paramsOf(
   { store, catalog }: PolicyPorts,
   { namespace }: Attributes,
@@ -117,7 +117,7 @@ function refusal({ type, name, object }: Attributes, { policy, binding }: Bound,
   return statusError({ code: CODES[reason] ?? CODE_OF_OTHERS, reason, message: status.message, details });
 }
 
-/** A policy with what binds it; one without a binding does nothing. */
+/** A policy with its bindings; a policy without a binding has no effect. */
 export interface BoundPolicy {
   readonly policy: AdmissionPolicy;
   readonly bindings: readonly PolicyBinding[];

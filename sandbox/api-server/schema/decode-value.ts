@@ -5,7 +5,7 @@ import type { ListSchema, MapSchema, ObjectSchema, Schema, ScalarType } from './
 
 /**
  * Checks a JSON value against the schema, in place: nulls and unknown fields are removed, quantities become canonical.
- * Returns what stands in the value's place. Throws DecodeError for a value of the wrong type.
+ * Returns the replacement of the value. Throws DecodeError for a value of the wrong type.
  */
 export function decodeValue(schema: Schema, value: unknown, notes: DecodeNotes): unknown {
   return decodeAny(schema, value, { path: [], struct: '', notes });
@@ -159,13 +159,13 @@ function decodeTime(value: unknown, cursor: Cursor): unknown {
   throw new DecodeError(`parsing time ${quoted} as "2006-01-02T15:04:05Z07:00": cannot parse ${quoted} as "2006"`);
 }
 
-/** What a pass over one body collects. */
+/** The findings of a pass over one body. */
 export interface DecodeNotes {
-  /** Paths of fields that the schema does not know; they are gone from the value. */
+  /** Paths of fields that the schema does not know; they are removed from the value. */
   readonly unknown: string[];
 }
 
-/** A value that cannot be of the type the schema wants; `message` is in the words of Go's JSON decoder. */
+/** A value of the wrong type for the schema; `message` is in the words of Go's JSON decoder. */
 export class DecodeError extends Error {}
 
 /** Where in the body the decoder is; one cursor for a whole pass. */
@@ -196,8 +196,8 @@ export function pathText(path: readonly (string | number)[]): string {
 }
 
 /**
- * Removes the fields that a structural schema does not know, in place, and notes their paths. Values of the wrong type
- * stay as they are: the validation that follows names them.
+ * Removes the fields that a structural schema does not know, in place, and records their paths. Values of the wrong
+ * type are kept: the validation that follows reports them.
  */
 export function pruneValue(
   schema: Schema,
@@ -223,7 +223,7 @@ export function pruneValue(
 
 const KEPT: Schema = { kind: 'any' };
 
-/** Undefined for a key that is to go. */
+/** Undefined for a key to remove. */
 function schemaBelow(schema: Schema, key: string): Schema | undefined {
   if (schema.kind === 'map') return schema.values;
   if (schema.kind !== 'object') return KEPT;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { compileSchema, type JsonSchema } from './compile-schema.ts';
 import { ANY, type Schema } from './schema.ts';
 
-/** Field names and types of the built-in kinds, one OpenAPI definition a line; see README.md in its folder. */
+/** Field names and types of the built-in kinds, one OpenAPI definition per line; see README.md in its folder. */
 const FILE = new URL('./definitions.ndjson', import.meta.url);
 
-/** The definitions of the built-in kinds, read and compiled when first asked for. */
+/** The definitions of the built-in kinds, read and compiled on first use. */
 export interface Definitions {
   /** All of them by name, as OpenAPI v3 schemas with short `$ref`s. */
   readonly all: ReadonlyMap<string, JsonSchema>;

@@ -10,7 +10,7 @@ export interface ObjectSchema {
   readonly required: ReadonlySet<string>;
   /** One owner for the whole value. */
   readonly isAtomic: boolean;
-  /** Custom resources: unknown fields stay. */
+  /** Custom resources: unknown fields are kept. */
   readonly keepsUnknown: boolean;
   readonly patchStrategy: string;
 }

@@ -4,10 +4,10 @@ import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 /** How a kind reads the fields that a field selector may name. */
 export type FieldReaders = Readonly<Record<string, (object: KubeObject) => string>>;
 
-/** A prepared question to an object's fields. */
+/** A prepared field selector. */
 export interface FieldQuery {
   readonly matches: (object: KubeObject) => boolean;
-  /** The value that `metadata.name` must have, where the query says so. */
+  /** The value that `metadata.name` must have, if the query requires one. */
   readonly name: string | undefined;
 }
 

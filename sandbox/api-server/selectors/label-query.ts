@@ -9,7 +9,7 @@ import {
 import { badRequest } from '#sandbox/api-server/errors/errors.ts';
 import { isFields, listAt, textAt, type Fields } from '#sandbox/api-server/wire/object.ts';
 
-/** A prepared question to an object's labels. */
+/** A prepared label selector. */
 export type LabelQuery = (labels: Readonly<Record<string, string>>) => boolean;
 
 const MAX_QUERY_LENGTH = 20_000;
@@ -24,7 +24,7 @@ export function parseLabelQuery(text: string): LabelQuery {
   };
 }
 
-/** The requirements of a label selector's text. Throws 400 for text that is none. */
+/** The requirements of a label selector's text. Throws 400 for an invalid text. */
 export function parseRequirements(text: string): readonly Requirement[] {
   if (text.length > MAX_QUERY_LENGTH)
     throw badRequest(`unable to parse requirement: label selector longer than ${MAX_QUERY_LENGTH} characters`);
@@ -100,12 +100,12 @@ function matchExistence(text: string): Requirement | undefined {
   return { key, operator: mark === '!' ? 'DoesNotExist' : 'Exists', values: [] };
 }
 
-/** Prepares a LabelSelector as objects hold it: absent matches nothing, empty everything. */
+/** Prepares a LabelSelector of an object: absent matches nothing, empty everything. */
 export function selectorOf(value: unknown): Selector {
   return prepareSelector(isFields(value) ? decodeSelector(value) : undefined);
 }
 
-/** Whether labels of an object meet a LabelSelector as objects hold it. */
+/** Whether labels of an object match the LabelSelector of another object. */
 export function matchesSelector(value: unknown, labels: Readonly<Record<string, string>> | undefined): boolean {
   return selectorOf(value).matches(new Map(Object.entries(labels ?? {})));
 }

@@ -19,7 +19,7 @@ export class Change {
     this.isRemoval = isRemoval;
   }
 
-  /** What the step means to a watcher that sees only objects for which `isSeen` holds; undefined when it sees nothing. */
+  /** The event for a watcher that sees only objects for which `isSeen` is true; undefined if it sees nothing. */
   typeFor(isSeen: (object: KubeObject) => boolean): ChangeType | undefined {
     const wasSeen = this.previous !== undefined && isSeen(this.previous.object);
     if (this.isRemoval) return wasSeen ? 'DELETED' : undefined;
@@ -28,7 +28,7 @@ export class Change {
     return wasSeen ? 'DELETED' : undefined;
   }
 
-  /** The object that an event of this type carries: one that left the selection is shown as it was inside. */
+  /** The object of an event of this type: an object that left the selection is shown in its last selected state. */
   revisionFor(type: ChangeType): Revision {
     if (type !== 'DELETED' || this.isRemoval || this.previous === undefined) return this.current;
     const { object, key } = this.previous;
@@ -36,7 +36,7 @@ export class Change {
     return new Revision(key, { ...object, metadata }, this.number);
   }
 
-  /** The event as one line of a watch, made once for all watchers of a view. */
+  /** The event as one line of a watch, encoded once for all watchers of a view. */
   line(type: ChangeType, view: View): Buffer {
     const key = `${type} ${view.apiVersion}`;
     const known = this.#lines.get(key);

@@ -7,11 +7,11 @@ export interface View {
   readonly convert: ((object: KubeObject) => KubeObject) | undefined;
 }
 
-/** One stored state of one object. Its JSON is made once for all gets, lists and watches. */
+/** One stored state of one object. Its JSON is encoded once for all gets, lists and watches. */
 export class Revision {
   readonly object: KubeObject;
   readonly number: number;
-  /** `namespace/name`, or `name` where the kind has no namespaces. */
+  /** `namespace/name`, or `name` if the kind has no namespaces. */
   readonly key: string;
   #json: Buffer | undefined;
   #converted: Buffer | undefined;

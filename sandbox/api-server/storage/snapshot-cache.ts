@@ -1,7 +1,7 @@
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { Revision } from './revision.ts';
 
-/** The state of a list at its first page, so that later pages show the same moment. */
+/** The state of a list at its first page, so that later pages show the same revision. */
 export interface Snapshot {
   readonly number: number;
   readonly revisions: readonly Revision[];

@@ -39,7 +39,7 @@ export class History {
     return this.#changes.slice(low);
   }
 
-  /** Forgets everything up to now, as a compaction does. */
+  /** Drops everything up to now, as a compaction does. */
   clear(floor: number): void {
     this.#changes = [];
     this.#start = 0;
@@ -54,7 +54,7 @@ export class History {
 
 type Listener = (change: Change) => void;
 
-/** All objects of one kind, the changes that led to them, and who wants to hear of the next one. */
+/** All objects of one kind, their recent changes, and the listeners for the next one. */
 export class Collection {
   readonly history: History;
   readonly #revisions = new Map<string, Revision>();
@@ -80,7 +80,7 @@ export class Collection {
     return this.#sorted.map((key) => this.#revisions.get(key)).filter((revision) => revision !== undefined);
   }
 
-  /** Stores, records and tells one change. */
+  /** Stores and records one change, and notifies listeners. */
   apply(change: Change): void {
     const { key } = change.current;
     if (change.isRemoval || !this.#revisions.has(key)) this.#sorted = undefined;
@@ -101,8 +101,8 @@ export class Collection {
 export type StoreListener = (storage: string, change: Change) => void;
 
 /**
- * The objects of the cluster in memory, with one resourceVersion for all, as etcd has. Every method is synchronous:
- * what is read and written in one turn of the event loop is one transaction.
+ * The objects of the cluster in memory, with one resourceVersion for all, as in etcd. Every method is synchronous:
+ * reads and writes in one turn of the event loop are one transaction.
  */
 export class Store {
   readonly #historyLimit: number;
@@ -146,7 +146,7 @@ export class Store {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Forgets all history up to now: earlier watches are answered 410, as after a compaction of etcd. */
+  /** Drops all history up to now: earlier watches get 410, as after a compaction of etcd. */
   compact(): void {
     for (const collection of this.#collections.values()) collection.history.clear(this.#revision);
   }

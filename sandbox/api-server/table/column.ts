@@ -38,7 +38,7 @@ export const NAME_COLUMN: Column = {
 
 export const AGE_COLUMN = column('Age', 'string', (object, now) => timeAge(object.metadata.creationTimestamp, now));
 
-/** What is shown of kinds that have no columns of their own. */
+/** The columns of kinds without their own. */
 export const DEFAULT_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   {

@@ -9,7 +9,7 @@ import {
 } from '#sandbox/api-server/wire/object.ts';
 import { type Cell, type Column, AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './column.ts';
 
-/** The one word (or so) that says how a pod is. `pkg/printers/internalversion/printers.go` printPod. */
+/** The status of a pod in one word or so. `pkg/printers/internalversion/printers.go` printPod. */
 export function podStatusText(pod: KubeObject): string {
   const status = fieldsAt(pod, 'status');
   const text = textAt(status, 'reason') || gatedText(status) || textAt(status, 'phase');

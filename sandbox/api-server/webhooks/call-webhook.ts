@@ -3,12 +3,14 @@ import { Agent, request as send, type RequestOptions } from 'node:https';
 import { isFields, type Fields, scalarText } from '#sandbox/api-server/wire/object.ts';
 import type { Webhook } from './webhook.ts';
 
-/** Leads `service.namespace` of a clientConfig to where it listens on this machine: `https://127.0.0.1:PORT`. */
+/** Maps `service.namespace` of a clientConfig to its address on this machine: `https://127.0.0.1:PORT`. */
 export type ServiceTable = ReadonlyMap<string, string>;
 
 /** Sends reviews to webhooks; keeps connections open between calls. */
 export interface WebhookCaller {
-  /** The `response` of the answer. Rejects with an Error that says why there is none, in the words of Go's HTTP client. */
+  /**
+   * The `response` of the webhook. Rejects with an Error that says why there is none, in the words of Go's HTTP client.
+   */
   readonly call: (webhook: Webhook, request: Fields, signal: AbortSignal) => Promise<Fields>;
   readonly close: () => void;
 }
@@ -139,7 +141,7 @@ function parse(body: Buffer): Fields {
     const value: unknown = JSON.parse(body.toString());
     if (isFields(value)) return value;
   } catch {
-    // A body that is no JSON is reported like one that is no object.
+    // A body that is not JSON is reported like one that is not an object.
   }
   throw new Error('failed to call webhook: the answer is not a JSON object');
 }

@@ -3,10 +3,10 @@ import { celValue } from '#sandbox/api-server/cel/expression.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
 import type { Condition, Rule, Webhook } from './webhook.ts';
 
-/** What a webhook or a policy says about the requests that it is about. */
+/** How a webhook or a policy selects requests. */
 type Matching = Pick<Webhook, 'rules' | 'namespaceSelector' | 'objectSelector'>;
 
-/** Whether a webhook's rules and selectors want to see a request; conditions come later, because they may fail. */
+/** Whether a webhook's rules and selectors match a request; conditions come later, because they may fail. */
 export function isWanted(
   webhook: Matching,
   attributes: Attributes,
@@ -23,7 +23,7 @@ export function isWanted(
   );
 }
 
-/** Neither webhooks nor policies can lock out what registers them. */
+/** Webhooks and policies are never called for the objects that register them. */
 function isExempt({ type }: Attributes): boolean {
   return type.group === 'admissionregistration.k8s.io';
 }
@@ -57,7 +57,7 @@ function matchesResource(pattern: string, plural: string, subresource: string): 
   return sub === undefined ? subresource === '' : sub === '*' || sub === subresource;
 }
 
-/** What became of a webhook's match conditions: any false skips it, whatever else fails. */
+/** The result of a webhook's match conditions: any false one skips it, even if others fail. */
 export type ConditionOutcome =
   { readonly kind: 'met' } | { readonly kind: 'unmet' } | { readonly kind: 'failed'; readonly message: string };
 

@@ -48,7 +48,7 @@ export function denialOf(name: string, response: Fields): StatusError {
   });
 }
 
-/** The JSON patch of a mutating webhook, or undefined where it changes nothing. Throws an Error for what is none. */
+/** The JSON patch of a mutating webhook, or undefined if it changes nothing. Throws an Error for an invalid patch. */
 export function patchOf(response: Fields): unknown {
   const patch = response['patch'];
   const type = response['patchType'];

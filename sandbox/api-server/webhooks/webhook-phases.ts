@@ -20,10 +20,10 @@ export interface WebhookPorts {
   readonly log: Log;
 }
 
-/** What the first round leaves for the second. */
+/** State passed from the first round to the second. */
 export interface Rounds {
   readonly isSecond: boolean;
-  /** Called, and to be called again when something changes after it. */
+  /** Webhooks to call again if something changes after their call. */
   readonly called: Set<string>;
   readonly dueAgain: Set<string>;
 }
@@ -85,7 +85,7 @@ function unmatched(webhook: Webhook, { type, name }: Attributes, message: string
   throw forbidden(type, name, message);
 }
 
-/** The answer, or undefined where the call failed and the policy passes over that. */
+/** The answer, or undefined if the call failed and the failure policy ignores that. */
 async function answerOf(ports: WebhookPorts, webhook: Webhook, request: Fields): Promise<Fields | undefined> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), webhook.timeoutSeconds * 1000);

@@ -13,7 +13,7 @@ import {
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 
-/** One entry of a webhook configuration, made ready to be matched and called. */
+/** One entry of a webhook configuration, prepared for matching and calling. */
 export interface Webhook {
   /** Configuration and entry, unique among all. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface Webhook {
   readonly conditions: readonly Condition[];
   readonly failurePolicy: 'Fail' | 'Ignore';
   readonly isReinvoked: boolean;
-  /** Neither `None` nor `NoneOnDryRun` would let a dry run reach it; both do. */
+  /** Whether a dry run may call it: `None` and `NoneOnDryRun` both allow that. */
   readonly timeoutSeconds: number;
   readonly client: WebhookClient;
 }
@@ -44,7 +44,7 @@ export interface Condition {
   readonly expression: Expression;
 }
 
-/** Where a webhook listens: a URL, or a Service that the override table leads to loopback. */
+/** The address of a webhook: a URL, or a Service that the override table maps to loopback. */
 export interface WebhookClient {
   readonly url: string | undefined;
   readonly service:
@@ -53,7 +53,7 @@ export interface WebhookClient {
   readonly ca: string | undefined;
 }
 
-/** What a match condition may name. */
+/** The variables of a match condition. */
 export const CONDITION_VARIABLES = ['object', 'oldObject', 'request', 'authorizer'];
 
 /** The entries of one stored configuration, in their order. */
@@ -91,7 +91,7 @@ export function ruleOf(rule: Fields): Rule {
   };
 }
 
-/** Registration refuses what does not compile, so that here it is a broken store. */
+/** Registration refuses expressions that do not compile, so here one means a broken store. */
 function conditionOf(condition: Fields): Condition {
   const compiled = compileExpression(textAt(condition, 'expression'), CONDITION_VARIABLES);
   const name = textAt(condition, 'name');

@@ -50,18 +50,18 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of an object, to reach those which every kind has in its own way (`spec`, `status`, `data`). */
+/** The fields of an object, to access those that differ by kind (`spec`, `status`, `data`). */
 export function fieldsOf(object: object): Fields {
   return object as Fields;
 }
 
-/** The object below `name`, or an empty one where there is none. */
+/** The object below `name`, or an empty one if there is none. */
 export function fieldsAt(object: object, name: string): Fields {
   const value = (object as Fields)[name];
   return isFields(value) ? value : {};
 }
 
-/** The list below `name`, or an empty one where there is none. */
+/** The list below `name`, or an empty one if there is none. */
 export function listAt(object: object, name: string): readonly Fields[] {
   const value = (object as Fields)[name];
   return Array.isArray(value) ? (value as Fields[]) : [];
@@ -73,7 +73,7 @@ export function textAt(object: object, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The number below `name`, where there is one. */
+/** The number below `name`, if there is one. */
 export function numberAt(object: object, name: string): number | undefined {
   const value = (object as Fields)[name];
   return typeof value === 'number' ? value : undefined;

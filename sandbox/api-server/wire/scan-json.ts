@@ -1,7 +1,7 @@
-/** What a pass over JSON text finds out before it is parsed. */
+/** The findings of a pass over JSON text before it is parsed. */
 export interface JsonScan {
   readonly isTooDeep: boolean;
-  /** Paths of keys that stand twice in one object: `spec.nodeName`. */
+  /** Paths of duplicate keys: `spec.nodeName`. */
   readonly duplicates: readonly string[];
 }
 
@@ -24,7 +24,10 @@ interface Level {
   index: number;
 }
 
-/** Counts nesting and looks for doubled keys, which JSON.parse hides. Invalid text gives some answer: parsing refuses it. */
+/**
+ * Counts nesting and finds duplicate keys, which JSON.parse hides. For invalid text the result does not matter: parsing
+ * refuses it.
+ */
 export function scanJson(text: string): JsonScan {
   const levels: Level[] = [];
   const duplicates: string[] = [];

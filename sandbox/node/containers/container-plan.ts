@@ -9,7 +9,7 @@ export interface ContainerParameters {
   readonly growBytesPerSecond: number;
   readonly mostBytes: number;
   readonly milliCpu: number;
-  /** Runs until it is stopped when absent. */
+  /** Absent: runs until it is stopped. */
   readonly seconds?: number;
   readonly exitCode: number;
   readonly ignoresTerm: boolean;
@@ -89,7 +89,7 @@ function readSettings(image: string, settings: Settings): ContainerParameters | 
   };
 }
 
-/** What this machine can bear: a container that grows past the virtual node is killed only a moment later. */
+/** What this machine can take: a container that outgrows the virtual node is killed only a moment later. */
 const MAX_BYTES = 2 * 1024 ** 3;
 /** Some eleven days; a longer timer would fire at once. */
 const MAX_MILLISECONDS = 1_000_000_000;
@@ -117,12 +117,12 @@ function readMilli(text = '0'): number {
 export type ImageOption = 'memory' | 'grow' | 'most' | 'cpu' | 'seconds' | 'exit-code' | 'ignore-sigterm';
 
 export interface DemoImage {
-  /** For `kubectl describe` and for the message that lists what there is. */
+  /** For `kubectl describe` and for the message that lists the images. */
   readonly summary: string;
   readonly options: Readonly<Partial<Record<ImageOption, string>>>;
 }
 
-/** All that the sandbox's node can run, with what each option is when not given. It never runs a command. */
+/** The images that the sandbox's node can run, with the defaults of their options. It never runs a command. */
 export const DEMO_IMAGES: Readonly<Record<string, DemoImage>> = {
   'demo/service': { summary: 'idle service', options: { memory: '0', cpu: '0', 'ignore-sigterm': 'false' } },
   'demo/hog': { summary: 'grows without end', options: { memory: '0', grow: '40Mi', most: '1Gi' } },
@@ -133,7 +133,7 @@ export const DEMO_IMAGES: Readonly<Record<string, DemoImage>> = {
   },
 };
 
-/** The image of that name, whatever its tag; `undefined` if the sandbox does not have it. */
+/** The image of that name, with any tag; `undefined` if the sandbox does not have it. */
 export function findDemoImage(reference: string): { readonly name: string; readonly image: DemoImage } | undefined {
   const name = reference.replace(/^docker\.io\//, '').replace(/:[^:/]*$/, '');
   const image = Object.hasOwn(DEMO_IMAGES, name) ? DEMO_IMAGES[name] : undefined;

@@ -1,6 +1,6 @@
 import type { ContainerParameters } from './container-plan.ts';
 
-/** What became of one container so far: all a pod's status is made of. Times are milliseconds since 1970. */
+/** The history of one container: the source of a pod's status. Times are milliseconds since 1970. */
 export interface ContainerRecord {
   readonly name: string;
   readonly image: string;
@@ -44,7 +44,7 @@ export function createRecord(container: { readonly name: string; readonly image:
   };
 }
 
-/** Whether the kubelet starts it again, now that it has ended. */
+/** Whether the kubelet restarts it after it has ended. */
 export function shallRestart(policy: string, end: Terminated): boolean {
   return policy === 'Always' || (policy === 'OnFailure' && end.exitCode !== 0);
 }
@@ -65,7 +65,7 @@ export function backingOff(record: ContainerRecord, end: Terminated, delayMs: nu
   return { ...waiting(record, 'CrashLoopBackOff', message), last: end };
 }
 
-/** It is about to be started again. */
+/** It is about to be restarted. */
 export function restarted(record: ContainerRecord, end: Terminated): ContainerRecord {
   return { ...record, last: end, restarts: record.restarts + 1 };
 }

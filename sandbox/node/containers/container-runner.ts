@@ -27,8 +27,8 @@ export interface RestartBackoff {
 export const KUBELET_BACKOFF: RestartBackoff = { initialMs: 10_000, mostMs: 300_000, forgetAfterMs: 600_000 };
 
 /**
- * The pause before the next start, in milliseconds, and how many there were in a row. The first restart comes at once
- * (`pkg/kubelet/kuberuntime/kuberuntime_manager.go` doBackOff).
+ * The pause before the next start, in milliseconds, and how many consecutive pauses there were. The first restart is
+ * immediate (`pkg/kubelet/kuberuntime/kuberuntime_manager.go` doBackOff).
  */
 export function nextRestart(
   backoff: RestartBackoff,
@@ -134,7 +134,7 @@ export class ContainerRunner {
     if (process === undefined) return undefined;
     [this.#process, this.#previousLog, this.#log, this.#wasOutOfMemory] = [process, this.#log, buffer, false];
     this.#change(running(this.#record, { kind: 'running', startedAt, parameters: plan.parameters }, newContainerId()));
-    // The order to stop may have come while the process was being started.
+    // The request to stop may have come while the process was being started.
     if (isStopped(signal)) process.kill('SIGTERM');
     const { exitCode } = await process.ended;
     const end = this.#settle(exitCode, startedAt);
@@ -166,7 +166,7 @@ function newContainerId(): string {
   return `plimsoll://${randomBytes(16).toString('hex')}`;
 }
 
-/** Asked anew after every wait. */
+/** Checked again after every wait. */
 function isStopped(signal: AbortSignal): boolean {
   return signal.aborted;
 }

@@ -43,7 +43,7 @@ process.on('SIGTERM', () => {
   say(parameters.ignoresTerm ? 'Ignoring SIGTERM' : 'Ending on SIGTERM');
   if (!parameters.ignoresTerm) process.exit(0);
 });
-// The other end of standard input is the sandbox: when it is gone, however it went, this process is of no use.
+// The other end of standard input is the sandbox: when it ends for any reason, this process ends too.
 process.stdin.on('close', () => process.exit(0));
 process.stdin.resume();
 

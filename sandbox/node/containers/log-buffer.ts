@@ -11,12 +11,12 @@ export interface LogLine {
 /** The last lines that a container wrote; bounded like a rotated log file. */
 export interface LogBuffer {
   readonly write: (chunk: string) => void;
-  /** No more will come. */
+  /** Ends the log. */
   close(): void;
   readonly isClosed: boolean;
   /** How many lines were written, also those forgotten. */
   readonly length: number;
-  /** Lines from this number on, as far as they are still kept. */
+  /** Lines from this number on that are still kept. */
   linesFrom(number: number): readonly LogLine[];
   /** Resolves at the next line, at the end, or when the signal aborts. */
   changed(signal: AbortSignal): Promise<void>;
@@ -73,7 +73,7 @@ export function createLogBuffer(now: () => number): LogBuffer {
   };
 }
 
-/** Which part of a log is wanted, and how. */
+/** The requested part of a log, and how to read it. */
 export type LogRequest = Omit<PodLogRequest, 'pod' | 'container' | 'previous'>;
 
 /** The text of a container's log in pieces; with `follow` until the container or the reader ends. */

@@ -58,7 +58,7 @@ function pidOf(child: ReturnType<typeof spawn>): Promise<number> {
   });
 }
 
-/** If the machine itself runs out of memory, a demo pod shall die and not the user's work. */
+/** If the machine itself runs out of memory, the kernel should kill a demo pod, not the user's programs. */
 async function volunteerForTheOomKiller(pid: number): Promise<void> {
   // Only Linux has the file. The process may have ended already, or the file may be read-only in a container.
   await writeFile(`/proc/${pid}/oom_score_adj`, '1000').catch(() => undefined);

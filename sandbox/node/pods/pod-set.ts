@@ -21,7 +21,7 @@ interface Entry {
 
 const DEFAULT_GRACE_SECONDS = 30;
 
-/** The pods of one node, each run by its worker: starts, ends and reports them as the API server says. */
+/** The pods of one node, each run by its worker: starts, stops and reports them according to the API server. */
 export class PodSet {
   readonly #options: PodSetOptions;
   readonly #reflector: Reflector<WirePod>;
@@ -44,7 +44,7 @@ export class PodSet {
     return this.#reflector.synced;
   }
 
-  /** By UID; those that have ended stay until their pod is deleted, for their logs. */
+  /** By UID; ended pods stay until they are deleted, for their logs. */
   get workers(): ReadonlyMap<string, PodWorker> {
     return new Map(Array.from(this.#entries, ([uid, { worker }]) => [uid, worker]));
   }
@@ -88,7 +88,7 @@ export class PodSet {
     return entry;
   }
 
-  /** A later call counts only if it leaves less time, as when a second deletion has a shorter grace. */
+  /** A later call counts only if it leaves less time, such as a second deletion with a shorter grace period. */
   #end(entry: Entry, graceSeconds: number): void {
     const endsAt = this.#options.clock.monotonic() + graceSeconds * 1000;
     if (entry.endsAt !== undefined && entry.endsAt <= endsAt) return;
@@ -104,7 +104,7 @@ export class PodSet {
     if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(this.#options, worker.pod());
   }
 
-  /** Gone from the API server: whatever still runs has no grace left. */
+  /** Deleted from the API server: running containers have no grace period left. */
   #forget(uid: string): void {
     const entry = this.#entries.get(uid);
     if (entry !== undefined) void entry.worker.end(0).then(() => this.#entries.delete(uid));
@@ -115,7 +115,7 @@ function podAddress(number: number): string {
   return `10.244.${Math.floor(number / 254) % 256}.${(number % 254) + 1}`;
 }
 
-/** In how many seconds the pod must be gone; `undefined` while it may stay. */
+/** Seconds until the pod must be gone; `undefined` while it may stay. */
 function graceOf(pod: WirePod, worker: PodWorker): number | undefined {
   if (pod.metadata.deletionTimestamp !== undefined) return pod.metadata.deletionGracePeriodSeconds ?? 0;
   // Another client may declare a pod failed; its containers then get the pod's own grace.

@@ -7,7 +7,7 @@ import {
 } from '#sandbox/node/containers/container-record.ts';
 import type { WireCondition, WirePodSpec } from '#sandbox/node/wire-pod.ts';
 
-/** All that a pod's status is made of. Times are milliseconds since 1970. */
+/** The source of a pod's status. Times are milliseconds since 1970. */
 export interface PodFacts {
   readonly spec: WirePodSpec;
   readonly generation: number | undefined;
@@ -133,7 +133,7 @@ export interface PodProgress {
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-/** The phase as `pkg/kubelet/kubelet_pods.go` getPhase has it. */
+/** The phase, as in `pkg/kubelet/kubelet_pods.go` getPhase. */
 export function podPhase(progress: PodProgress): PodPhase {
   if (hasFailed(progress.initContainers, progress)) return 'Failed';
   if (!isInitialized(progress)) return progress.isEnding ? 'Failed' : 'Pending';

@@ -19,7 +19,10 @@ export interface PodWorker {
   see(pod: WirePod): void;
   facts(): PodFacts;
   readonly runners: readonly ContainerRunner[];
-  /** Asks the containers to end and kills them after the grace; a later call may only shorten it. Resolves when they are gone. */
+  /**
+   * Stops the containers and kills them after the grace period; a later call may only shorten it. Resolves when they
+   * are gone.
+   */
   end(graceMs: number): Promise<void>;
   /** Resolves when all containers have ended for good. */
   readonly ended: Promise<void>;

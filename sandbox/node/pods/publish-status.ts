@@ -11,9 +11,9 @@ export interface PublisherPorts extends Pick<ClientContext, 'client' | 'clock' |
 }
 
 export interface StatusPublisher {
-  /** Says that the pod's status has changed; writes are one at a time and the last state always arrives. */
+  /** Reports that the pod's status has changed; writes are sequential, and the last state is always written. */
   readonly changed: () => void;
-  /** Resolves when the present state is written, or the pod is gone. */
+  /** Resolves when the current state is written, or the pod is gone. */
   readonly settled: () => Promise<void>;
 }
 
@@ -61,8 +61,9 @@ export function createStatusPublisher(
 }
 
 /**
- * The kubelet's last word on a deleted pod: grace 0, so that the object goes. It is the only DELETE in the sandbox
- * without a grace, and carries the UID. Repeated until the API server has heard it.
+ * The kubelet's final DELETE of a terminated pod, with grace period 0, so that the object is removed. It is the only
+ * DELETE in the sandbox without a grace period, and has the UID as precondition. Retried until the API server accepts
+ * it.
  */
 export async function deleteForGood({ client, clock, signal }: PublisherPorts, pod: WirePod): Promise<void> {
   const { namespace, name, uid } = pod.metadata;

@@ -10,22 +10,22 @@ import type { Clock } from '#shared/runtime/clock.ts';
 
 /** What a process uses. */
 export interface ProcessUsage {
-  /** Anonymous and shared memory: what ends with the process. */
+  /** Anonymous and shared memory: freed when the process ends. */
   readonly workingSetBytes: number;
   readonly rssBytes: number;
   /** CPU time since its start. */
   readonly cpuNanoSeconds: number;
 }
 
-/** What the node can measure its processes with. */
+/** How the node can measure its processes. */
 export const PROCESS_SOURCES = ['procfs', 'systeminformation', 'node-os-utils'] as const;
 export type ProcessSourceName = (typeof PROCESS_SOURCES)[number];
 
 /** Measures processes. */
 export interface ProcessSource {
-  /** What it measures with, for messages. */
+  /** Name of the method, for messages. */
   readonly name: string;
-  /** How often it is worth to be asked. */
+  /** How often a new measurement is worthwhile. */
   readonly periodMs: number;
   /** Usage by process number; processes that are gone are missing. Rejects when processes cannot be listed. */
   readonly read: (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessUsage>>;
@@ -33,7 +33,7 @@ export interface ProcessSource {
 
 const PRINT_OWN_MEMORY = 'process.stdout.write(String(process.memoryUsage.rss()))';
 
-/** The source asked for; without a wish /proc where it exists, else the first library that lists processes. */
+/** The requested source; by default /proc if it exists, else the first library that lists processes. */
 export async function openProcessSource(
   wanted: ProcessSourceName | undefined,
   clock: Pick<Clock, 'monotonic'>,
@@ -59,7 +59,7 @@ function listOf(wanted: Exclude<ProcessSourceName, 'procfs'> | undefined): {
   return { name: 'systeminformation and node-os-utils', list };
 }
 
-/** systeminformation answers with an empty list where it fails. */
+/** systeminformation returns an empty list on failure. */
 export function firstToList(first: ListProcesses, second: ListProcesses): ListProcesses {
   return async () => {
     const listed = await first().catch(() => []);

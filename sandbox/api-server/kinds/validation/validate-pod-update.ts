@@ -15,7 +15,7 @@ import { validatePod } from './validate-pod.ts';
 const IMMUTABLE =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** Checks a changed pod: nearly all of its spec stays as it was. `ValidatePodUpdate`. */
+/** Checks a changed pod: nearly all of its spec is immutable. `ValidatePodUpdate`. */
 export function validatePodUpdate(next: KubeObject, previous: KubeObject): FieldError[] {
   const spec = fieldsAt(next, 'spec');
   const before = fieldsAt(previous, 'spec');
@@ -29,7 +29,7 @@ export function validatePodUpdate(next: KubeObject, previous: KubeObject): Field
   ];
 }
 
-/** The new spec with the old values wherever a change is allowed, so that any difference left is a forbidden one. */
+/** The new spec with the old values wherever a change is allowed, so that any remaining difference is forbidden. */
 function mutableAside(spec: Fields, before: Fields): Fields {
   const masked = copyOf(spec);
   for (const list of ['containers', 'initContainers']) copyImages(listAt(masked, list), listAt(before, list));

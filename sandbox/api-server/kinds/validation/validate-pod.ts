@@ -12,7 +12,7 @@ import {
 import { nameMistake } from './validate-metadata.ts';
 import { validateResources } from './validate-resources.ts';
 
-/** Checks a new pod for what newcomers get wrong. `pkg/apis/core/validation/validation.go` ValidatePodCreate. */
+/** Checks a new pod for common mistakes. `pkg/apis/core/validation/validation.go` ValidatePodCreate. */
 export function validatePod(pod: KubeObject): FieldError[] {
   return validatePodSpec(fieldsAt(pod, 'spec'), 'spec');
 }

@@ -20,7 +20,7 @@ import type { ServerState } from '#sandbox/api-server/operations/server-state.ts
 import { currentRevision } from './update.ts';
 import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 
-/** POST to pods/binding: gives a pod its node. `pkg/registry/core/pod/storage/storage.go` BindingREST. */
+/** POST to pods/binding: assigns a pod to a node. `pkg/registry/core/pod/storage/storage.go` BindingREST. */
 export async function bindPod(server: ServerState, request: ApiRequest): Promise<void> {
   const options = readWriteOptions(request, 'CreateOptions');
   const binding = readBinding(server, request, options);

@@ -13,7 +13,7 @@ import type { ServerState } from '#sandbox/api-server/operations/server-state.ts
 import { readWriteOptions, type WriteOptions } from '#sandbox/api-server/operations/write-options.ts';
 import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts';
 
-/** A clash of a generated name is tried again this often. apiserver `pkg/registry/rest/create.go`. */
+/** How often to retry if a generated name is taken. apiserver `pkg/registry/rest/create.go`. */
 const MAX_NAMES = 8;
 
 /** POST to a collection: returns the object as stored, in its stored version. */
@@ -27,10 +27,10 @@ export async function createObject(server: ServerState, request: ApiRequest): Pr
   return insertObject(server, request, type.toStorage?.(decoded) ?? decoded, { options });
 }
 
-/** How a new object is to be stored. */
+/** How to store a new object. */
 interface Insertion {
   readonly options: WriteOptions;
-  /** The managedFields of an applied object; others are worked out. */
+  /** The managedFields of an applied object; for others they are computed. */
   readonly owners?: ManagedFieldsEntry[] | undefined;
 }
 

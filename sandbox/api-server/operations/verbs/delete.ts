@@ -17,9 +17,9 @@ import type { Revision } from '#sandbox/api-server/storage/revision.ts';
 import { readSelection } from '#sandbox/api-server/operations/selection.ts';
 import { currentRevision } from './update.ts';
 
-/** What a delete came to. */
+/** The result of a delete. */
 export interface DeleteResult {
-  /** As it was last: gone, or marked for deletion. */
+  /** The last state: deleted, or marked for deletion. */
   readonly object: KubeObject;
   readonly isGone: boolean;
 }
@@ -29,11 +29,11 @@ export interface DeleteCall {
   readonly options: DeleteOptions;
   /** In a delete of a collection webhooks see no name. */
   readonly isOfCollection: boolean;
-  /** An eviction has asked admission already. */
+  /** An eviction has already passed admission. */
   readonly skipsAdmission?: boolean;
 }
 
-/** Deletes the object a request names: at once, or by a mark when it has finalizers or is a pod that runs. */
+/** Deletes the object named by a request: at once, or by marking it if it has finalizers or is a running pod. */
 export async function deleteObject(server: ServerState, request: ApiRequest, call: DeleteCall): Promise<DeleteResult> {
   const { object } = currentRevision(server, request);
   checkPreconditions(object, call.options);
@@ -51,7 +51,7 @@ export async function deleteObject(server: ServerState, request: ApiRequest, cal
   return removeOrMark(server, request, call.options, current);
 }
 
-/** 409 in the words of apiserver `pkg/registry/rest/delete.go`, which names the kind where others name the resource. */
+/** 409 in the words of apiserver `pkg/registry/rest/delete.go`, which names the kind instead of the resource. */
 export function checkPreconditions(object: KubeObject, { preconditions }: DeleteOptions): void {
   const { uid, resourceVersion } = preconditions;
   const subject = { group: groupOf(object.apiVersion), plural: object.kind, kind: object.kind };
@@ -76,7 +76,10 @@ function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 }
 
-/** Seconds a pod may take to end; other kinds end at once. `pkg/registry/core/pod/strategy.go` CheckGracefulDelete. */
+/**
+ * Seconds that a pod may take to terminate; other kinds are deleted at once. `pkg/registry/core/pod/strategy.go`
+ * CheckGracefulDelete.
+ */
 function graceOf(object: KubeObject, { gracePeriodSeconds }: DeleteOptions): number {
   if (object.kind !== 'Pod') return 0;
   const spec = fieldsAt(object, 'spec');
@@ -86,7 +89,7 @@ function graceOf(object: KubeObject, { gracePeriodSeconds }: DeleteOptions): num
   return asked < 0 ? 1 : asked;
 }
 
-/** A second delete says nothing new, unless it is a pod's and asks for less time. */
+/** A second delete has no effect, unless it shortens the time of a pod. */
 function isAlreadyEnding({ kind, metadata }: KubeObject, grace: number): boolean {
   if (metadata.deletionTimestamp === undefined) return false;
   const left = metadata.deletionGracePeriodSeconds ?? 0;
@@ -146,14 +149,14 @@ function markDeleted(object: KubeObject, grace: number, now: number): void {
   if (kind === 'Namespace') fieldsOf(object)['status'] = { ...fieldsAt(object, 'status'), phase: 'Terminating' };
 }
 
-/** Something must happen before the object may go. */
+/** Whether finalizers must complete before the object is removed. */
 function isHeld(object: KubeObject): boolean {
   if ((object.metadata.finalizers ?? []).length > 0) return true;
   const finalizers = fieldsAt(object, 'spec')['finalizers'];
   return object.kind === 'Namespace' && Array.isArray(finalizers) && finalizers.length > 0;
 }
 
-/** The propagation policy becomes a finalizer that the garbage collector works off. */
+/** The propagation policy becomes a finalizer, which the garbage collector handles. */
 function finalizersAfter({ metadata }: KubeObject, { propagationPolicy }: DeleteOptions): string[] {
   const others = (metadata.finalizers ?? []).filter((name) => name !== 'orphan' && name !== 'foregroundDeletion');
   if (propagationPolicy === 'Orphan') return [...others, 'orphan'];
@@ -167,7 +170,7 @@ export function checkDeleteOptions(options: DeleteOptions): void {
     throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', options.errors);
 }
 
-/** DELETE of a collection: each selected object as if deleted alone. Returns them as they were. */
+/** DELETE of a collection: deletes each selected object individually. Returns their previous states. */
 export async function deleteCollection(server: ServerState, request: ApiRequest): Promise<readonly Revision[]> {
   const options = readDeleteOptions(request);
   checkDeleteOptions(options);

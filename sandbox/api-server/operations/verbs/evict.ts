@@ -32,7 +32,7 @@ export async function evictPod(server: ServerState, request: ApiRequest): Promis
   checkPreconditions(pod, options);
   if (!mayGoFreely(pod)) askBudget(server, options, pod);
   if (!options.isDryRun) markTarget(server, request, pod);
-  // The mark is a change of the pod, so the preconditions that held before it are not asked again.
+  // Marking changes the pod, so the preconditions are not checked again.
   await deleteObject(server, request, {
     options: { ...options, preconditions: {} },
     isOfCollection: false,
@@ -102,7 +102,7 @@ async function admit(server: ServerState, request: ApiRequest, { eviction, optio
   charge();
 }
 
-/** Pods that have not begun, have ended or are ending need no budget. */
+/** Pods that have not started, have ended or are terminating need no budget. */
 function mayGoFreely(pod: KubeObject): boolean {
   const phase = textAt(fieldsAt(pod, 'status'), 'phase');
   return ['Succeeded', 'Failed', 'Pending'].includes(phase) || pod.metadata.deletionTimestamp !== undefined;
@@ -158,7 +158,7 @@ function matchingBudgets(server: ServerState, pod: KubeObject): KubeObject[] {
   );
 }
 
-/** Whether a pod that is not ready may go without a unit of the budget. */
+/** Whether a pod that is not ready may be evicted without using the budget. */
 function isCovered(budget: KubeObject, isPodReady: boolean): boolean {
   if (isPodReady) return false;
   if (textAt(fieldsAt(budget, 'spec'), 'unhealthyPodEvictionPolicy') === 'AlwaysAllow') return true;
@@ -187,7 +187,7 @@ interface Charge {
   readonly isDryRun: boolean;
 }
 
-/** Takes one unit off the budget and lists the pod there. Throws 429 or 403 where the budget does not allow it. */
+/** Uses one disruption of the budget and lists the pod there. Throws 429 or 403 if the budget does not allow it. */
 function chargeBudget(server: ServerState, { budget, pod, isDryRun }: Charge): void {
   const { name, generation = 0 } = budget.metadata;
   const status = fieldsAt(budget, 'status');

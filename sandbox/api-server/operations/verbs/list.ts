@@ -17,11 +17,13 @@ export interface Page {
   readonly resourceVersion: string;
   /** Empty on the last page. */
   readonly continueToken: string;
-  /** Given only where it is exact: without selectors. */
+  /** Set only if it is exact, that is, without selectors. */
   readonly remaining: number | undefined;
 }
 
-/** Lists the objects a request selects, whole or in pages of one and the same moment. Throws 400, 410, 422 and 504. */
+/**
+ * Lists the objects selected by a request, completely or in pages of the same revision. Throws 400, 410, 422 and 504.
+ */
 export function listObjects(server: ServerState, request: ApiRequest): Page {
   checkListOptions(request.query);
   const token = request.query.get('continue') ?? '';
@@ -35,7 +37,7 @@ export function listObjects(server: ServerState, request: ApiRequest): Page {
 
 interface Position {
   readonly snapshot: Snapshot;
-  /** The key to go on from. */
+  /** The key to continue from. */
   readonly start: string;
 }
 
@@ -45,7 +47,7 @@ function firstSnapshot(server: ServerState, { type, query }: ApiRequest): Positi
   return { snapshot: { number: store.revision, revisions: store.collection(type.storage).values() }, start: '' };
 }
 
-/** A version that is not there yet is waited for by the real server; here it never comes. */
+/** The real server waits for a future version; here it never comes. */
 function checkVersion({ store }: ServerState, query: URLSearchParams): void {
   const wanted = readVersion(query);
   if (wanted === undefined) return;

@@ -18,7 +18,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 
-/** What a PATCH came to. */
+/** The result of a PATCH. */
 export interface PatchResult {
   readonly object: KubeObject;
   readonly isNew: boolean;
@@ -58,7 +58,7 @@ function patchedFields({ type }: ApiRequest, mediaType: string, current: KubeObj
     : applyStrategicMergePatch(type.schema, current, patch);
 }
 
-/** What came out of patching must be an object of the kind, like any other body. */
+/** The patched object must be a valid object of the kind, like any other body. */
 function typed(request: ApiRequest, options: WriteOptions, body: ParsedBody): KubeObject {
   const { type, warnings } = request;
   const next = decodeObject(body, {
@@ -75,7 +75,7 @@ function typed(request: ApiRequest, options: WriteOptions, body: ParsedBody): Ku
   return type.toStorage?.(next) ?? next;
 }
 
-/** Server-side apply: creates the object where there is none. */
+/** Server-side apply: creates the object if it does not exist. */
 async function applyPatch(server: ServerState, request: ApiRequest, options: WriteOptions): Promise<PatchResult> {
   if ((request.query.get('fieldManager') ?? '') === '') {
     throw badRequest(

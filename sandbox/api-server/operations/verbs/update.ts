@@ -24,13 +24,13 @@ import { managedFieldsAfterUpdate } from '#sandbox/api-server/ownership/managed-
 import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts';
 import { createObject } from './create.ts';
 
-/** Makes the new state of an object from a copy of the stored one. */
+/** Builds the new state of an object from a copy of the stored one. */
 export type Change = (current: KubeObject) => KubeObject;
 
-/** An update without a resourceVersion of its own is tried again when another write came between. */
+/** How often to retry an update without a resourceVersion after a concurrent write. */
 const MAX_ATTEMPTS = 5;
 
-/** PUT of an object or of one of its subresources that replace it. Returns what is stored, and whether it is new. */
+/** PUT of an object or of a subresource that replaces it. Returns the stored object, and whether it is new. */
 export async function replaceObject(
   server: ServerState,
   request: ApiRequest,
@@ -62,8 +62,8 @@ export function currentRevision(server: ServerState, { type, namespace, name }: 
 }
 
 /**
- * Changes a stored object: admission, validation, managedFields, and the write itself, repeated while other writes come
- * between unless the new state names a resourceVersion. Returns the stored object.
+ * Changes a stored object: admission, validation, managedFields, and the write itself, repeated after concurrent writes
+ * unless the new state names a resourceVersion. Returns the stored object.
  */
 export async function changeObject(
   server: ServerState,
@@ -87,7 +87,7 @@ export async function changeObject(
   }
 }
 
-/** Throws 409 where the new state belongs to another object or to an older state; tells whether it names a state. */
+/** Throws 409 if the new state belongs to another object or an older state; returns whether it names a state. */
 function checkPreconditions({ type, name }: ApiRequest, current: KubeObject, next: KubeObject): boolean {
   const { uid, resourceVersion = '' } = next.metadata;
   if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
@@ -104,7 +104,7 @@ function checkPreconditions({ type, name }: ApiRequest, current: KubeObject, nex
 
 interface Admitted {
   readonly object: KubeObject;
-  /** The last step of admission, to be taken in the turn of the write. */
+  /** The last step of admission, in the same event-loop turn as the write. */
   readonly charge: () => void;
 }
 
@@ -162,7 +162,7 @@ export interface States {
   readonly next: KubeObject;
 }
 
-/** The managedFields of a changed object: an applier brings its own, other writers own what they changed. */
+/** The managedFields of a changed object: an applier provides its own, other writers own what they changed. */
 function ownersAfter(
   server: ServerState,
   request: ApiRequest,
@@ -182,7 +182,7 @@ function withEntries(current: KubeObject, given: readonly ManagedFieldsEntry[]):
   return { ...current, metadata: { ...current.metadata, managedFields } };
 }
 
-/** What no update changes. */
+/** Fields that no update changes. */
 const FIXED_METADATA = [
   'uid',
   'creationTimestamp',
@@ -197,7 +197,7 @@ const FIXED_METADATA = [
 /** Kinds whose status writers also set labels and annotations. */
 const OPEN_STATUS = new Set(['pods', 'nodes']);
 
-/** Puts back what this kind of request may not change: fixed metadata, and either the status or all but the status. */
+/** Restores what this kind of request may not change: fixed metadata, and either the status or everything else. */
 function restoreFields({ type, subresource }: ApiRequest, current: KubeObject, next: KubeObject): void {
   for (const name of FIXED_METADATA) restore(next.metadata, current.metadata, name);
   if (subresource === 'status') keepAllBut('status', current, next, OPEN_STATUS.has(type.plural));
@@ -223,7 +223,7 @@ function closedMetadata(current: Metadata, { managedFields }: Metadata): Metadat
   return { ...current, ...(managedFields === undefined ? {} : { managedFields }) };
 }
 
-/** A resize changes what the containers ask for, nothing else. `pkg/registry/core/pod/strategy.go` podResizeStrategy. */
+/** A resize changes only the resources of containers. `pkg/registry/core/pod/strategy.go` podResizeStrategy. */
 function keepAllButResources(current: KubeObject, next: KubeObject): void {
   const asked = fieldsAt(next, 'spec');
   keepAllBut('', current, next, false);
