@@ -1,4 +1,4 @@
-/** `npm run check:boundaries`: the import rules on the resolved graph, and proof that the graph was really read. */
+/** `npm run check:boundaries`: checks the import rules on the resolved graph, and that the graph was really read. */
 import { existsSync } from 'node:fs';
 import { cruise } from 'dependency-cruiser';
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';

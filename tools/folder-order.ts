@@ -8,8 +8,8 @@ export interface ImportingFile {
 export type FolderCycle = readonly string[];
 
 /**
- * One cycle of each group of sibling folders in which every folder leads to every other: such folders are one thought
- * spread over several places. Files that stand next to the folders are no part of it.
+ * One cycle of each group of sibling folders in which every folder leads to every other: such folders are one theme
+ * spread over several places. Files next to the folders are not part of it.
  */
 export function findFolderCycles(files: readonly ImportingFile[]): readonly FolderCycle[] {
   const next = siblingImports(files);
@@ -24,7 +24,7 @@ export function findFolderCycles(files: readonly ImportingFile[]): readonly Fold
   return cycles;
 }
 
-/** For each folder the folders next to it that its files import, in whatever depth. */
+/** For each folder the sibling folders that its files import, at any depth. */
 function siblingImports(files: readonly ImportingFile[]): ReadonlyMap<string, ReadonlySet<string>> {
   const next = new Map<string, Set<string>>();
   for (const { source, imports } of files) {
@@ -38,7 +38,7 @@ function siblingImports(files: readonly ImportingFile[]): ReadonlyMap<string, Re
   return next;
 }
 
-/** The folders in which the ways to two files part; undefined where one of the files stands there itself. */
+/** The folders in which the paths of two files diverge; undefined if one of the files is directly there. */
 function siblings(source: readonly string[], imported: readonly string[]): readonly [string, string] | undefined {
   const depth = source.findIndex((name, index) => name !== imported[index]);
   if (depth < 0 || depth >= source.length - 1 || depth >= imported.length - 1) return undefined;

@@ -6,9 +6,9 @@ import { resultsReporter } from './mechanisms/results-reporter.ts';
 type Reporters = NonNullable<NonNullable<ViteUserConfig['test']>['reporters']>;
 
 /**
- * What every suite reports to: people, the check of docs/mechanisms.md, and the JSON file that a caller asks for. Such a
- * caller counts the failed tests in that file, so the exit code is left to what else fails: an error outside the tests,
- * a coverage threshold, the teardown.
+ * The reporters of every suite: for people, for the check of docs/mechanisms.md, and the JSON file that a caller
+ * requests. Such a caller counts the failed tests in that file, so the exit code covers only other failures: an error
+ * outside the tests, a coverage threshold, the teardown.
  */
 export function testReporters(env: NodeJS.ProcessEnv): Reporters {
   const outputFile = env['PLIMSOLL_TEST_REPORT'];
@@ -16,7 +16,7 @@ export function testReporters(env: NodeJS.ProcessEnv): Reporters {
   return outputFile === undefined ? [...always] : [...always, new ReportOfHooks({ outputFile }), exitCodeOfTheRest];
 }
 
-/** The JSON report of vitest, which says nothing of why a hook failed: here its message stands with the file. */
+/** The JSON report of vitest, with the message of a failed hook, which vitest leaves out. */
 class ReportOfHooks extends JsonReporter {
   override async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     await super.onTestRunEnd(modules);

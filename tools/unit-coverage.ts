@@ -1,6 +1,6 @@
 /**
  * Coverage of the files that share a process, which are the unit tests (vitest.config.ts). Measuring the others, which
- * start processes, would make them take half as long again.
+ * start processes, would make them take 50 % longer.
  */
 import v8 from '@vitest/coverage-v8';
 

@@ -7,11 +7,11 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXECUTABLE_MODE = 0o755;
-/** Where Node.js looks for the program that is injected into it (`node:sea`). */
+/** Where Node.js looks for an injected program (`node:sea`). */
 const SEA_RESOURCE = 'NODE_SEA_BLOB';
 const SEA_SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** What our sources use of the language that Node.js 20 has not got; a newer one keeps its own. */
+/** Language features in our sources that Node.js 20 lacks; a newer Node.js keeps its own. */
 const NEWER_THAN_NODE_20 = ['map/group-by.js', 'promise/with-resolvers.js', 'iterator/index.js'].map((part) =>
   fileURLToPath(import.meta.resolve(`core-js/actual/${part}`)),
 );
@@ -42,7 +42,7 @@ export async function bundleCli(file: string): Promise<number> {
   return statSync(resolve(ROOT, file)).size;
 }
 
-/** Of package.json the version, with the commit that is checked out: the same commit makes the same file. */
+/** The version of package.json with the checked-out commit: the same commit gives the same file. */
 const packageFile: Plugin = {
   name: 'package-file',
   setup: (bundling) => {
@@ -54,7 +54,7 @@ const packageFile: Plugin = {
   },
 };
 
-/** Of the client library the reader of kubeconfigs and the forwarder of ports; the rest is 15 MB of models. */
+/** From the client library only the kubeconfig reader and port forwarding; the rest is 15 MB of models. */
 const partOfClientLibrary: Plugin = {
   name: 'part-of-client-library',
   setup: (bundling) => {
@@ -68,7 +68,7 @@ const partOfClientLibrary: Plugin = {
   },
 };
 
-/** What the library sends requests with, which is not what we send ours with; its parts need a newer Node.js. */
+/** The library's HTTP client, which we do not use; its parts need a newer Node.js. */
 const withoutUndici: Plugin = {
   name: 'without-undici',
   setup: (bundling) => {
@@ -77,7 +77,7 @@ const withoutUndici: Plugin = {
   },
 };
 
-/** Nothing where the sources are no checkout of git. */
+/** Empty if the sources are not a git checkout. */
 function commitOf(root: string): { readonly commit?: string; readonly commitDate?: string } {
   try {
     const args = ['-C', root, 'log', '-1', '--format=%H %cI'];
@@ -89,7 +89,7 @@ function commitOf(root: string): { readonly commit?: string; readonly commitDate
   }
 }
 
-/** Writes the Node.js that runs this with the bundle in it, as one executable; returns its size in bytes. */
+/** Writes the running Node.js with the bundle in it as one executable; returns its size in bytes. */
 export function makeExecutable(bundle: string, file: string): number {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-executable-'));
   const [settings, blob, target] = [join(folder, 'sea.json'), join(folder, 'blob'), resolve(ROOT, file)];

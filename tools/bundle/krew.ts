@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PLUGIN = 'kubectl-plimsoll';
-/** Of entries in the archive: the same sources shall make the same bytes. */
+/** Time of entries in the archive: the same sources give the same bytes. */
 const REPRODUCIBLE = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--mode=a+rX,u+w,go-w'];
 
 export interface KrewFiles {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import type { Artifact } from './artifact.ts';
 
-/** What was generated from what, so that a check needs no kustomize. */
+/** Fingerprints of sources and results, so that a check needs no kustomize. */
 export interface Fingerprints {
   readonly sources: string;
   readonly files: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Fingerprints {
 export const FINGERPRINTS_FILE = 'deploy/generated.json';
 const SOURCES = ['deploy/{base,components,crds,overlays}/**/*.yaml', 'tools/generate/{*,chart/*}.ts'];
 
-/** Of the manifests and the generator in the working directory, and of these artifacts. */
+/** Fingerprints of the manifests and the generator in the working directory, and of these artifacts. */
 export function fingerprintsOf(artifacts: readonly Artifact[]): Fingerprints {
   const paths = globSync(SOURCES).toSorted();
   const sources = paths.map((path) => `${path}\n${readFileSync(path, 'utf8')}`).join('\n');

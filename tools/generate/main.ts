@@ -1,7 +1,7 @@
 /**
- * `npm run generate` writes every generated file: the pages of docs/reference, dashboards, deploy/install.yaml and the Helm
- * chart. It needs the kubectl that test:cluster builds. With `--check` it writes nothing and names the files that are stale;
- * what kustomize makes is then compared by fingerprints, or with `--build` made again.
+ * `npm run generate` writes every generated file: the pages of docs/reference, dashboards, deploy/install.yaml and the
+ * Helm chart. It needs the kubectl that test:cluster builds. With `--check` it writes nothing and names the files that
+ * are stale; the output of kustomize is then compared by fingerprints, or built again with `--build`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -6,7 +6,7 @@ const FILES = [
   'deploy/{base,overlays/*}/kustomization.yaml',
   'docs/guides/install.md',
 ];
-/** Everywhere that the version of Plimsoll stands in them. */
+/** Patterns for the version of Plimsoll in these files. */
 const VERSION = /(?<before>^version: |^appVersion: |^ +newTag: |\bplimsoll:)\d+\.\d+\.\d+(?:-[\w.]+)?/gm;
 
 /** The files that name the version, with that of package.json, which is the only one to change by hand. */

@@ -2,14 +2,14 @@ import type { Proof, Row } from './read-rows.ts';
 import type { FileResults, TestResult } from './test-result.ts';
 import type { WrittenTitles } from './written-titles.ts';
 
-/** How the named tests of all rows fared when they were run last. */
+/** The last results of the tests named in all rows. */
 export interface Verdict {
-  /** Rows whose every test passed. */
+  /** Rows whose tests all passed. */
   readonly proven: number;
   readonly open: number;
   /** A named test that does not exist or failed. */
   readonly faults: readonly string[];
-  /** A named test that was skipped, or whose file was not run since it changed: nothing is known of it here. */
+  /** A named test that was skipped, or whose file was not run since it changed: its result is unknown. */
   readonly unknown: readonly string[];
 }
 

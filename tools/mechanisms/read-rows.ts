@@ -1,4 +1,4 @@
-/** A mechanism of the design sources, and the tests that prove it; none where it is open. */
+/** A mechanism of the design sources, and the tests that prove it; none if it is open. */
 export interface Row {
   readonly id: string;
   readonly proofs: readonly Proof[];
@@ -12,7 +12,7 @@ export interface Proof {
 
 const EXPECTED_IDS = { S0: 32, S1: 33, S2: 38, S3: 49, S4: 15 } as const;
 
-/** What a table says, and what is wrong with it. */
+/** The rows of a table, and its mistakes. */
 export interface Table {
   readonly rows: readonly Row[];
   readonly faults: readonly string[];

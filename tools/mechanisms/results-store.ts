@@ -4,13 +4,13 @@ import type { FileResults } from './test-result.ts';
 
 const FOLDER = 'node_modules/.cache/plimsoll/test-results';
 
-/** Keeps what became of a file's tests until the file is run again. */
+/** Keeps the results of a file's tests until the file is run again. */
 export function saveResults(results: FileResults): void {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(placeOf(results.file), JSON.stringify(results));
 }
 
-/** The results of every file that was run since it was changed last, by file. */
+/** The results of every file that was run since its last change, by file. */
 export function loadResults(): ReadonlyMap<string, FileResults> {
   const results = storedFiles().flatMap((path) => {
     const stored = JSON.parse(readFileSync(path, 'utf8')) as FileResults;

@@ -1,4 +1,4 @@
-/** What became of one test when its file was run last. */
+/** The last result of one test. */
 export interface TestResult {
   /** Names of the groups and of the test, joined by ` > ` as the runner prints them. */
   readonly title: string;

@@ -6,7 +6,7 @@ export type WrittenTitles = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The titles in these files of `npm test`, which the runner reads without running them: a renamed test must not wait
- * for the next run to be missed. A file whose tests are made by a function of another file has none.
+ * for the next run to be missed. A file whose tests are created by a function of another file has none.
  */
 export function readWrittenTitles(files: readonly string[]): WrittenTitles {
   if (files.length === 0) return new Map();

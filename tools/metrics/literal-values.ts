@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** The text that an expression stands for. Throws when it is computed. */
+/** The value of a literal text expression. Throws if it is computed. */
 export function literalText(expression: ts.Expression): string {
   const value = resolved(expression);
   if (ts.isStringLiteralLike(value)) return value.text;
@@ -19,7 +19,7 @@ export function literalTexts(expression: ts.Expression): readonly string[] {
   );
 }
 
-/** Follows a name to the constant of the same module that it means. */
+/** Resolves a name to a constant of the same module. */
 function resolved(expression: ts.Expression): ts.Expression {
   if (ts.isAsExpression(expression) || ts.isSatisfiesExpression(expression)) return resolved(expression.expression);
   if (!ts.isIdentifier(expression)) return expression;

@@ -19,7 +19,7 @@ const UNITS: readonly (readonly [suffix: string, unit: string])[] = [
   ['_total', 'count'],
 ];
 
-/** The unit that the name of a metric says; the help says it where the name does not. */
+/** The unit in the name of a metric, else in its help. */
 export function unitOf({ name }: Pick<MetricDefinition, 'name'>): string {
   return UNITS.find(([suffix]) => name.endsWith(suffix))?.[1] ?? '';
 }

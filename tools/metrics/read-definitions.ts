@@ -12,7 +12,7 @@ const TYPES: readonly MetricType[] = ['counter', 'gauge', 'histogram'];
 
 /**
  * Every call `metrics.counter(…)`, `.gauge(…)` and `.histogram(…)` of a module. Throws if name, help or labels are not
- * written as text: a metric whose name cannot be searched for is not in the table.
+ * literal texts: names of metrics must be searchable.
  */
 export function readDefinitions(file: string, text: string): readonly RegisteredMetric[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);

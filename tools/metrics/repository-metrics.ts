@@ -15,7 +15,7 @@ export interface ExportedMetric extends MetricDefinition {
 }
 
 /**
- * Every metric that the code of a process can come to, by name. Reads the sources from the working directory. Throws when
+ * Every metric that the code of a process can reach, by name. Reads the sources from the working directory. Throws when
  * one name is registered in two ways.
  */
 export function repositoryMetrics(): readonly ExportedMetric[] {

@@ -10,7 +10,7 @@ import { createRunner } from './start-runner.ts';
 import { testFilesOf } from './test-files-of.ts';
 import { tryMutants, type Fate } from './try-mutants.ts';
 
-/** Tests of the decisions themselves; what starts processes would take hours for some hundred mutants. */
+/** Tests of the decisions themselves; tests that start processes would take hours for some hundred mutants. */
 const USUAL_TESTS = ['test/shared', 'test/conformance', 'test/agent/decide', 'test/shared/api/node-pressure-policy'];
 const USAGE_EXIT_CODE = 2;
 

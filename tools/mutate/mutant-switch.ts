@@ -1,20 +1,20 @@
-/** Which mutant of the switched sources is made just now, in the process of the tests. */
+/** The active mutant of the switched sources, in the process of the tests. */
 
 /** One pass over the tests; mutants by their index. */
 export interface Pass {
   readonly id: number;
-  /** Mutants that need not be tried any more. */
+  /** Mutants that need not be tried again. */
   readonly noticed: readonly number[];
-  /** Only tests that take so long without a mutant are tried with them, in milliseconds. */
+  /** Only tests that take at most this long without a mutant are run with mutants, in milliseconds. */
   readonly least: number;
   readonly most: number;
-  /** What all mutants together may take of one test, in milliseconds. */
+  /** The time limit for all mutants together in one test, in milliseconds. */
   readonly budget: number;
 }
 
-/** What a run of one test comes to. */
+/** The result of one run of a test. */
 export interface TestRun {
-  /** The mutant in the place of the source; `undefined` for none. */
+  /** The active mutant; `undefined` for none. */
   readonly active: number | undefined;
   /** Mutants whose code ran. */
   readonly reached: ReadonlySet<number>;
@@ -22,7 +22,7 @@ export interface TestRun {
   readonly ms: number;
 }
 
-/** Keeps count of what is reached, and ends a loop that a mutant would never leave. */
+/** Records what is reached, and ends a loop that a mutant would never leave. */
 export class SwitchState {
   pass: Pass = { id: 0, noticed: [], least: 0, most: 0, budget: 0 };
   /** Mutants that some test noticed. */
@@ -32,7 +32,7 @@ export class SwitchState {
   #run:
     { active: number | undefined; reached: Set<number>; calls: number; most: number; startedAt: number } | undefined;
 
-  /** A switched source is loaded. */
+  /** Registers a loaded switched source. */
   begin(pass: Pass): void {
     if (pass.id === this.pass.id) return;
     this.pass = pass;
@@ -40,7 +40,7 @@ export class SwitchState {
     this.reachedOutside.clear();
   }
 
-  /** From now on a test runs, with a mutant or none; more calls than `most` are a loop without end. */
+  /** Starts a test, with or without a mutant; more calls than `most` are an endless loop. */
   startRun(active: number | undefined, most: number): void {
     this.#run = { active, reached: new Set(), calls: 0, most, startedAt: performance.now() };
   }
@@ -51,7 +51,7 @@ export class SwitchState {
     return run && { ...run, ms: performance.now() - run.startedAt };
   }
 
-  /** Whether the mistake of this mutant is made. */
+  /** Whether this mutant is active. */
   is(index: number): boolean {
     const run = this.#run;
     if (run === undefined) {

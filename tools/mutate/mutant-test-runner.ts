@@ -6,7 +6,7 @@ import { FIRST_PLAN, stepAfter, type TestPlan } from './test-plan.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the mutants of the source came to so far. */
+    /** The results of the source's mutants so far. */
     mutants?: MutantReport;
   }
 }
@@ -20,10 +20,10 @@ export interface MutantReport {
 const state = new SwitchState();
 // Where the switched sources find it.
 Object.assign(globalThis, { mutants: state });
-// Which input is the smallest that fails does not matter here.
+// The smallest failing input does not matter here.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), endOnFailure: true });
 
-/** A mutant that asks so much more often than its source is in a loop. */
+/** A mutant that makes this many times more calls than its source is in a loop. */
 const LONGER = { times: 20, calls: 100_000, ms: 1_000 };
 
 /** Without an error nothing is tried again. */
@@ -35,7 +35,7 @@ class MutantTestRunner extends TestRunner {
 
   override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
     await super.onBeforeRunTask(test);
-    // A run that is not the last counts as a failure that is tried again.
+    // Every run but the last counts as a failure that is retried.
     test.retry = Number.MAX_SAFE_INTEGER;
     this.#plan = FIRST_PLAN;
   }

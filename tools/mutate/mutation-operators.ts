@@ -6,7 +6,7 @@ export interface Change {
   readonly replacement: string;
 }
 
-/** What may be changed at one node of the syntax tree. */
+/** The possible changes at one node of the syntax tree. */
 export type Operator = (node: ts.Node) => readonly Change[];
 
 const { SyntaxKind } = ts;
@@ -41,13 +41,13 @@ const OTHER_METHODS: ReadonlyMap<string, string> = new Map([
   ['findLast', 'find'],
 ]);
 
-/** Calls that give back much the same as they were called on: without them the code still runs. */
+/** Calls whose result resembles their receiver: without them the code still runs. */
 const DROPPED_METHODS = ['filter', 'slice', 'sort', 'toSorted', 'toReversed', 'trim'];
 
 const otherToken: Operator = (node) => {
   if (!ts.isBinaryExpression(node)) return [];
   const { operatorToken } = node;
-  // Texts are joined, and nothing is taken from a text.
+  // Texts are concatenated, never subtracted.
   if (operatorToken.kind === SyntaxKind.PlusToken && [node.left, node.right].some(isText)) return [];
   return (OTHER_TOKENS.get(operatorToken.kind) ?? []).map((replacement) => ({ node: operatorToken, replacement }));
 };
@@ -102,7 +102,7 @@ const OPERATORS: readonly Operator[] = [
   withoutStatement,
 ];
 
-/** Everything that may be changed at a node. */
+/** All possible changes at a node. */
 export function changesAt(node: ts.Node): readonly Change[] {
   return OPERATORS.flatMap((operator) => operator(node));
 }

@@ -1,4 +1,4 @@
-/** A process that runs test files with one mutant at a time in the place of its source; ordered by messages. */
+/** A process that runs test files with one active mutant at a time; controlled by messages. */
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
@@ -11,15 +11,15 @@ import {
 } from 'vitest/node';
 import type {} from './mutant-test-runner.ts';
 
-/** What to run: the texts, by file, stand for the files until the next order. */
+/** What to run: the texts replace the files of that name until the next order. */
 export interface Order {
   readonly texts: Readonly<Record<string, string>>;
   readonly tests: readonly string[];
-  /** Whether all ends with the first test that fails. */
+  /** Whether to stop at the first failing test. */
   readonly untilOneFails: boolean;
 }
 
-/** What came of it; mutants by their index. */
+/** The results; mutants by their index. */
 export interface Outcome {
   /** Tests that failed without a mutant (or with the one that is the text), by file and title. */
   readonly failed: readonly string[];
@@ -30,7 +30,7 @@ export interface Outcome {
 
 const present: { order?: Order } = {};
 
-/** Hands the mutants to the loader of their sources. */
+/** Passes the mutants to the loader of their sources. */
 const mutantPlugin = {
   name: 'mutant',
   enforce: 'pre' as const,
@@ -44,7 +44,7 @@ class InTheOrderGiven extends BaseSequencer {
 
 const OPTIONS: CliOptions = {
   config: false,
-  // Transformed modules of other runs would stand in the place of mutants.
+  // Transformed modules of other runs would replace the mutants.
   fsModuleCache: false,
   watch: false,
   pool: 'forks',
@@ -88,6 +88,6 @@ function failuresIn(module: TestModule): readonly string[] {
 
 const vitest = await createVitest(OPTIONS, { plugins: [mutantPlugin] });
 process.on('message', (order: Order) => void run(vitest, order).then((outcome) => process.send?.(outcome)));
-// Its workers too: one of them may be in a loop without end.
+// Its workers too: one of them may be in an endless loop.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
 process.send?.({ failed: [], noticed: [], reachedOutside: [] } satisfies Outcome);

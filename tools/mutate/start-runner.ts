@@ -5,7 +5,7 @@ import type { Order, Outcome } from './runner.ts';
 
 /** Runs tests against mutants, one after the other. */
 export interface Runner {
-  /** As the runner answers; `timedOut` when nothing came in time, and the next order then starts a fresh process. */
+  /** The runner's answer; `timedOut` if there was none in time; the next order then starts a new process. */
   run(order: Order, withinMs: number): Promise<Outcome | 'timedOut'>;
   stop(): void;
 }

@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import type { Change } from './mutation-operators.ts';
 
-/** One piece of code that is written several times, with and without mistakes. */
+/** One piece of code in several versions, with and without mistakes. */
 interface Site {
   readonly change: Change;
   readonly index: number;
@@ -20,7 +20,7 @@ export function switchedSource(source: ts.SourceFile, changes: readonly Change[]
   return source.text.slice(0, source.getStart()) + written(source, sites);
 }
 
-/** The smallest statement or expression around a piece of code that can be chosen between. */
+/** The smallest statement or expression around a piece of code that can be switched. */
 function hostOf(node: ts.Node): ts.Node {
   let host = node;
   while (!isChoosable(host)) host = host.parent;
@@ -32,7 +32,9 @@ function isChoosable(node: ts.Node): boolean {
   return ts.isExpression(node) && !isPartOfExpression(node, node.parent);
 }
 
-/** Whether an expression means something else, or nothing, in brackets of its own: parts of `a?.b.c()`, of `a += b`. */
+/**
+ * Whether parentheses would change the meaning of an expression, or make it invalid: parts of `a?.b.c()`, of `a += b`.
+ */
 function isPartOfExpression(node: ts.Node, parent: ts.Node): boolean {
   if (ts.isPropertyAccessExpression(parent)) return true;
   if (ts.isLeftHandSideExpression(parent) && 'expression' in parent) return parent.expression === node;

@@ -17,7 +17,10 @@ export function testFilesOf(
   );
 }
 
-/** How far a test file is from the place that mirrors its source: `test/a/b/x.test.ts` for `a/b/x.ts` is next to it. */
+/**
+ * The distance of a test file from the path that mirrors its source: `test/a/b/x.test.ts` for `a/b/x.ts` is the
+ * nearest.
+ */
 function distance(source: string, test: string): number {
   const mirror = `test/${source.replace(/\.ts$/, '.test.ts')}`;
   if (test === mirror) return 0;

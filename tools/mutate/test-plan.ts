@@ -1,30 +1,30 @@
 import type { Pass, TestRun } from './mutant-switch.ts';
 
-/** What is still to be tried with one test. */
+/** The remaining runs of one test. */
 export interface TestPlan {
-  /** The mutant of the next run; `undefined` for the source as it is. */
+  /** The mutant of the next run; `undefined` for the unchanged source. */
   readonly active: number | undefined;
-  /** A mutant that the test noticed, if it passes once more without: else it fails by itself. */
+  /** A mutant that the test detected, if the test then passes without it; otherwise the test fails on its own. */
   readonly suspected: number | undefined;
   readonly waiting: readonly number[];
-  /** How often the source itself was tried before any mutant. */
+  /** How often the source itself was run before any mutant. */
   readonly tries: number;
-  /** How often the source asks which mutant it is. */
+  /** How many switch calls the source makes. */
   readonly calls: number;
   /** How long the source alone takes. */
   readonly ms: number;
-  /** What its mutants took so far. */
+  /** The time of its mutants so far. */
   readonly spentMs: number;
 }
 
-/** The next plan, if there is one; mutants that were noticed; whether the test fails without a mutant. */
+/** The next plan, if there is one; the detected mutants; whether the test fails without a mutant. */
 export interface Step {
   readonly next?: TestPlan;
   readonly noticed?: number;
   readonly unusable?: true;
 }
 
-/** A test starts with the source as it is. */
+/** A test starts with the unchanged source. */
 export const FIRST_PLAN: TestPlan = {
   active: undefined,
   suspected: undefined,
@@ -44,7 +44,7 @@ export interface Standing {
   readonly noticed: ReadonlySet<number>;
 }
 
-/** What follows from a run: first the source alone, then each mutant that it reached and nothing noticed so far. */
+/** The plan after a run: first the source alone, then each reached mutant that no test has detected so far. */
 export function stepAfter(plan: TestPlan, run: TestRun, passed: boolean, standing: Standing): Step {
   if (plan.active !== undefined) return afterMutant({ ...plan, spentMs: plan.spentMs + run.ms }, passed, standing.pass);
   if (plan.suspected !== undefined) return afterCheck(plan, plan.suspected, passed, standing.pass);

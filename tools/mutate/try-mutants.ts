@@ -4,7 +4,7 @@ import type { Outcome } from './runner.ts';
 import type { Runner } from './start-runner.ts';
 import { switchedSource } from './switched-source.ts';
 
-/** What became of a mutant; one that never ends is noticed like one that fails. */
+/** The result of a mutant; a mutant that never ends counts as detected, like one that fails. */
 export interface Fate {
   readonly mutant: Mutant;
   readonly kind: 'failed' | 'timedOut' | 'survived' | 'notLoaded';
@@ -17,10 +17,10 @@ export interface Source {
   readonly groups: readonly (readonly string[])[];
 }
 
-/** A mutant alone is tried with the nearest tests: those far away take seconds, and notice it late. */
+/** A single mutant is tried with the nearest tests: distant ones take seconds, and detect it late. */
 const NEAR_GROUPS = 2;
 
-/** What one mutant, or a pass over all of them, may take. */
+/** The time limit of one mutant, and of a pass over all of them. */
 const MAX_MS_LENGTH = { single: 120_000, pass: 1_800_000 };
 
 /** Quick tests first: few mutants are left for the slow ones. In milliseconds. */
@@ -35,8 +35,8 @@ interface Tried {
 }
 
 /**
- * Tries every mutant of some sources: all of them behind a switch, so that the tests are loaded once, and alone what
- * that cannot tell, as it is used while modules are loaded. A test that fails without any mutant notices none.
+ * Tries every mutant of some sources: all of them behind a switch, so that the tests are loaded once, then individually
+ * those that are used while modules are loaded. A test that fails without any mutant detects none.
  */
 export async function* tryMutants(sources: readonly Source[], runner: Runner): AsyncGenerator<Fate> {
   const mutants = sources.map(({ file, text }) => listMutants(file, text));

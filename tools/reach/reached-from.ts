@@ -3,14 +3,14 @@ import type { Mentions, ModuleCode } from './read-module.ts';
 /** The code of every module, by its path from the root of the repository; `undefined` for packages. */
 export interface Modules {
   code(file: string): ModuleCode | undefined;
-  /** The path of what a module names in an import; `undefined` for packages. */
+  /** The path of an imported module; `undefined` for packages. */
   resolve(from: string, specifier: string): string | undefined;
 }
 
 /** A top-level declaration: `shared/domain/pod/qos.ts#qosClass`. */
 export type Declaration = `${string}#${string}`;
 
-/** Every declaration that the code of a program can come to: by name, from the statements of its main module on. */
+/** Every declaration that the code of a program can reach by name, starting from the statements of its main module. */
 export function reachedFrom(main: string, modules: Modules): ReadonlySet<Declaration> {
   const loaded = loadedFrom(main, modules);
   return reachedBy(
@@ -19,7 +19,7 @@ export function reachedFrom(main: string, modules: Modules): ReadonlySet<Declara
   );
 }
 
-/** Every declaration that these can come to, themselves included. */
+/** Every declaration that these can reach, including themselves. */
 export function reachedBy(start: readonly Declaration[], modules: Modules): ReadonlySet<Declaration> {
   const reached = new Set<Declaration>();
   const waiting = [...start];
@@ -31,7 +31,7 @@ export function reachedBy(start: readonly Declaration[], modules: Modules): Read
   return reached;
 }
 
-/** The declarations whose names stand in the code of one. */
+/** The declarations named in the code of one. */
 export function mentionedBy(declaration: Declaration, modules: Modules): readonly Declaration[] {
   const [file, name] = declaration.split('#') as [string, string];
   return mentionsOf(file, modules.code(file)?.declarations.get(name), modules);
@@ -52,7 +52,7 @@ function declarationsNamed(file: string | undefined, name: string, modules: Modu
   return names.map((each): Declaration => `${file}#${each}`);
 }
 
-/** A module and all that it loads: their own statements run. */
+/** A module and all modules that it loads: their top-level statements run. */
 export function loadedFrom(main: string, modules: Modules): ReadonlySet<string> {
   const loaded = new Set<string>();
   const waiting = [main];

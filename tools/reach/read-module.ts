@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** A name in another module; `*` stands for all that it exports. */
+/** A name in another module; `*` means all exports. */
 export interface ImportedName {
   readonly from: string;
   readonly name: string;
@@ -13,17 +13,17 @@ export interface Mentions {
   readonly imported: readonly ImportedName[];
 }
 
-/** A module as far as it matters for who can reach what. */
+/** The parts of a module that matter for reachability. */
 export interface ModuleCode {
   /** By name; types are left out. */
   readonly declarations: ReadonlyMap<string, Mentions>;
-  /** What runs when the module is loaded, in addition to the values of its constants. */
+  /** The code that runs when the module is loaded, in addition to the values of its constants. */
   readonly statements: Mentions;
   /** Every module that it loads, as written. */
   readonly loads: readonly string[];
 }
 
-/** Reads the code of a module by its syntax alone. A name that a local variable hides counts as mentioned all the same. */
+/** Reads the code of a module by its syntax alone. A name shadowed by a local variable still counts as mentioned. */
 export function readModule(file: string, text: string): ModuleCode {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const bindings = importBindings(source);
@@ -42,7 +42,7 @@ interface Scope {
   readonly bindings: ReadonlyMap<string, ImportedName>;
 }
 
-/** The names that imports of values bring in. */
+/** The names imported as values. */
 function importBindings(source: ts.SourceFile): ReadonlyMap<string, ImportedName> {
   const imports = source.statements.filter(ts.isImportDeclaration);
   return new Map(imports.flatMap(bindingsOf));

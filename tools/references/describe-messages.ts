@@ -12,7 +12,7 @@ What the webhook and the agent say, with example values: in answers, Events, con
 This page is generated from the catalogues of messages in the code (\`npm run generate\`).
 `;
 
-/** The messages of each process, as its golden file has them: a test compares those files with the code. */
+/** The messages of each process from its golden file; a test compares those files with the code. */
 export function repositoryMessages(): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(CATALOGUES).map(([process, file]) => [process, readFileSync(file, 'utf8')]));
 }

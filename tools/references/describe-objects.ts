@@ -8,7 +8,7 @@ interface Version {
   readonly schema: { readonly openAPIV3Schema: JsonSchema };
 }
 
-/** As much of a CustomResourceDefinition as the reference shows. */
+/** The part of a CustomResourceDefinition that the reference shows. */
 export interface Definition {
   readonly spec: {
     readonly group: string;

@@ -1,4 +1,4 @@
-/** As much of a JSON schema as a reference shows. */
+/** The part of a JSON schema that a reference shows. */
 export interface JsonSchema {
   readonly type?: string;
   readonly format?: string;
@@ -24,7 +24,7 @@ export interface SchemaField {
   readonly schema: JsonSchema;
 }
 
-/** All fields below a schema, an object before what is in it. */
+/** All fields below a schema, an object before its fields. */
 export function schemaFields(schema: JsonSchema, prefix = ''): readonly SchemaField[] {
   const required = schema.required ?? [];
   return Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
@@ -42,7 +42,7 @@ function typeOf(schema: JsonSchema): string {
   return schema.format === 'date-time' ? 'time' : (schema.type ?? 'any');
 }
 
-/** The values that a field may have, as far as its schema says. */
+/** The values that a field may have according to its schema. */
 export function allowedValues({ enum: values, minimum, maximum, items }: JsonSchema): string {
   const listed = values ?? items?.enum;
   if (listed !== undefined) return listed.map((value) => `\`${String(value)}\``).join(', ');
@@ -51,7 +51,7 @@ export function allowedValues({ enum: values, minimum, maximum, items }: JsonSch
   return isLimit(maximum) ? `at most ${maximum}` : '';
 }
 
-/** The largest integers say nothing. */
+/** Integer limits of the type itself are not shown. */
 function isLimit(value: number | undefined): value is number {
   return value !== undefined && value < Number.MAX_SAFE_INTEGER;
 }

@@ -1,4 +1,4 @@
-/** A commit as git has it. */
+/** A git commit. */
 export interface Commit {
   readonly hash: string;
   readonly subject: string;

@@ -7,11 +7,11 @@ import type { ImageParts } from './oci/image.ts';
 import { trackedFiles } from './source.ts';
 
 const DOCKERFILE = 'deploy/Dockerfile';
-/** Code compiled by V8 differs each time it is made, and must be made on a machine of the architecture. */
+/** Code compiled by V8 differs with each compilation, and must be compiled on a machine of the same architecture. */
 const OF_COMPILED_CODE = 'NODE_COMPILE_CACHE';
 const EXECUTABLE = 0o100;
 
-/** What deploy/Dockerfile puts into the image, without Node and compiled code, and the settings that it gives it. */
+/** The files that deploy/Dockerfile puts into the image, without Node and compiled code, and its settings. */
 export function imageFiles(): Pick<ImageParts, 'files' | 'config'> {
   const { workingFolder, environment, user, copies } = readDockerfile(readFileSync(DOCKERFILE, 'utf8'));
   const sources = copies.flatMap(([source]) => trackedFiles(source));
@@ -24,7 +24,7 @@ export function imageFiles(): Pick<ImageParts, 'files' | 'config'> {
   return { files, config: { Env, User: user, WorkingDir: workingFolder } };
 }
 
-/** The packages that `npm ci --omit=dev` installs; of optional ones those that are here. */
+/** The packages that `npm ci --omit=dev` installs; optional ones only if they are installed here. */
 function packageFiles(): readonly string[] {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
   const folders = Array.from(shippedPackages(lock), ([folder]) => folder).filter((folder) => existsSync(folder));

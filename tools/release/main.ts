@@ -1,7 +1,8 @@
 /**
  * `npm run release -- --dry-run` makes a release in dist/release without a network: changelog, image, chart, manifests,
- * bill of materials, checksums and provenance (docs/contributing/release.md). What is missing is named and left out; without
- * `--dry-run` it is an error. `--fetch` downloads Node for both architectures, the only step that needs a network.
+ * bill of materials, checksums and provenance (docs/contributing/release.md). Missing parts are named and left out;
+ * without `--dry-run` they are an error. `--fetch` downloads Node for both architectures, the only step that needs a
+ * network.
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

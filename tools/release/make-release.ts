@@ -13,7 +13,7 @@ import { provenance, type Resource } from './provenance.ts';
 import { checksums, STATEMENT, SUMS } from './sign.ts';
 import { type Source, trackedFiles } from './source.ts';
 
-/** From what a release is made, besides the checkout. */
+/** The inputs of a release in addition to the checkout. */
 export interface ReleaseInputs {
   readonly version: string;
   readonly source: Source;
@@ -90,7 +90,7 @@ function withImage(manifests: string, image: string): string {
   return replaced(manifests, IMAGE_LINE, `$<indent>${image}`);
 }
 
-/** Throws if there is nothing to replace: a release with another image would be worse than none. */
+/** Throws if there is nothing to replace: a release with the wrong image would be worse than none. */
 function replaced(text: string, pattern: RegExp, replacement: string): string {
   if (text.search(pattern) === -1) throw new Error(`cannot name the image: nothing matches ${pattern}`);
   return text.replace(pattern, replacement);

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { ARCHITECTURES, type Architecture } from './oci/image.ts';
 import { fileInTar } from './oci/tar.ts';
 
-/** Where the packages with Node are kept once they are fetched. */
+/** Where the fetched packages with Node are kept. */
 export const NODE_FOLDER = 'node_modules/.cache/release';
 
 /** The packages with Node and what npm says they contain: deploy/image/node.json. */
@@ -22,7 +22,7 @@ export interface NodeExecutable {
   readonly sha512: string;
 }
 
-/** Reads what has been fetched; what is missing is left out. Throws on a package with another content. */
+/** Reads the fetched packages; missing ones are left out. Throws if a package has a different content. */
 export function nodeExecutables(
   { version, integrity }: NodePackages,
   folder: string,

@@ -1,4 +1,4 @@
-/** What a statement is about, or what was built from: SHA-256 and other digests in hexadecimal. */
+/** The subject of a statement, or a source of the build: SHA-256 and other digests in hexadecimal. */
 export interface Resource {
   readonly name: string;
   readonly digest: Readonly<Record<string, string>>;

@@ -8,13 +8,13 @@ export interface Source {
   readonly date: string;
   /** Files that differ from the commit. */
   readonly changed: readonly string[];
-  /** Since the version before, or all; newest first. */
+  /** Commits since the previous version, or all; newest first. */
   readonly commits: readonly Commit[];
 }
 
 const [FIELD, RECORD] = ['\u001f', '\u001e'];
 
-/** Reads the checkout with git. Rejects if it is none. */
+/** Reads the checkout with git. Rejects if it is not a git checkout. */
 export function readSource(): Source {
   const [commit = '', date = ''] = git('log', '-1', '--format=%H %cI').trim().split(' ');
   const changed = git('status', '--porcelain', '--untracked-files=no').split('\n').filter(Boolean);
@@ -23,7 +23,7 @@ export function readSource(): Source {
   return { commit, date, changed: changed.map((line) => line.slice(3)), commits: commitsOf(range) };
 }
 
-/** The files below a path that git knows, so that nothing else of a working folder gets in. */
+/** The files below a path that git tracks, so that nothing else of a working folder is included. */
 export function trackedFiles(path: string): readonly string[] {
   return git('ls-files', '-z', '--', path).split('\0').filter(Boolean);
 }
@@ -37,7 +37,7 @@ function commitsOf(range: string): readonly Commit[] {
   });
 }
 
-/** The tag of the version before the commit that is checked out; empty if there is none. */
+/** The tag of the version before the checked-out commit; empty if there is none. */
 function versionBefore(): string {
   try {
     return git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD~').trim();

@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots` makes the pictures of docs/images from the page itself, in Chromium, with a generated cluster.
- * `npm run screenshots -- http://127.0.0.1:7470` makes the one of the README from a running sandbox (`npm start`).
+ * `npm run screenshots -- http://127.0.0.1:7470` makes the picture of the README from a running sandbox (`npm start`).
  */
 import { generateCluster } from '#test/dashboard/generated-cluster.ts';
 import { openPages, type Pages, type Screen } from '#test/dashboard/pages.ts';

@@ -14,7 +14,7 @@ export interface Tracer {
   close(): void;
 }
 
-/** Where a process of Node.js waits for debuggers after SIGUSR1; only one at a time can. */
+/** Where a process of Node.js waits for debuggers after SIGUSR1; only one process at a time can. */
 const INSPECTOR = 'http://127.0.0.1:9229/json';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

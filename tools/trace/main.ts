@@ -1,12 +1,12 @@
 /**
- * `npm run trace -- NAME`: the way through the code of one review, one preemption or one pass of the agent, as a page:
- * each file that is entered with the functions that are called. Without a name it lists the names.
+ * `npm run trace -- NAME`: prints the path of one review, one preemption or one pass of the agent through the code:
+ * each file with the functions that are called. Without a name it lists the names.
  */
 import { type CalledFunction, traceProcess } from './called-functions.ts';
 import { type Scene, SCENES } from './scenes.ts';
 
 const USAGE_EXIT_CODE = 2;
-/** What a timer called meanwhile is not called each time. */
+/** Functions called by a timer meanwhile are not called every time. */
 const TIMES = 12;
 
 const [name = ''] = process.argv.slice(2);

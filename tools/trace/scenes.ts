@@ -8,7 +8,7 @@ import { apiDouble, type ApiDouble } from '#test/fakes/api-double.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import { startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
 
-/** A process at work: what it is asked can be repeated. */
+/** A running process and work for it that can be repeated. */
 export interface Scene {
   readonly pid: number;
   /** Resolves when the work is done. */

@@ -1,6 +1,6 @@
 import { type ChartTree, onlyIf } from './chart-tree.ts';
 
-/** A place in a manifest that the values fill. */
+/** A place in a manifest to fill from the values. */
 export interface ChartPlace {
   /** `Kind name`. */
   readonly object: string;
@@ -9,7 +9,7 @@ export interface ChartPlace {
   readonly tree: ChartTree;
 }
 
-/** The pods of a component, and the values that they are filled from. */
+/** The pods of a component, and the values for them. */
 interface Workload {
   /** `Kind name`. */
   readonly object: string;
@@ -21,7 +21,7 @@ interface Workload {
 }
 
 const POD = 'spec.template.spec';
-/** What a process must know of namespaces that are not the usual ones. */
+/** What a process must know about non-default namespaces. */
 const NAMESPACES = '(include "plimsoll.namespaces" $ | fromYamlArray)';
 const SCHEDULER_HEAP = { mebibytes: 288, ofLimit: 384, position: 3 } as const;
 const LEADER_HEAP = { mebibytes: 400, ofLimit: 512, position: 3 } as const;
@@ -72,7 +72,7 @@ function deployment(component: string, heap: Workload['heap']): Workload {
   return { object: `Deployment plimsoll-${component}`, component, account: `plimsoll-${component}`, heap };
 }
 
-/** The settings that the pods of every component have. */
+/** The settings of the pods of every component. */
 function ofPods({ object, component, account, heap }: Workload): readonly ChartPlace[] {
   const values = `.Values.${component}`;
   const marks = (kind: string): string => `merge (dict) ${values}.pod${kind} .Values.common${kind}`;
@@ -95,7 +95,7 @@ function ofPods({ object, component, account, heap }: Workload): readonly ChartP
   ];
 }
 
-/** What of the memory is not heap does not grow with the limit. */
+/** The memory outside the heap does not grow with the limit. */
 function heapPlace(object: string, values: string, { mebibytes, ofLimit, position }: Workload['heap']): ChartPlace {
   const given = `"resources" ${values}.resources "heap" ${mebibytes} "limit" ${ofLimit}`;
   const flag = `--max-old-space-size={{ include "plimsoll.heap" (dict ${given}) }}`;
@@ -131,7 +131,7 @@ function hostNetworkPlaces(): readonly ChartPlace[] {
   return [
     only('hostNetwork', true),
     only('dnsPolicy', 'ClusterFirstWithHostNet'),
-    // No network policy protects a port of the host, and metrics name pods of all teams.
+    // Network policies do not protect a port of the host, and metrics name pods of all teams.
     arg(isOn, '--health-host=127.0.0.1'),
     ...['livenessProbe', 'readinessProbe'].map((probe) => only(`containers.0.${probe}.httpGet.host`, '127.0.0.1')),
     arg(`ne (int ${port}) 10250`, `--port={{ int ${port} }}`),
@@ -145,7 +145,7 @@ const NODE_CONTROLLER_ARGS = `${POD}.containers.0.args`;
 
 const DASHBOARD_NAME = '.Values.dashboard.clusterName';
 
-/** Every place of the chart. A place that is not in the manifests is added to them. */
+/** Every place of the chart. A missing place is added to the manifests. */
 export const CHART_PLACES: readonly ChartPlace[] = [
   ...hostNetworkPlaces(),
   ...DEPLOYMENTS.flatMap(ofDeployment),
@@ -171,7 +171,7 @@ export const CHART_PLACES: readonly ChartPlace[] = [
   action(NODE_CONTROLLER.object, `${NODE_CONTROLLER_ARGS}.3`, '--nodes-taints={{ .Values.nodeController.taints }}'),
 ];
 
-/** What every object has besides: labels and annotations for all, and those of its kind. */
+/** Additions to every object: common labels and annotations, and those of its kind. */
 export function markPlaces(object: string, kind: string): readonly ChartPlace[] {
   // Accounts have them together with their own.
   if (kind === 'ServiceAccount') return [];

@@ -24,7 +24,7 @@ A default that is not shown here is a longer one; values.yaml has it.
 
 `;
 
-/** What is longer is read in values.yaml. */
+/** Longer defaults are only in values.yaml. */
 const MAX_DEFAULT_LENGTH = 60;
 
 /** README.md of the chart: each value of values.yaml with its default and the comment \`# --\` above it. */

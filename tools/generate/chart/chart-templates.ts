@@ -4,21 +4,21 @@ import { fillPlace } from './fill-place.ts';
 import { renderChartTree } from './render-chart-tree.ts';
 import { weaveVariant } from './weave-variant.ts';
 
-/** An object of Kubernetes as kustomize gives it. */
+/** A Kubernetes object as printed by kustomize. */
 export interface Manifest extends PlainMap {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: PlainMap };
 }
 
-/** The objects of an overlay or a component, and when the chart gives them. */
+/** The objects of an overlay or a component, and the condition under which the chart renders them. */
 export interface ChartOption {
   readonly when: string;
   readonly objects: readonly Manifest[];
-  /** A component has nothing but what it adds. */
+  /** A component has only the objects that it adds. */
   readonly isComponent: boolean;
 }
 
-/** Our namespaces as the manifests name them, and the helper that says what the values make of each. */
+/** Our namespaces as the manifests name them, and the helper that renders each from the values. */
 const NAMESPACES = { 'plimsoll-system': 'plimsoll.namespace', 'plimsoll-node': 'plimsoll.agentNamespace' } as const;
 
 const SECURITY_LABEL = 'pod-security.kubernetes.io/enforce';
@@ -38,7 +38,7 @@ export function chartTemplates(
   for (const object of base) add(object, templateOf(object, options));
   const ofComponents = options.filter(({ isComponent }) => isComponent).flatMap(({ objects }) => objects);
   for (const { when, objects, isComponent } of options) {
-    // What an overlay takes from a component of the chart, the component's own condition gives.
+    // Objects that an overlay takes from a component of the chart are rendered under the component's condition.
     const others = isComponent ? base : [...base, ...ofComponents];
     for (const object of objects.filter((each) => find(others, each) === undefined)) {
       add(object, { kind: 'either', when, then: filled(object, treeOf(object)), otherwise: undefined });
@@ -97,13 +97,13 @@ function conditional({ kind, metadata: { name } }: Manifest, tree: ChartTree): C
   const otherwise = undefined;
   if (kind === 'CustomResourceDefinition')
     return { kind: 'either', when: '.Values.crds.install', then: tree, otherwise };
-  // Helm makes the namespace of the release itself, and cannot take over one that is there.
+  // Helm creates the namespace of the release itself, and cannot take over an existing one.
   if (kind !== 'Namespace') return tree;
   const helper = NAMESPACES[name as keyof typeof NAMESPACES];
   return { kind: 'either', when: `ne .Release.Namespace (include "${helper}" .)`, then: tree, otherwise };
 }
 
-/** A condition on a whole object stands around its separator, so that an object which is left out leaves nothing. */
+/** A condition on a whole object encloses its separator, so that an omitted object leaves nothing. */
 function renderDocument(tree: ChartTree): string {
   const document = (side: ChartTree): string => withNamespaces(`---\n${renderChartTree(side).join('\n')}\n`);
   if (tree.kind !== 'either') return document(tree);

@@ -6,12 +6,12 @@ export type ChartTree =
   | Either
   /** A template action that gives a scalar. */
   | { readonly kind: 'action'; readonly text: string }
-  /** A value as YAML; left out while it is empty. */
+  /** A value as YAML; left out if it is empty. */
   | { readonly kind: 'values'; readonly path: string }
   /** In a list or a map: the items or entries of one in the values. */
   | { readonly kind: 'contentsOf'; readonly path: string };
 
-/** One of two, or nothing where a side is missing. */
+/** One of two, or nothing if a side is missing. */
 export interface Either {
   readonly kind: 'either';
   /** Condition of a template `if`. */
@@ -26,7 +26,7 @@ export function isMap(value: unknown): value is PlainMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Given while a condition on the values holds. */
+/** Rendered if a condition on the values is true. */
 export function onlyIf(when: string, then: ChartTree): Either {
   return { kind: 'either', when, then, otherwise: undefined };
 }

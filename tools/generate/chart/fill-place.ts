@@ -3,8 +3,8 @@ import type { ChartTree, Either } from './chart-tree.ts';
 type Contents = Extract<ChartTree, { readonly kind: 'contentsOf' }>;
 
 /**
- * Puts a tree at a path of another one, on both sides of a condition. `+` is the end of a list or a map; one that is not
- * there is added, and so is a key. Throws if the path does not fit, as it does when a manifest changes its shape.
+ * Puts a tree at a path of another one, on both sides of a condition. `+` is the end of a list or a map; a missing
+ * list, map or key is added. Throws if the path does not fit, for example because a manifest has changed its shape.
  */
 export function fillPlace(tree: ChartTree, path: readonly string[], filling: ChartTree): void {
   const [key = '', ...rest] = path;

@@ -71,7 +71,7 @@ function either(
   return [...action(`if ${when}`), ...render(then), ...other, ...action('end')];
 }
 
-/** What looks like a template action in a manifest is text. */
+/** Text in a manifest that looks like a template action is escaped. */
 function yamlLines(value: unknown): readonly string[] {
   const text = stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
   return text.replaceAll('{{', '{{ "{{" }}').split('\n');

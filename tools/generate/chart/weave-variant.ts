@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ChartTree, isMap, type PlainMap, treeOf } from './chart-tree.ts';
 
-/** The same object as another overlay has it, and when the chart gives that one. */
+/** The same object in another overlay, and the condition for it. */
 export interface Variant {
   readonly when: string;
   readonly base: unknown;
@@ -9,8 +9,8 @@ export interface Variant {
 }
 
 /**
- * Adds what an overlay changes in an object as conditions, as deep in the tree as it can be. Two overlays that change the
- * same place cannot be combined: the one woven first wins.
+ * Adds an overlay's changes to an object as conditions, as deep in the tree as possible. Two overlays that change the
+ * same place cannot be combined: the first one wins.
  */
 export function weaveVariant(tree: ChartTree, variant: Variant): ChartTree {
   const { when, base, other } = variant;

@@ -6,7 +6,7 @@ export interface Panel {
   /** Grafana's name of the unit. */
   readonly unit: string;
   readonly queries: readonly Query[];
-  /** From which value on the panel warns. */
+  /** The value from which the panel warns. */
   readonly warnAbove?: number;
   readonly isWide?: boolean;
 }
@@ -38,7 +38,7 @@ const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
 const EVICTIONS =
   'sum by (node) (changes(plimsoll_evictions_total{cluster=~"$cluster",mode="enforce",result="evicted"}[1m])) > 0';
 
-/** The dashboard as Grafana reads it. */
+/** The dashboard in Grafana's format. */
 export function grafanaJson(dashboard: Dashboard): object {
   const { uid, title, description, variables, panels } = dashboard;
   const cluster = { name: 'cluster', label: 'Cluster', metric: 'plimsoll_build_info' };

@@ -42,8 +42,8 @@ export function shippedPackages({ packages }: Lock): readonly (readonly [folder:
 
 /**
  * The bill of materials of the image: the packages that `npm ci --omit=dev` installs, and Node. Without time and serial
- * number, so that it is the same for the same lock. The base image has a list of its own. `npm sbom --omit dev` is not
- * asked: it leaves out packages that development needs as well (npm 11.19).
+ * number, so that it is the same for the same lock. The base image has its own list. `npm sbom --omit dev` is not used:
+ * it leaves out packages that development needs as well (npm 11.19).
  */
 export function billOfMaterials(lock: Lock, nodeVersion: string): BillOfMaterials {
   const shipped = shippedPackages(lock);

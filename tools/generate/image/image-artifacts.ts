@@ -5,7 +5,10 @@ import { licenseList } from './license-list.ts';
 
 const FOLDER = 'deploy/image';
 
-/** What says what is in the image: a software bill of materials (CycloneDX) and a list of licenses. Both are copied into it. */
+/**
+ * The description of the image's contents: a software bill of materials (CycloneDX) and a list of licenses. Both are
+ * copied into it.
+ */
 export function imageArtifacts(): readonly Artifact[] {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock;
   const bill = billOfMaterials(lock, lock.packages['node_modules/node']?.version ?? '');

@@ -1,6 +1,6 @@
 import type { Component } from './bill-of-materials.ts';
 
-/** Licenses that allow what this project does with them: distribution in an image. SPDX identifiers. */
+/** Licenses that allow distribution in an image. SPDX identifiers. */
 const ACCEPTED = [
   '0BSD',
   'Apache-2.0',

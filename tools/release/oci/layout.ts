@@ -28,7 +28,7 @@ export function digestOf(content: Buffer | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`;
 }
 
-/** An OCI image layout in a folder, which it makes. */
+/** Creates an OCI image layout in a folder. */
 export class Layout {
   readonly folder: string;
 
@@ -58,7 +58,7 @@ export class Layout {
   }
 }
 
-/** Where a layout has a blob. */
+/** The path of a blob in a layout. */
 function blobFile(folder: string, digest: string): string {
   return join(folder, 'blobs', digest.replace(':', '/'));
 }
