@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- NAME`: runs one benchmark, which prints one JSON document; without a name it lists them. Each file
- * in a folder of this one is a benchmark; what several of them use is in folders below.
+ * in a subfolder is a benchmark; shared code is in deeper folders.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';

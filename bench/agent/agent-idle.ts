@@ -1,8 +1,8 @@
 /**
  * What the agent costs a node: CPU and memory over a minute, with 110 and 500 everyday pods in real cgroups, far from
- * every threshold (a look each second) and near one (a look each 100 ms), after what it took to start was collected. JSON
- * on stdout. SECONDS=n shortens the minute, PODS=n measures one size, PERIODS_MS=n one pace, ENDED=n adds pods that have
- * ended.
+ * every threshold (one pass per second) and near one (one pass per 100 ms), after the garbage of the start was
+ * collected. JSON on stdout. SECONDS=n shortens the minute, PODS=n measures one size, PERIODS_MS=n one pace, ENDED=n
+ * adds pods that have ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadavg } from 'node:os';
@@ -28,13 +28,13 @@ interface Measured {
   readonly pods: number;
   readonly periodMs: number;
   readonly millicores: number;
-  /** The most that was seen. */
+  /** The maximum. */
   readonly rssMiB: number;
   readonly privateMiB: number;
   /** Means of the first and the last quarter: alike is flat. Between collections it rises a little and falls again. */
   readonly privateFirstMiB: number;
   readonly privateLastMiB: number;
-  /** Of the machine, whose other work makes CPU time dearer. */
+  /** Load of the machine, whose other work makes CPU time more expensive. */
   readonly load: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * How late the agent's passes begin, one each 100 ms, while 20 processes want every CPU: on the idle machine,
- * with the agent in a group with the CPU of its manifest as on a node, and, for comparison, with no group of its own.
- * From the agent's own histogram. JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row.
+ * How late the agent's passes begin, one each 100 ms, while 20 processes compete for every CPU: on the idle machine,
+ * with the agent in a group with the CPU of its manifest as on a node, and, for comparison, without its own group. From
+ * the agent's own histogram. JSON on stdout; needs cgroup v1 and the right to make groups; SECONDS=n per row.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ function createCpuGroup(path: string, shares: number, quotaMicroseconds = -1): C
   return { join: (pid) => writeFileSync(`${folder}/cgroup.procs`, String(pid)), remove: () => rmdirSync(folder) };
 }
 
-/** Passes by how late they began: an upper bound in seconds and how many began no later. */
+/** Passes by lateness: an upper bound in seconds and how many began no later. */
 type Histogram = ReadonlyMap<number, number>;
 
 async function latenessOf({ url }: AgentProcess): Promise<Histogram> {

@@ -10,7 +10,7 @@ import { runInGuest } from '#test/cluster/guest/run/run-in-guest.ts';
 import { environment } from './support/environment.ts';
 
 const HOUR_MS = 3_600_000;
-/** Little above the thresholds, as the guest is slow to fill it. */
+/** Slightly above the thresholds, because the guest is slow to fill it. */
 const MEMORY_MIB = 1536;
 
 const earlyoom = pathOf('earlyoom');

@@ -115,7 +115,7 @@ function measure(): void {
   }
 }
 
-// The compiler has to be the agent's: its flags trade speed for memory.
+// The V8 flags must be the agent's, because they trade speed for memory.
 if (NODE_FLAGS.every((flag) => process.execArgv.includes(flag))) measure();
 else {
   const { status } = spawnSync(process.execPath, [...NODE_FLAGS, import.meta.filename], { stdio: 'inherit' });

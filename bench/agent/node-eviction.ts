@@ -29,9 +29,9 @@ const LIMITS = { concurrent: 1, perMinute: 100, perTenMinutes: 100, perNamespace
 
 interface Racer {
   readonly name: 'agent' | 'kubelet';
-  /** Makes it alone evict below so many bytes. */
+  /** Makes only this component evict below this many bytes. */
   readonly arm: (bytes: number) => Promise<void>;
-  /** What its request about a pod has in the audit log. */
+  /** The words of its request about a pod in the audit log. */
   readonly words: (pod: string) => readonly string[];
 }
 
@@ -61,7 +61,7 @@ function racers(node: NodeOfOurs, client: KubeClient): readonly Racer[] {
   const tellAgent = (mode: string, bytes: number): Promise<unknown> => {
     const spec = {
       mode,
-      // The crossing is watched by the kubelet's figure; a machine with much cache has more by the other one.
+      // The crossing is measured by the kubelet's figure; on a machine with much cache the other figure is higher.
       memoryFigure: 'Kubelet',
       evictionHard: { [SIGNAL]: String(bytes) },
       evictionPressureTransitionPeriod: '1s',

@@ -8,8 +8,8 @@ import { systemClock } from '#shared/runtime/clock.ts';
 import { startApiServer } from '#sandbox/api-server/start-api-server.ts';
 
 /**
- * Speed of the sandbox API server over HTTPS, server and client in a process each: pod creates without webhooks, watch
- * deliveries to ten watchers while pods change, and a list of 5,000 pods. JSON on stdout.
+ * Speed of the sandbox API server over HTTPS, with server and client in separate processes: pod creates without
+ * webhooks, watch deliveries to ten watchers while pods change, and a list of 5,000 pods. JSON on stdout.
  */
 const PODS = 5_000;
 const CONCURRENCY = 48;
@@ -36,7 +36,7 @@ async function serveUntilTold(): Promise<void> {
   await server.close();
 }
 
-/** What the server has used so far; on a busy machine its CPU time says more than the clock. */
+/** CPU time of the server so far; on a busy machine it says more than the elapsed time. */
 interface Usage {
   readonly cpuSeconds: number;
   readonly rssMiB: number;

@@ -82,7 +82,7 @@ function changeNodes(cluster: LargeCluster, round: number): void {
   for (let index = round % 10; index < NODES; index += 10) cluster.modify('nodepressures', pressureOf(index));
 }
 
-/** Lets nodes change for some time, and gives the memory at its end. */
+/** Lets nodes change for some time, and returns the memory at the end. */
 async function memoryAfter(process: SchedulerProcess, cluster: LargeCluster): Promise<number> {
   for (let round = 0; round < SECONDS; round += 1) {
     changeNodes(cluster, round);

@@ -34,7 +34,7 @@ const GOALS = { writesPerPod: 3, writesPerSecond: 50 };
 const FLAGS = ['--extender=Off', '--nodes-avoidance=Off', '--nodes-taints=Off', '--disruptions-record=On'];
 const KINDS = '/apis/plimsoll.dev/v1alpha1/namespaces/default';
 const COMPONENT = fileURLToPath(new URL('../../deploy/components/disruption-record', import.meta.url));
-/** Until the statuses of records and limits rest. */
+/** Time until the statuses of records and limits no longer change. */
 const SETTLE_MS = 15_000;
 
 async function install(admin: KubeClient, cluster: Cluster): Promise<string> {
@@ -87,7 +87,7 @@ async function removeAll(client: KubeClient, names: readonly string[]): Promise<
 
 const WRITING: ReadonlySet<unknown> = new Set(['create', 'update', 'patch', 'delete']);
 
-/** The seconds of all writes of the account from a moment on, by what they wrote. */
+/** The seconds of all writes of the account since a time, by the kind of write. */
 function writesSince(auditLog: string, sinceMs: number): ReadonlyMap<string, readonly number[]> {
   const writes = new Map<string, number[]>();
   for (const line of readFileSync(auditLog, 'utf8').split('\n').slice(0, -1)) {

@@ -61,7 +61,7 @@ function bodyOf(victims: number): string {
   return JSON.stringify({ Pod, NodeNameToVictims: null, NodeNameToMetaVictims: Object.fromEntries(proposed) });
 }
 
-/** What Node itself takes: it parses the same body and writes an answer of the same size, which is made once. */
+/** The cost of Node itself: it parses the same body and writes a precomputed answer of the same size. */
 const floorHandler: RequestListener = (request, response) => {
   collectBody(request, { maxBytes: 16 * 1024 * 1024 }, (body) => {
     if (body.kind !== 'body') return;
@@ -134,7 +134,7 @@ async function timesOfClient(...figures: readonly number[]): Promise<Times> {
   return JSON.parse(await runRole('client', figures, [])) as Times;
 }
 
-/** Asks again and again as kube-scheduler does, one request at a time; prints the time of each. */
+/** Sends requests as kube-scheduler does, one at a time; prints the time of each. */
 async function runClient(port: number, floorPort: number, victims: number): Promise<void> {
   const [ask, askFloor] = [await connectTo(port), await connectTo(floorPort)];
   const request = requestOf(bodyOf(victims));
@@ -194,7 +194,7 @@ function lengthOfAnswer(answer: Buffer): number {
   return head.indexOf('\r\n\r\n') + 4 + Number(body);
 }
 
-/** Server and client on a processor of their own, where there are two. */
+/** Server and client on separate processors, if there are two. */
 async function runRole(
   role: 'server' | 'client',
   figures: readonly number[],

@@ -52,7 +52,7 @@ async function gatesOff(leader: SchedulerProcess): Promise<number> {
   return Number(found?.groups?.['count'] ?? 0);
 }
 
-/** From the queue on that lets all of them in. */
+/** From the creation of the queue that lets all of them in. */
 async function letAllIn(client: KubeClient, leader: SchedulerProcess, namespace: string): Promise<void> {
   const before = await gatesOff(leader);
   await send(client, '/apis/plimsoll.dev/v1alpha1/queues', {
@@ -92,7 +92,7 @@ async function untilOff(client: KubeClient, path: string): Promise<void> {
   }
 }
 
-/** The pods of a namespace in the order in which they go in, once one of them is in. */
+/** The pods of a namespace in the order in which they are let in, once one of them is in. */
 async function orderIn(client: KubeClient, namespace: string, count: number): Promise<readonly string[]> {
   for (;;) {
     const outcome = await client.request({ path: podsOf(namespace) });

@@ -43,7 +43,7 @@ function withBounds(queue: Queue, index: number): Queue {
 function createQuestion(tree: QueueTree): ShareQuestion {
   const leaves = tree.queues.filter((_, index) => tree.children[index]?.length === 0);
   const requested = new Map(leaves.map(({ name }, index) => [name, amounts(index * 13, LARGEST)]));
-  // About half of what is asked for.
+  // About half of what is requested.
   return { tree, total: new Map(TYPES.map((type) => [type, (leaves.length * LARGEST) / 4])), requested };
 }
 

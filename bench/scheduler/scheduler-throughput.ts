@@ -22,9 +22,9 @@ const PODS = Number(process.env['BENCH_PODS'] ?? 500);
 const PREEMPTORS = Number(process.env['BENCH_PREEMPTORS'] ?? 150);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 4);
 const VERBS = (process.env['BENCH_VERBS'] ?? 'preempt,filter').split(',');
-/** No limit that either of them reaches. */
+/** A limit that neither of them reaches. */
 const UNLIMITED = { qps: 5_000, burst: 10_000 };
-/** A node has 8 CPUs: four of these fill it, and each preemptor takes the place of one. */
+/** A node has 8 CPUs: four of these fill it, and each preemptor replaces one. */
 const VICTIM: Load = { label: 'victim', count: NODES * 4, priorityClassName: 'low', cpu: '2' };
 const PREEMPTOR: Load = { label: 'preemptor', count: PREEMPTORS, priorityClassName: 'high', cpu: '2' };
 const SMALL: Load = { label: 'small', count: PODS, priorityClassName: 'low', cpu: '10m' };
@@ -35,7 +35,7 @@ interface Bench {
   readonly schedulers: readonly [plain: PausedScheduler, extended: PausedScheduler];
 }
 
-/** Pods per second of both, a pair for each round; who begins changes from round to round. */
+/** Pods per second of both, one pair per round; the order alternates. */
 async function runRounds({ client, schedulers }: Bench, load: Load, prepare: () => Promise<void>) {
   const rounds: { plain: number; extended: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

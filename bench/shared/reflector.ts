@@ -11,8 +11,8 @@ import { createLog } from '#shared/runtime/log.ts';
 
 /*
  * What a reflector costs on a large cluster: heap kept for 50,000 pods after collection (goal: at most 60 MiB for
- * slimmed ones), highest heap while listing, and while listing again into the full store. Each page is made when it
- * is asked for, so nothing but the store is left at the end. BENCH_PODS changes the size.
+ * slimmed ones), highest heap while listing, and while listing again into the full store. Each page is created on
+ * request, so only the store is left at the end. BENCH_PODS changes the size.
  */
 
 const PODS_IN_ALL = Number(process.env['BENCH_PODS'] ?? 50_000);
@@ -101,7 +101,7 @@ function rawPod(index: number): object {
   };
 }
 
-/** Pages as the API server makes them; a watch says nothing until `relist` makes the server forget the version. */
+/** Pages as in the API server; a watch sends nothing until `relist` makes the server drop the version. */
 function pagedServer(): { readonly client: KubeClient; readonly relist: () => void } {
   let wake: (() => void) | undefined;
 

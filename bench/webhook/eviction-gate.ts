@@ -91,7 +91,7 @@ async function runBlock(client: KubeClient, variant: string, writeStatus: Status
     const names = namesOf('pod', FIRST + EVICTIONS);
     await makePods(client, variant, names);
     for (const name of names) times.push(await evict(client, variant, name));
-    // No kubelet ends them.
+    // No kubelet terminates them.
     await inFlight(AT_ONCE, names, (name) =>
       client.request({ method: 'DELETE', path: `${podsOf(variant)}/${name}`, query: { gracePeriodSeconds: 0 } }),
     );
@@ -124,7 +124,7 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
   return report(blocks);
 }
 
-/** The median of the medians of the blocks, and what that is more than of `plain`, in status updates too. */
+/** The median of the medians of the blocks, and its difference to `plain`, also in status updates. */
 function report(blocks: ReadonlyMap<string, readonly (readonly number[])[]>): object {
   const p50 = (name: string): number => median((blocks.get(name) ?? []).map((times) => median(times)));
   const [plain, update] = [p50('plain'), p50('statusUpdate')];

@@ -83,7 +83,7 @@ function asNewPods(batch: readonly Reservation[]): readonly Reservation[] {
 interface BlockTimes {
   /** CPU seconds of reserving every pod once and counting it once. */
   readonly charged: number;
-  /** CPU seconds of seeing every pod come and go. */
+  /** CPU seconds of observing every pod being created and deleted. */
   readonly seen: number;
 }
 
@@ -215,7 +215,7 @@ const results = samples.map(({ charged, seen, counted, through, sliced }, index)
   wholePathPerSecond: Math.round(podsPerBlock / median(through)),
   wholePathWithSlicePerSecond: Math.round(podsPerBlock / median(sliced)),
 }));
-/** What pods over 10,000 namespaces cost, against pods over one and over a hundred. */
+/** The cost of pods in 10,000 namespaces, compared with pods in one and in a hundred. */
 function ratios(of: (sample: (typeof samples)[number]) => readonly number[]) {
   const [one, hundred, many] = samples.map((sample) => median(of(sample)));
   const against = (few = NaN): number => rounded((many ?? NaN) / few, 2);

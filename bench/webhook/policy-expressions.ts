@@ -9,7 +9,7 @@ import { findPolicyEvaluator } from '#test/cluster/policies/policy-evaluator.ts'
 import { ruleWorlds } from '#test/cluster/policies/rule-worlds.ts';
 
 const SEED = 20_261_123;
-/** Rules that fill what one object may hold take a hundred times as long. */
+/** Rules that fill one object to its limit take a hundred times as long. */
 const SHARE = { few: 0.98, full: 0.005 } as const;
 
 const total = Number(process.argv[2] ?? 100_000);

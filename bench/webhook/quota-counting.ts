@@ -24,7 +24,7 @@ import { QUOTAS, TEAMS } from './counting/pod-messages.ts';
 
 const PODS = Number(process.env['BENCH_PODS'] ?? 150_000);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
-/** Of an hour's life: created, scheduled, three times changed by the kubelet, ended, gone. */
+/** The life of a pod within an hour: created, scheduled, changed three times by the kubelet, ended, deleted. */
 const EVENTS_PER_SECOND = Number(process.env['BENCH_EVENTS'] ?? Math.round((PODS * 7) / 3_600));
 const GOAL_SHARE = 0.02;
 const SHORTEST_LIST_INTERVAL_SECONDS = 1_800;

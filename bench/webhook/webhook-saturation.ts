@@ -8,12 +8,12 @@ import type { ServerProcess } from '#test/webhook/support/server-process.ts';
 const CONNECTIONS = 16;
 const BLOCKS = 10;
 const BLOCK_MS = 1_000;
-/** V8 compiles what a review runs again and again, the last time after some 20,000 of them. */
+/** V8 recompiles the code of a review several times, the last time after about 20,000 reviews. */
 const WARM_UP_REVIEWS = 25_000;
 
 interface Block {
   readonly perSecond: number;
-  /** CPU per wall time: about 1 when the server, and not the client, was the limit. */
+  /** CPU time per wall time: about 1 if the server, not the client, was the limit. */
   readonly busy: number;
   /** By the server's own CPU time, so that a busy machine does not count against it. */
   readonly perCpuSecond: number;
@@ -73,8 +73,8 @@ function summarise(blocks: readonly Block[]) {
 }
 
 /**
- * Keeps the client awake between answers. A server that is slower than its client would else pay, with each answer, for
- * waking it, and the bare one would not: a cost of this bench, not of the server.
+ * Keeps the client awake between answers. Otherwise a server that is slower than its client would pay with each answer
+ * for waking it, and the bare one would not: a cost of this benchmark, not of the server.
  */
 function keepAwake(signal: AbortSignal): void {
   if (!signal.aborted) setImmediate(keepAwake, signal);

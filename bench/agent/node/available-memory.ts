@@ -6,11 +6,11 @@ import { nodeMemorySource } from '#agent/observe/cgroup/memory-cgroup.ts';
 export interface AvailableMemory {
   /** Bytes, now. */
   read(): number;
-  /** Resolves with the time, in milliseconds since 1970, at which less than so many bytes are seen to be left. */
+  /** Resolves with the time, in milliseconds since 1970, at which less than this many bytes are left. */
   crossing(belowBytes: number): Promise<number>;
 }
 
-/** Milliseconds between two looks; what is measured is never more exact. */
+/** Milliseconds between two measurements, which limits the accuracy. */
 const PERIOD_MS = 5;
 const CGROUPS = '/sys/fs/cgroup';
 

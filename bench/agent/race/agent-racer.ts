@@ -7,7 +7,7 @@ import type { Racer } from './racer.ts';
 const SETTLE_MS = 2500;
 
 /**
- * The real agent as a process of its own; it asks a (fake) API server for the eviction, and the process gets its SIGTERM
+ * The real agent as its own process; it requests the eviction from a (fake) API server, and the process gets SIGTERM
  * when the request arrives.
  */
 export async function agentRacer(groups: PodGroups, signal: string, thresholdMiB: number): Promise<Racer> {

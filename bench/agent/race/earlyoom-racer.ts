@@ -7,8 +7,8 @@ const SETTLE_MS = 2500;
 const KIBIBYTES_PER_MEBIBYTE = 1024;
 
 /**
- * earlyoom with the same threshold, which it holds against MemAvailable after rounding both to shares of the memory; so
- * it may ask a little early. It sends its SIGTERM itself.
+ * earlyoom with the same threshold, which it compares with MemAvailable after rounding both to shares of the memory; so
+ * it may act a little early. It sends its SIGTERM itself.
  */
 export async function earlyoomRacer(thresholdMiB: number): Promise<Racer> {
   const flags = ['-M', String(thresholdMiB * KIBIBYTES_PER_MEBIBYTE), '-r', '0'];

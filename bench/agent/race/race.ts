@@ -15,14 +15,14 @@ export interface Race {
 
 export interface Run {
   /**
-   * From the first look below the threshold to the request; 0 when it came before, infinite (null in JSON) when there was
-   * none.
+   * From the first measurement below the threshold to the request; 0 if it came earlier, infinite (null in JSON) if
+   * there was none.
    */
   readonly delayMs: number;
   /** How far memory went below the threshold. */
   readonly overshootMiB: number;
   readonly wasKilledByKernel: boolean;
-  /** How fast memory was filled in fact. */
+  /** How fast memory was actually filled. */
   readonly mebibytesPerSecond: number;
 }
 
@@ -93,7 +93,7 @@ export function summariseRuns(runs: readonly Run[]): object {
   };
 }
 
-/** One look each 10 s: from 0 to 10 s, evenly. */
+/** One pass every 10 s: a wait evenly distributed from 0 to 10 s. */
 const KUBELET_MEAN_MS = 5000;
 
 /** A quantile, rounded to tenths. */

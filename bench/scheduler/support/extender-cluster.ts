@@ -13,7 +13,7 @@ import { buildNode } from '#test/build/cluster.ts';
 export const NODES = 500;
 export const PODS_PER_NODE = 30;
 
-/** What one run of the benchmark is about. */
+/** The parameters of one run of the benchmark. */
 export interface Case {
   readonly victims: number;
   /** Share of the nodes. */
@@ -36,7 +36,7 @@ export function uidOf(node: number, pod: number): string {
   return `00000000-0000-4000-${String(node).padStart(4, '0')}-${String(pod).padStart(12, '0')}`;
 }
 
-/** The cluster of a run, with what its queues keep; the pods are read as the process reads them. */
+/** The cluster of a run, with the pods that its queues protect; the pods are read as in the process. */
 export function clusterOf({ guarded, queues }: Case) {
   const readPod = createPodReader();
   const stored = queues ? ['giver', 'taker'].map(storedQueue) : [];
@@ -80,7 +80,7 @@ function rawPod(node: number, pod: number, isGuarded: boolean): KubeObject {
   return { metadata: { namespace: 'default', name: nameOf(node, pod), uid: flat(uidOf(node, pod)), labels }, spec };
 }
 
-/** As text that was read is; V8 holds text that was put together in pieces until it is needed as a whole. */
+/** Flat, like text that was read; V8 keeps concatenated text in pieces until it is needed as a whole. */
 function flat(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -51,7 +51,7 @@ export async function manage(client: KubeClient, name: string): Promise<void> {
   });
 }
 
-/** Creates so many pods, which the policy of the cluster gives the gate; no scheduler takes them. */
+/** Creates this many pods; the policy of the cluster adds the gate, and no scheduler places them. */
 export async function createGatedPods(
   client: KubeClient,
   namespace: string,

@@ -63,7 +63,7 @@ export async function openLargeCluster({ nodes, lists = {}, review }: LargeClust
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, pods, modify };
 }
 
-/** What the pods of one owner have in common; about 2 KB of protocol buffers. */
+/** The common part of one owner's pods; about 2 KB of protocol buffers. */
 function ownerParts(owner: number) {
   const env = Array.from({ length: 12 }, (_, n) => ({ name: `SETTING_${n}`, value: `value-${n}-of-${owner}` }));
   const resources = { requests: { cpu: '250m', memory: '512Mi' }, limits: { memory: '1Gi' } };

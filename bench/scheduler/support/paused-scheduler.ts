@@ -6,7 +6,7 @@ import { component } from '#test/cluster/support/control-plane/component.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { markedEnvironment } from '#test/cluster/support/run/leftovers.ts';
 
-/** A kube-scheduler of its own name that runs only while it is measured. */
+/** A kube-scheduler with its own name that runs only while it is measured. */
 export interface PausedScheduler {
   /** What pods name as their scheduler. */
   readonly name: string;
@@ -19,11 +19,11 @@ export interface PausedSchedulerOptions {
   readonly name: string;
   /** Entries of its configuration. */
   readonly extenders: readonly object[];
-  /** Its `clientConnection`; without it, kube-scheduler's own 50 requests a second hold. */
+  /** Its `clientConnection`; without it, kube-scheduler's default of 50 requests a second applies. */
   readonly rate?: { readonly qps: number; readonly burst: number };
 }
 
-/** Starts one beside that of the cluster; it ends with the cluster at the latest. */
+/** Starts one in addition to that of the cluster; it ends with the cluster at the latest. */
 export async function startPausedScheduler(
   { folder, kubeconfig }: Pick<Cluster, 'folder' | 'kubeconfig'>,
   { name, extenders, rate }: PausedSchedulerOptions,

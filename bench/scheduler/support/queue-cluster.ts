@@ -12,7 +12,7 @@ import { templateOf } from '#scheduler/compact-pod.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { valueOf } from '#test/build/value-of.ts';
 
-/** How large a cluster is: 30 running pods a node, and how many wait in how many queues. */
+/** The size of a cluster: 30 running pods per node, and how many pods wait in how many queues. */
 export interface QueueClusterSize {
   readonly nodes: number;
   readonly waiting: number;
@@ -35,7 +35,7 @@ export const PODS_PER_NODE = 30;
 const PODS_PER_OWNER = 10;
 const LEAVES_PER_PARENT = 10;
 const WITH_GUARANTEE = 4;
-/** Of a queue with a guarantee, more than its pods take. */
+/** The guarantee of a queue, more than its pods use. */
 const GUARANTEED_CPU = 400;
 /** The pods of a node take all of its CPU. */
 const ALLOCATABLE = { cpu: '30', memory: '128Gi', pods: '110' };
@@ -86,7 +86,7 @@ export function leavesOf(queues: number): number {
   return queues - Math.max(1, Math.round(queues / LEAVES_PER_PARENT));
 }
 
-/** The pod with this number: first those that run, then those that wait. Its owner has ten of one kind. */
+/** The pod with this number: first the running ones, then the waiting ones. Its owner has ten equal pods. */
 export function rawQueuedPod(index: number, { nodes, queues }: QueueClusterSize, now: number): KubeObject {
   const running = nodes * PODS_PER_NODE;
   const isRunning = index < running;
@@ -123,7 +123,7 @@ function wholeSeconds(instant: number): string {
   return new Date(instant).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Those with a guarantee have half as many running pods as the others, and twice as many that wait. */
+/** Queues with a guarantee have half as many running pods as the others, and twice as many waiting ones. */
 function leafOf(owner: number, leaves: number, isRunning: boolean): number {
   const leaf = draw(owner, leaves);
   const hasGuarantee = leaf % WITH_GUARANTEE === 0;

@@ -17,13 +17,13 @@ import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
 import { createQueueCluster, type QueueClusterSize } from './queue-cluster.ts';
 
-/** What the leader does on a cluster; writes are answered at once and change nothing. */
+/** The leader's work on a cluster; writes succeed at once and change nothing. */
 export interface QueueWork {
   readonly pass: () => Promise<QueuePlan>;
   readonly report: (plan: QueuePlan) => Promise<void>;
-  /** Seeks room for twenty pods, each time from the beginning. */
+  /** Searches room for twenty pods, each time from the beginning. */
   readonly reclaim: (plan: QueuePlan) => Promise<void>;
-  /** In a minute in which no pod may go in, once the statuses of all queues are stored. */
+  /** In a minute in which no pod may be let in, after the statuses of all queues are stored. */
   readonly writesOfMinute: () => Promise<{ readonly podsAndQueues: number; readonly events: number }>;
 }
 
@@ -33,7 +33,7 @@ const SECONDS = 60;
 const NO_STATUS: unknown = undefined;
 const NO_CPU: Amounts = new Map([['cpu', ZERO]]);
 
-/** Reads a cluster of this size, and makes what the leader has. */
+/** Reads a cluster of this size, and creates the leader's state. */
 export function openQueueWork(size: QueueClusterSize): QueueWork {
   const { snapshot, pods, objects } = createQueueCluster(size, systemClock);
   const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
@@ -89,9 +89,9 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
 /** In milliseconds. */
 export interface Timed {
   readonly totalMs: number;
-  /** Processor time, which other programs on the machine change less. */
+  /** CPU time, which other programs on the machine affect less. */
   readonly cpuMs: number;
-  /** The longest that the event loop is held. */
+  /** The longest time that the event loop is blocked. */
   readonly longestMs: number;
 }
 

@@ -8,7 +8,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const AT_ONCE = 32;
 const POLL_MS = 20;
 const PATIENCE_MS = 120_000;
-/** It requests nothing, so it fits on full nodes too. */
+/** Requests nothing, so that it fits on full nodes too. */
 const PROBE: Omit<Load, 'label'> = { count: 1, priorityClassName: 'high', cpu: '0' };
 
 /** Pods of one kind, so many of them. */
@@ -20,7 +20,7 @@ export interface Load {
 }
 
 /**
- * Pods that are bound per second, from the moment when the scheduler may run until the last of them is bound. Before, the
+ * Pods bound per second, from the time at which the scheduler may run until the last pod is bound. Before that, the
  * scheduler catches up with what happened while it was stopped.
  */
 export async function throughputOf(client: KubeClient, scheduler: PausedScheduler, load: Load): Promise<number> {

@@ -1,4 +1,4 @@
-/** The value below which a share of the others lie; of no values, 0. */
+/** The value below which a share of the others lies; 0 without values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -9,7 +9,7 @@ export function rounded(value: number, digits = 3): number {
   return Number(value.toFixed(digits));
 }
 
-/** The middle one of the values, or between the middle two; of no values, NaN. */
+/** The middle value, or the mean of the middle two; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;

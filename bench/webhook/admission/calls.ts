@@ -4,7 +4,7 @@ import type { Counts } from './counts.ts';
 
 const BUCKET =
   /^(?:apiserver_admission_webhook_admission|plimsoll_webhook_request)_duration_seconds_bucket\{(?<labels>[^}]*)\} (?<count>\d+)$/gm;
-/** A bound that both histograms have, in seconds; every call counts below the greatest. */
+/** A bound of both histograms, in seconds; every call counts below the largest. */
 const [BOUND, ALL] = ['0.005', '+Inf'];
 
 /** The calls of each webhook for creates as the API server measures them, connection and all. */

@@ -1,4 +1,4 @@
-/** Numbers by name that only grow. */
+/** Counters by name. */
 export type Counts = Readonly<Record<string, number>>;
 
 export function countsSince(before: Counts, now: Counts): Counts {

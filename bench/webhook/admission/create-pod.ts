@@ -14,17 +14,17 @@ const CONTAINERS = ['main', 'proxy'].map((name) => ({
   resources: RESOURCES,
   env: SETTINGS,
 }));
-/** No scheduler takes it up, so nothing but its admission is at work. */
+/** No scheduler places it, so only its admission is measured. */
 const SPEC = { schedulerName: 'none', containers: CONTAINERS };
 
 /** One pod from the first attempt to its answer. */
 export interface Created {
   readonly tookMs: number;
-  /** How often the answer was to try again later, which was done, as every client of Kubernetes does. */
+  /** How often the answer was to retry later, which every Kubernetes client does. */
   readonly repeats: number;
 }
 
-/** Creates a pod. Rejects unless it went the way of the variant. */
+/** Creates a pod. Rejects unless it was admitted as the variant expects. */
 export async function createPod(client: KubeClient, variant: Variant, name: string): Promise<Created> {
   const spec = variant.className === 'named' ? { ...SPEC, priorityClassName: CLASS } : SPEC;
   const body = { metadata: { name, labels: { app: 'bench' } }, spec };

@@ -26,7 +26,7 @@ const BINDINGS = 'mutatingadmissionpolicybindings';
 const POLICIES_AT_ONCE = 8;
 const WITHIN_MS = 30_000;
 
-/** Makes class, policy, quotas and a namespace for each variant, and waits until pods go the way that they should. */
+/** Creates class, policy, quotas and a namespace for each variant, and waits until pods are admitted as expected. */
 export async function prepare(client: KubeClient): Promise<void> {
   await ask(client, 'POST', '/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: CLASS }, value: 1_000 });
   await makeOwn(client, 'PriorityPolicy', { defaultPriorityClassName: CLASS, maxPriority: 10_000 });
@@ -56,7 +56,7 @@ interface Entry {
   readonly namespaceSelector?: { readonly matchExpressions?: readonly object[] };
 }
 
-/** The webhooks as they ship, but in fewer namespaces, so that a pod can be judged by some of them alone. */
+/** The webhooks as shipped, but in fewer namespaces, so that only some of them review a pod. */
 async function limit(client: KubeClient, configuration: string, requirement: object): Promise<void> {
   const { webhooks } = (await ask(client, 'GET', configuration)) as { readonly webhooks: readonly Entry[] };
   const operations = webhooks.map(({ namespaceSelector }, index) => {
@@ -90,7 +90,7 @@ export async function addPolicies(client: KubeClient, from: number, to: number, 
   }, WITHIN_MS);
 }
 
-/** From mode Webhook to Both: the API server gives classes, and the entries for pods are asked about what is left. */
+/** From mode Webhook to Both: the API server sets classes, and the entries for pods handle the rest. */
 export async function switchToBoth(client: KubeClient): Promise<void> {
   for (const object of defaultPolicy())
     await ask(

@@ -5,13 +5,13 @@ import type { Blocks } from './run-rounds.ts';
 interface Latency {
   /** Median of the medians of all blocks: one disturbed block does not move it. */
   readonly p50Ms: number;
-  /** Of all creates together. */
+  /** Over all creates. */
   readonly p99Ms: number;
-  /** Median of the blocks' own: what the tail is while nothing disturbs. */
+  /** Median over the blocks: the tail without disturbances. */
   readonly medianOfBlockP99Ms: number;
 }
 
-/** What each variant took, what it took more than `nothing`, its throughput, and what its blocks began with. */
+/** The latency of each variant, its addition to `nothing`, its throughput, and the start of its blocks. */
 export function report(blocks: Blocks): object {
   const base = latency(blocks.get('nothing') ?? []);
   const baseCpuMs = meanCpuMs(blocks.get('nothing') ?? []);

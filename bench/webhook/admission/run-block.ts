@@ -2,18 +2,18 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type Created, createPod } from './create-pod.ts';
 import { podsPath, type Variant } from './variants.ts';
 
-/** Creates in a row, made by several clients at a time. */
+/** Consecutive creates by several clients. */
 export interface Block {
-  /** Of what came before the others: what caches and slices begin with. Not part of the other figures. */
+  /** For the first creates: with cold caches and slices. Not part of the other figures. */
   readonly firstLatenciesMs: readonly number[];
   readonly latenciesMs: readonly number[];
   readonly repeats: number;
   readonly perSecond: number;
-  /** Processor time of the API server for each create, its removal included; 0 if it is not read. */
+  /** CPU time of the API server per create, including its deletion; 0 if it is not measured. */
   readonly cpuMs: number;
 }
 
-/** How many creates a block has, and how many come before what is measured. */
+/** How many creates a block has, and how many come before the measurement. */
 export interface BlockSize {
   readonly first: number;
   readonly creates: number;
@@ -21,7 +21,7 @@ export interface BlockSize {
   readonly serverCpu?: () => number;
 }
 
-/** Creates pods, one after the other in each client, and removes them outside of what is measured. */
+/** Creates pods, one after the other in each client, and deletes them outside the measurement. */
 export async function runBlock(clients: readonly KubeClient[], variant: Variant, size: BlockSize): Promise<Block> {
   const first = await createAll(clients, variant, namesOf('first', size.first));
   const { serverCpu = () => 0 } = size;

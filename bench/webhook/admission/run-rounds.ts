@@ -6,7 +6,7 @@ import type { Variant } from './variants.ts';
 /** The blocks of each variant, in order of the rounds. */
 export type Blocks = ReadonlyMap<string, readonly Block[]>;
 
-/** Of every block, and how many there are of each variant. */
+/** Settings of every block, and the number of blocks per variant. */
 export interface Rounds extends BlockSize {
   readonly clients: number;
   readonly rounds: number;
@@ -15,7 +15,7 @@ export interface Rounds extends BlockSize {
 
 const SEED = 7;
 
-/** Each round has one block of each variant, in an order of its own; one more round before them warms up. */
+/** Each round has one block of each variant, in its own order; an additional first round warms up. */
 export async function runRounds(
   newClient: () => KubeClient,
   { clients, rounds, variants, ...size }: Rounds,

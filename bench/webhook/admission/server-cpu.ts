@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of /proc, whatever the kernel's own frequency is. */
+/** Ticks per second in /proc, independent of the kernel's own frequency. */
 const TICKS_PER_SECOND = 100;
 /** In /proc/PID/stat after the name, which ends in a bracket. */
 const [USER, SYSTEM] = [11, 12];

@@ -7,7 +7,7 @@ import { podsPath, WEBHOOK_VARIANTS } from './variants.ts';
 const CHARGES = /^plimsoll_quota_charges_total\{path="(?<path>\w+)"\} (?<count>\d+)$/gm;
 const WITHIN_MS = 120_000;
 
-/** How many charges there were as the webhook's metrics tell: with a write of the ledger (`ledger`) or without (`slice`). */
+/** The number of charges in the webhook's metrics: with a write of the ledger (`ledger`) or without (`slice`). */
 export function chargesOf(metrics: string): Counts {
   const found = metrics.matchAll(CHARGES);
   return Object.fromEntries(

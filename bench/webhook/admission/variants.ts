@@ -1,17 +1,17 @@
 import { LABEL_IGNORE, LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 
-/** Only namespaces with this label are seen by the validating webhooks. */
+/** The validating webhooks select only namespaces with this label. */
 export const LABEL_VALIDATED = 'bench.plimsoll.dev/validated';
 
-/** Namespaces with this label no webhook sees; the API server judges there by itself. */
+/** No webhook selects namespaces with this label; there the API server enforces the rules by itself. */
 export const LABEL_RULES_ONLY = 'bench.plimsoll.dev/rules-only';
 
-/** One way for a pod to be admitted, which is a matter of the namespace and of the mode. */
+/** One way for a pod to be admitted, which depends on the namespace and the mode. */
 export interface Variant {
   readonly name: string;
   readonly namespace: string;
   readonly hasResourceQuota: boolean;
-  /** Where the pod's class comes from, of those that have one: from its user, or from a policy. */
+  /** The source of the pod's class, if it has one: its user, or a policy. */
   readonly className: 'none' | 'named' | 'given';
 }
 
@@ -38,7 +38,7 @@ const RESOURCE_QUOTA: Variant = {
   className: 'none',
 };
 
-/** In mode Webhook, where the API server gives no class. */
+/** In mode Webhook, where the API server sets no class. */
 export const WEBHOOK_VARIANTS: readonly Variant[] = [
   NOTHING,
   { ...plain, name: 'rules', namespace: 'rules-only', className: 'named' },
@@ -48,7 +48,7 @@ export const WEBHOOK_VARIANTS: readonly Variant[] = [
   { ...given, name: 'mutateValidateAndQuota', namespace: 'charged' },
 ];
 
-/** In mode Both, where the webhooks are asked about what is left to them; and what is left in mode InProcess. */
+/** In mode Both, where the webhooks handle the rest; and the rest in mode InProcess. */
 export const BOTH_VARIANTS: readonly Variant[] = [
   NOTHING,
   RESOURCE_QUOTA,

@@ -30,7 +30,7 @@ interface Cut {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
 }
 
-/** Answers as an API server; what is done for its lists is measured, and events exist as bytes beforehand. */
+/** Answers like an API server; the work for its lists is measured, and events exist as bytes in advance. */
 export class BenchServer {
   readonly #quotas = new Map(Array.from({ length: QUOTAS }, (_, index) => [`quota-${index}`, rawQuota(index)]));
   readonly #watches = new Map<string, (line: Buffer) => void>();
@@ -38,7 +38,7 @@ export class BenchServer {
   #revision: number;
   writes = 0;
   podLists = 0;
-  /** CPU seconds of making pages, which is none of the webhook's work. */
+  /** CPU seconds for creating pages, which is not the webhook's work. */
   ownSeconds = 0;
 
   constructor(pods: number) {
@@ -50,7 +50,7 @@ export class BenchServer {
     this.#watches.get(kind)?.(line);
   }
 
-  /** Five of seven events change a pod; the other two take one away and bring another one. */
+  /** Five of seven events change a pod; the other two delete one and create another one. */
   events(count: number): readonly Buffer[] {
     return Array.from({ length: count }, (_, index) => {
       const step = index % 7;

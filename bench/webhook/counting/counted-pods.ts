@@ -31,7 +31,7 @@ export class CountedPods {
     this.#quota = quota;
     this.#cost = cost;
     this.#revision = pods;
-    // Each call processes some more of the namespaces.
+    // Each call processes some of the namespaces.
     while (this.#tryCount() === undefined) if (this.#counter.isTakenUp) throw new Error('the view is not whole');
   }
 

@@ -18,7 +18,7 @@ export function namesOf(index: number) {
   };
 }
 
-/** A pod of about 4 KB of JSON, or 3 KB of what is sent. */
+/** A pod of about 4 KB of JSON, or 3 KB on the wire. */
 export function rawPod(index: number): KubeObject {
   const container = (name: string): object => ({
     name,
@@ -45,7 +45,7 @@ export function rawPod(index: number): KubeObject {
   };
 }
 
-/** From `generation` on pods are alike again after so many. */
+/** After this many pods, the generated pods repeat. */
 const KINDS_OF_PODS = 1_000;
 /** Metadata besides the names, spec and status of each pod. */
 const kindsOfPods = Array.from({ length: KINDS_OF_PODS }, (_, index) => {

@@ -9,7 +9,7 @@ import type { StatusWriter } from './status-writer.ts';
 const LARGEST_REVIEW_BYTES = 1024 * 1024;
 const TIMEOUT_SECONDS = 5;
 
-/** The least that a gate can cost: `floor` answers at once, `floor-and-write` writes the status of one object before. */
+/** The minimum cost of a gate: `floor` answers at once, `floor-and-write` first writes the status of one object. */
 export async function startFloorServer(client: KubeClient, writeStatus: StatusWriter): Promise<Server> {
   const authority = createAuthority({ commonName: 'bench', days: 1, now: Date.now() });
   const request = { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'], days: 1, now: Date.now() };

@@ -1,6 +1,8 @@
 import { connect, type TLSSocket } from 'node:tls';
 
-/** A kept TLS connection that sends one prepared request at a time; as thin as can be, for it shares the machine. */
+/**
+ * A kept TLS connection that sends one prepared request at a time; as cheap as possible, because it shares the machine.
+ */
 export interface ReviewClient {
   /** Resolves with the status code once the whole answer has arrived; 403 for a review that is refused. */
   send(request: Buffer): Promise<number>;

@@ -5,7 +5,7 @@ import { createPodReview } from '#test/webhook/support/reviews.ts';
 import { startServer, type ServerProcess } from '#test/webhook/support/server-process.ts';
 import { startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
 
-/** The webhook as it ships and the bare server with Node's own flags, each a process of its own. */
+/** The webhook as shipped and the bare server with Node's default flags, each in its own process. */
 export interface Rig {
   readonly webhook: ServerProcess;
   readonly bare: ServerProcess;
