@@ -40,9 +40,9 @@ export function followScheduler(onReview: (review: ReviewedPreemption) => void):
   };
 }
 
-type Entry = Readonly<Record<string, unknown>>;
+type LogEntry = Readonly<Record<string, unknown>>;
 
-function parseLine(line: string): Entry {
+function parseLine(line: string): LogEntry {
   try {
     const entry: unknown = JSON.parse(line);
     return isRecord(entry) ? entry : {};
@@ -51,11 +51,11 @@ function parseLine(line: string): Entry {
   }
 }
 
-function portsOf({ port, healthPort }: Entry): Ports | undefined {
+function portsOf({ port, healthPort }: LogEntry): Ports | undefined {
   return typeof port === 'number' && typeof healthPort === 'number' ? { port, healthPort } : undefined;
 }
 
-function reviewOf({ pod, node, verdict, text }: Entry): ReviewedPreemption | undefined {
+function reviewOf({ pod, node, verdict, text }: LogEntry): ReviewedPreemption | undefined {
   if (typeof pod !== 'string' || typeof node !== 'string' || typeof text !== 'string') return undefined;
   return verdict === 'changed' || verdict === 'takenAway' ? { pod, node, verdict, text } : undefined;
 }

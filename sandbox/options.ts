@@ -4,7 +4,7 @@ import { PROCESS_SOURCES, type ProcessSourceName } from './node/processes/proces
 
 /** Components that `npm start` may leave out, to show their purpose. */
 export const COMPONENTS = ['agent', 'scheduler', 'webhook'] as const;
-export type Component = (typeof COMPONENTS)[number];
+export type SandboxComponent = (typeof COMPONENTS)[number];
 
 export interface SandboxOptions {
   /** Port of the dashboard; `undefined` takes the usual one or, if that is in use, a free one. */
@@ -14,7 +14,7 @@ export interface SandboxOptions {
   readonly once: boolean;
   /** Varies the names, sizes and order of the demo. */
   readonly seed: number;
-  readonly without: ReadonlySet<Component>;
+  readonly without: ReadonlySet<SandboxComponent>;
   /** How processes are measured; `undefined` takes /proc or, if that is missing, libraries. */
   readonly measureWith: ProcessSourceName | undefined;
 }

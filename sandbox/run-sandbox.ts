@@ -6,7 +6,7 @@ import { findShortcomings, resultLine } from './demo/verdict.ts';
 import { introduction, type Narrator } from './narrator.ts';
 import type { ReviewedPreemption } from './follow-scheduler.ts';
 import { createNodePolicy } from './node-policy.ts';
-import type { Component, SandboxOptions } from './options.ts';
+import type { SandboxComponent, SandboxOptions } from './options.ts';
 import { type MakeDashboard, serveDashboard } from './serve-dashboard.ts';
 import type { ComponentProcess } from './start-component.ts';
 import { type PlimsollPorts, startPlimsoll } from './start-plimsoll.ts';
@@ -54,11 +54,11 @@ async function startParts(
   { without }: SandboxOptions,
   sandbox: Sandbox,
   ports: RunPorts & PlimsollPorts,
-): Promise<Readonly<Record<Component, string>>> {
+): Promise<Readonly<Record<SandboxComponent, string>>> {
   const started: ComponentProcess[] = [];
   // All at once, so that one that hangs does not delay the others.
   ports.shutdown.onRelease('Plimsoll', () => Promise.all(started.map((each) => each.stop())).then(() => undefined));
-  const start = async (component: Component): Promise<string> => {
+  const start = async (component: SandboxComponent): Promise<string> => {
     if (without.has(component)) return 'left out';
     const process = await startPlimsoll(component, sandbox, ports, (each) => started.push(each));
     void tellEnd(component, process, ports);
@@ -70,7 +70,7 @@ async function startParts(
 
 /** Reports a part that ends while the sandbox is running. */
 async function tellEnd(
-  component: Component,
+  component: SandboxComponent,
   process: ComponentProcess,
   { narrator, shutdown }: RunPorts,
 ): Promise<void> {

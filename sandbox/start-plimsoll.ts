@@ -5,7 +5,7 @@ import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS }
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { followScheduler, type ReviewedPreemption, type SchedulerFollower } from './follow-scheduler.ts';
 import { hasProcfs } from './node/processes/process-source.ts';
-import type { Component } from './options.ts';
+import type { SandboxComponent } from './options.ts';
 import { type ComponentProcess, startComponent } from './start-component.ts';
 import { NODE_NAME, type Sandbox, type SandboxPorts } from './start-sandbox.ts';
 
@@ -23,7 +23,7 @@ export interface PlimsollPorts extends SandboxPorts {
 
 /** Starts a part of Plimsoll as its own process; resolves when it is ready. `onStarted` is called at once. */
 export async function startPlimsoll(
-  component: Component,
+  component: SandboxComponent,
   sandbox: Sandbox,
   ports: PlimsollPorts,
   onStarted: (process: ComponentProcess) => void,
@@ -50,7 +50,7 @@ async function hasExtender(sandbox: Sandbox, { extenderUrl }: SchedulerFollower)
 
 const QUIET = ['--log-level=warn', '--log-format=text'];
 
-const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>> = {
+const FLAGS: Readonly<Record<SandboxComponent, (sandbox: Sandbox) => readonly string[]>> = {
   webhook: () => [
     `--host=${HOST}`,
     '--port=0',
@@ -90,7 +90,7 @@ const FLAGS: Readonly<Record<Component, (sandbox: Sandbox) => readonly string[]>
 };
 
 interface Starting {
-  readonly component: Component;
+  readonly component: SandboxComponent;
   readonly process: ComponentProcess;
   readonly isReady: () => Promise<boolean>;
 }
@@ -111,12 +111,12 @@ async function waitUntilReady(
   }
 }
 
-function failure(component: Component, why: string, process: ComponentProcess): Error {
+function failure(component: SandboxComponent, why: string, process: ComponentProcess): Error {
   const last = process.lastWords();
   return new Error(`cannot start the ${component}: ${why}${last === undefined ? '' : `: ${last}`}`);
 }
 
-const READY: Readonly<Record<Exclude<Component, 'scheduler'>, (sandbox: Sandbox) => Promise<boolean>>> = {
+const READY: Readonly<Record<Exclude<SandboxComponent, 'scheduler'>, (sandbox: Sandbox) => Promise<boolean>>> = {
   webhook: async ({ client }) => {
     const both = await Promise.all([MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].map((each) => isRegistered(client, each)));
     return both.every(Boolean);

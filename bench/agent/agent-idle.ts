@@ -24,7 +24,7 @@ const NOTHING: Footprint = { cpuSeconds: 0, rssMiB: 0, privateMiB: 0 };
 /** Thresholds that are never crossed here; near, the adaptive period is forced to its shortest. */
 const POLICY = { evictionHard: { 'memory.available': '250Mi' } };
 
-interface Measured {
+interface IdleMeasurement {
   readonly pods: number;
   readonly periodMs: number;
   readonly millicores: number;
@@ -52,7 +52,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function summarise(pods: number, periodMs: number, samples: readonly Footprint[]): Measured {
+function summarise(pods: number, periodMs: number, samples: readonly Footprint[]): IdleMeasurement {
   const [first = NOTHING] = samples;
   const last = samples.at(-1) ?? NOTHING;
   const hundredths = (value: number): number => rounded(value, 2);
@@ -70,7 +70,7 @@ function summarise(pods: number, periodMs: number, samples: readonly Footprint[]
   };
 }
 
-async function measure(count: number, periodMs: number): Promise<Measured> {
+async function measure(count: number, periodMs: number): Promise<IdleMeasurement> {
   // Each time: with a source changed meanwhile the type stripper would be measured as well.
   await warmCompileCache();
   const groups = createPodGroups(count);
@@ -88,7 +88,7 @@ async function measure(count: number, periodMs: number): Promise<Measured> {
   }
 }
 
-const results: Measured[] = [];
+const results: IdleMeasurement[] = [];
 for (const count of PODS) for (const periodMs of PERIODS_MS) results.push(await measure(count, periodMs));
 console.log(
   JSON.stringify({ benchmark: 'agent-idle', seconds: SECONDS, ended: ENDED, ...environment(), results }, null, 2),

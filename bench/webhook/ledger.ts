@@ -36,7 +36,7 @@ const GOAL = { reserveAndCommitPerSecond: 300_000, costAgainst100Namespaces: 1.2
 const HARD = amountsOf({ pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' });
 const COST = amountsOf({ pods: '1', 'requests.cpu': '250m', 'requests.memory': '512Mi' });
 
-interface Subject {
+interface BenchedLedger {
   readonly namespaces: number;
   /** Everything that one block charges. */
   readonly batches: readonly (readonly Reservation[])[];
@@ -44,7 +44,7 @@ interface Subject {
   ledger: LedgerObject;
 }
 
-function subject(namespaces: number): Subject {
+function subject(namespaces: number): BenchedLedger {
   const random = randomSource(namespaces);
   const namespace = (): string => `team-${random.below(namespaces)}`;
   const batches = Array.from({ length: BATCHES_PER_BLOCK }, (_, batch) =>
@@ -87,7 +87,7 @@ interface BlockTimes {
   readonly seen: number;
 }
 
-function reserveAndCommit(of: Subject): BlockTimes {
+function reserveAndCommit(of: BenchedLedger): BlockTimes {
   blocks += 1;
   let [charged, seen] = [0, 0];
   for (const batch of of.batches.map(asNewPods)) {
@@ -115,7 +115,7 @@ function countAll(ledger: LedgerObject, cluster: CountedPods): LedgerObject {
 }
 
 /** CPU seconds of one count after a pod has changed. */
-function countOnce({ cluster, batches }: Subject): number {
+function countOnce({ cluster, batches }: BenchedLedger): number {
   const [batch = []] = batches;
   const all = secondsOf(() => {
     for (let count = 0; count < COUNTS_PER_BLOCK; count += 1) {
@@ -128,7 +128,7 @@ function countOnce({ cluster, batches }: Subject): number {
 }
 
 /** A replica's path for batches of pods, by writes alone or out of a slice, with a store that encodes and decodes as over the wire. */
-async function throughLedger(of: Subject, sliceAfterMs: number): Promise<number> {
+async function throughLedger(of: BenchedLedger, sliceAfterMs: number): Promise<number> {
   let stored = JSON.stringify(EMPTY.raw);
   let version = 1;
   const store: LedgerStore = {

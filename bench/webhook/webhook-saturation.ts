@@ -20,18 +20,18 @@ interface Block {
   readonly cpuMsEach: number;
 }
 
-interface Subject {
+interface BenchedServer {
   readonly server: ServerProcess;
   readonly clients: readonly ReviewClient[];
   readonly request: Buffer;
 }
 
-async function connectAll(server: ServerProcess, request: Buffer): Promise<Subject> {
+async function connectAll(server: ServerProcess, request: Buffer): Promise<BenchedServer> {
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => reviewClient(server.port)));
   return { server, clients, request };
 }
 
-async function warmUp({ clients, request }: Subject): Promise<void> {
+async function warmUp({ clients, request }: BenchedServer): Promise<void> {
   let left = WARM_UP_REVIEWS;
   const send = async (client: ReviewClient): Promise<void> => {
     for (; left > 0; left -= 1) await client.send(request);
@@ -39,7 +39,7 @@ async function warmUp({ clients, request }: Subject): Promise<void> {
   await Promise.all(clients.map(send));
 }
 
-async function runBlock({ server, clients, request }: Subject, ms: number): Promise<Block> {
+async function runBlock({ server, clients, request }: BenchedServer, ms: number): Promise<Block> {
   const [startedAt, cpuBefore] = [performance.now(), server.cpuMs()];
   const counts = await Promise.all(clients.map((client) => hammer(client, request, startedAt + ms)));
   const elapsedMs = performance.now() - startedAt;

@@ -125,7 +125,7 @@ export function checkCluster(read: ClusterManifests, version: string, unread = N
 }
 
 /** The findings in a cluster before Plimsoll is installed. */
-export function checkSurroundings(read: ClusterManifests, unread = NONE): readonly Finding[] {
+export function checkAnyCluster(read: ClusterManifests, unread = NONE): readonly Finding[] {
   return carryOut(SURROUNDINGS, { read, model: clusterModel(read), version: '' }, unread);
 }
 

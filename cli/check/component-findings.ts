@@ -163,12 +163,12 @@ export function versionFindings(pressures: readonly NodePressure[], own: string,
   return first.version === own ? [] : [agentsHaveOtherVersion(first.version, own)];
 }
 
-interface Counted {
+interface VersionCount {
   readonly version: string;
   readonly count: number;
 }
 
 /** The most frequent first. */
-function byCount(a: Counted, b: Counted): number {
+function byCount(a: VersionCount, b: VersionCount): number {
   return b.count - a.count || compareTexts(a.version, b.version);
 }

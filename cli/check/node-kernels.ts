@@ -98,10 +98,10 @@ async function firstBytes(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-type Answer = NodeKernel | UnaskedNode;
+type KubeletAnswer = NodeKernel | UnaskedNode;
 
 /** Nodes with cgroup v1, and those whose kubelets could not be queried. */
-export function controlGroupFindings(answers: readonly Answer[]): readonly Finding[] {
+export function controlGroupFindings(answers: readonly KubeletAnswer[]): readonly Finding[] {
   const known = answers.filter(isKernel);
   const old = known.filter(({ cgroupVersion }) => cgroupVersion === 1).flatMap(({ nodes }) => nodes);
   const current = known.filter(({ cgroupVersion }) => cgroupVersion === 2).flatMap(({ nodes }) => nodes);
@@ -114,13 +114,13 @@ export function controlGroupFindings(answers: readonly Answer[]): readonly Findi
 }
 
 /** Nodes with cgroup v2 whose kubelets measure no stalls, if they report them (Kubernetes 1.34 and newer). */
-export function unmeasuredStalls(answers: readonly Answer[]): readonly Finding[] {
+export function unmeasuredStalls(answers: readonly KubeletAnswer[]): readonly Finding[] {
   const without = answers.filter(isKernel).filter(({ cgroupVersion, hasStalls }) => {
     return cgroupVersion === 2 && hasStalls === false;
   });
   return without.length === 0 ? [] : [noStalls(without.flatMap(({ nodes }) => nodes))];
 }
 
-function isKernel(answer: Answer): answer is NodeKernel {
+function isKernel(answer: KubeletAnswer): answer is NodeKernel {
   return 'nodes' in answer;
 }

@@ -22,7 +22,7 @@ import { type ClusterManifests, readManifests } from '#cli/cluster/read-manifest
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { accountFindings, type AllowedLists, listAllowed } from './account-rights.ts';
-import { checkCluster, checkSurroundings } from './check-cluster.ts';
+import { checkCluster, checkAnyCluster } from './check-cluster.ts';
 import type { Finding } from './finding.ts';
 import { kindNotInSnapshot } from './messages.ts';
 import { controlGroupFindings, unmeasuredStalls, readNodeKernels } from './node-kernels.ts';
@@ -104,7 +104,7 @@ async function afterInstallation({ client, lists, read }: SeenCluster, version: 
 async function beforeInstallation({ client, lists, read }: SeenCluster): Promise<readonly Finding[]> {
   const [possible, kernels] = await Promise.all([preInstallFindings(client, lists), kernelsOf(client, lists)]);
   const nodes = [...controlGroupFindings(kernels), ...unmeasuredStalls(kernels)];
-  return [...possible, ...lists.findings, ...nodes, ...checkSurroundings(read, lists.unread)];
+  return [...possible, ...lists.findings, ...nodes, ...checkAnyCluster(read, lists.unread)];
 }
 
 function kernelsOf(client: KubeClient, { manifests }: AllowedLists): ReturnType<typeof readNodeKernels> {

@@ -12,14 +12,14 @@ export function completionsFor(program: Command, words: readonly string[]): Comp
 }
 
 /** The command that the words select, and the option whose value is the next word. */
-interface Place {
+interface CursorPlace {
   readonly command: Command;
   readonly awaiting: Option | undefined;
 }
 
-function walk(program: Command, words: readonly string[]): Place {
-  const start: Place = { command: program, awaiting: undefined };
-  return words.reduce<Place>(({ command, awaiting }, word) => {
+function walk(program: Command, words: readonly string[]): CursorPlace {
+  const start: CursorPlace = { command: program, awaiting: undefined };
+  return words.reduce<CursorPlace>(({ command, awaiting }, word) => {
     if (awaiting !== undefined) return { command, awaiting: undefined };
     if (word.startsWith('-')) return { command, awaiting: optionOf(command, word) };
     return { command: subcommandsOf(command).find((each) => isCalled(each, word)) ?? command, awaiting: undefined };

@@ -197,9 +197,9 @@ interface ResourceFacts {
 
 const MAX_NAMESPACES = 5;
 
-type Counted = Pick<CountedQuota, 'name' | 'scope' | 'hard' | 'used' | 'byNamespace'>;
+type QuotaUsage = Pick<CountedQuota, 'name' | 'scope' | 'hard' | 'used' | 'byNamespace'>;
 
-export function quotaFacts(quota: Counted): QuotaFacts {
+export function quotaFacts(quota: QuotaUsage): QuotaFacts {
   const free = subtractAmounts(quota.hard, quota.used);
   return {
     metadata: { name: quota.name },
@@ -219,7 +219,7 @@ function scopeText(scope: PriorityScope): string {
   return `priority classes ${[...scope.names].sort().join(', ')}`;
 }
 
-function largestNamespaces({ byNamespace }: Counted, resource: string): ResourceFacts['namespaces'] {
+function largestNamespaces({ byNamespace }: QuotaUsage, resource: string): ResourceFacts['namespaces'] {
   const held = Array.from(byNamespace, ([namespace, used]) => ({ namespace, amount: amountOf(used, resource) }));
   return held
     .filter(({ amount }) => compareQuantities(amount, ZERO) > 0)

@@ -37,20 +37,21 @@ export async function runExplain(words: readonly string[], options: ExplainOptio
   await EXPLAINERS[type](name, options, io);
 }
 
-type Explained = 'pod' | 'quota' | 'disruption';
+type ExplainedType = 'pod' | 'quota' | 'disruption';
 
-const EXPLAINERS: Readonly<Record<Explained, (name: string, options: ExplainOptions, io: ProcessIo) => Promise<void>>> =
-  { pod: explainPod, quota: explainQuota, disruption: explainDisruption };
+const EXPLAINERS: Readonly<
+  Record<ExplainedType, (name: string, options: ExplainOptions, io: ProcessIo) => Promise<void>>
+> = { pod: explainPod, quota: explainQuota, disruption: explainDisruption };
 
 /** `TYPE NAME` or `TYPE/NAME`; the name of a pod or a Disruption may begin with its namespace. */
-function readObject([first = '', second]: readonly string[]): { readonly type: Explained; readonly name: string } {
+function readObject([first = '', second]: readonly string[]): { readonly type: ExplainedType; readonly name: string } {
   const [word = '', name = ''] = second === undefined ? first.split('/', 2) : [first, second];
   const type = objectType(word);
   if (!isExplained(type) || name === '') throw new InputError(expectedObject([first, second]));
   return { type, name };
 }
 
-function isExplained(type: ObjectType | undefined): type is Explained {
+function isExplained(type: ObjectType | undefined): type is ExplainedType {
   return type !== undefined && type in EXPLAINERS;
 }
 

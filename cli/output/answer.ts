@@ -15,7 +15,7 @@ export interface Metadata {
 }
 
 /** The answer of a command, in each format of `-o`. */
-export interface Answer {
+export interface CommandAnswer {
   /** For json, yaml and jsonpath. */
   readonly document: Document;
   readonly table: (isWide: boolean) => string;
@@ -40,7 +40,10 @@ export function metadataOf(pod: string): Metadata {
 }
 
 /** The answer as text. */
-export async function formatAnswer({ document, table, names = [] }: Answer, format: OutputFormat): Promise<string> {
+export async function formatAnswer(
+  { document, table, names = [] }: CommandAnswer,
+  format: OutputFormat,
+): Promise<string> {
   switch (format) {
     case 'table':
     case 'wide':

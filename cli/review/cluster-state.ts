@@ -70,7 +70,7 @@ export function isSurrounding(manifest: Manifest): boolean {
  * Reads the objects that decide about others; the last of several objects with the same name counts. `namespace` is
  * used for quotas that name none. Throws an InputError that names object and field.
  */
-export function readSurroundings(manifests: readonly Manifest[], namespace: string): ReviewState {
+export function readReviewState(manifests: readonly Manifest[], namespace: string): ReviewState {
   const state: ReviewState = {
     classes: new Map(Object.entries(SYSTEM_CLASSES).map(([name, value]) => [name, systemClass(name, value)])),
     namespaces: new Map(),

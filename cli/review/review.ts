@@ -18,7 +18,7 @@ import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';
 import type { Column, Listing } from '#cli/output/listing.ts';
 import { openRunningUsage, type RunningUsage } from './running-usage.ts';
-import { isSurrounding, readSurroundings } from './cluster-state.ts';
+import { isSurrounding, readReviewState } from './cluster-state.ts';
 
 export interface ReviewInput {
   readonly manifests: readonly Manifest[];
@@ -32,7 +32,7 @@ export interface ReviewInput {
   readonly now: Instant;
 }
 
-interface Review {
+interface ObjectReview {
   /** One per reviewed object, in the given order. */
   readonly rows: readonly Row[];
   readonly ignored: readonly Manifest[];
@@ -41,9 +41,9 @@ interface Review {
 /**
  * Reviews pods and workloads one after the other. Throws an InputError if an object that decides about them is invalid.
  */
-export function review({ manifests, inCluster, knownPods, requester, namespace, now }: ReviewInput): Review {
+export function review({ manifests, inCluster, knownPods, requester, namespace, now }: ReviewInput): ObjectReview {
   const { judged, state, ignored } = sortManifests(manifests);
-  const known = readSurroundings([...inCluster, ...state.map(assumeStatus)], namespace);
+  const known = readReviewState([...inCluster, ...state.map(assumeStatus)], namespace);
   const usage = openRunningUsage(known, now, knownPods);
   const rows = judged.map((manifest) => {
     return rowOf(manifest, judgeManifest(manifest, usage, { requester, namespace }), namespace);
@@ -52,13 +52,13 @@ export function review({ manifests, inCluster, knownPods, requester, namespace, 
 }
 
 /** Who would create the objects, and the namespace of those that name none. */
-interface Context {
+interface ReviewContext {
   readonly requester: Requester;
   readonly namespace: string;
 }
 
 /** The webhook's answer if the object were created now; an admitted pod is added to the running usage. */
-function judgeManifest(manifest: Manifest, usage: RunningUsage, context: Context): AdmissionDecision {
+function judgeManifest(manifest: Manifest, usage: RunningUsage, context: ReviewContext): AdmissionDecision {
   const namespace = namespaceOf(manifest, context.namespace);
   const { requester } = context;
   const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, usage.world);

@@ -47,10 +47,10 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
   return { plan, room: { plan, pods, snapshot, now, ...nothing } };
 }
 
-type Surroundings = Omit<QueuePassInput, 'directory' | 'capacity'>;
+type PlanSettings = Omit<QueuePassInput, 'directory' | 'capacity'>;
 
 /** With the queues that the plan would create, as after the leader has created them. */
-function planWith(objects: readonly QueueObject[], input: Surroundings): QueuePlan {
+function planWith(objects: readonly QueueObject[], input: PlanSettings): QueuePlan {
   const settings = { directory: queueDirectory(objects), capacity: declaredCapacity(objects) };
   const plan = finish(planPass({ ...input, ...settings }));
   const { directory, wantedQueues, occupied } = plan;

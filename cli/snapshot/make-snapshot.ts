@@ -73,7 +73,7 @@ const KEPT_NAMESPACES: ReadonlySet<string> = new Set([...EXEMPT_NAMESPACES, 'def
 const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
 /** What redaction collects from all objects before it changes them. */
-interface Context {
+interface Redaction {
   readonly pseudonym: Pseudonym;
   readonly nodeNames: ReadonlySet<string>;
   /** Keys of labels that a selector compares as numbers. */
@@ -92,7 +92,7 @@ function redact(manifests: readonly Manifest[], pseudonym: Pseudonym): readonly 
   return manifests.map((manifest) => ({ ...manifest, raw: redactObject(manifest, context) }));
 }
 
-const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
+const NAME_BY_KIND: Readonly<Record<string, RedactionRule>> = {
   [PODS.kind]: nameFor('pod'),
   [NAMESPACES.kind]: nameFor('ns'),
   [PDBS.kind]: nameFor('pdb'),
@@ -103,7 +103,7 @@ const NAME_BY_KIND: Readonly<Record<string, Rule>> = {
   [CONFIG_MAPS.kind]: nameFor('configmap'),
 };
 
-function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
+function redactObject({ kind, raw }: Manifest, context: Redaction): Manifest['raw'] {
   const redacted = redactRecord(raw, context);
   const { metadata } = redacted;
   const rule = NAME_BY_KIND[kind];
@@ -111,12 +111,15 @@ function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'
   return { ...redacted, metadata: { ...metadata, name: rule(metadata['name'], context) } };
 }
 
-function redactValue(value: unknown, context: Context): unknown {
+function redactValue(value: unknown, context: Redaction): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => redactValue(item, context));
   return isRecord(value) ? redactRecord(value, context) : value;
 }
 
-function redactRecord(record: Readonly<Record<string, unknown>>, context: Context): Readonly<Record<string, unknown>> {
+function redactRecord(
+  record: Readonly<Record<string, unknown>>,
+  context: Redaction,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(record).map(([field, value]) => {
       const rule = Object.hasOwn(RULES, field) ? RULES[field] : undefined;
@@ -125,13 +128,13 @@ function redactRecord(record: Readonly<Record<string, unknown>>, context: Contex
   );
 }
 
-type Rule = (value: unknown, context: Context) => unknown;
+type RedactionRule = (value: unknown, context: Redaction) => unknown;
 
-const leftOut: Rule = () => '';
+const leftOut: RedactionRule = () => '';
 const keptFacts: ReadonlySet<string> = new Set(['signal', 'usage', 'request', 'decidedBy', 'resource']);
 
 /** By the name of a field, at any depth. */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, RedactionRule>> = {
   annotations,
   labels: labelValues,
   matchLabels: labelValues,
@@ -173,13 +176,13 @@ function isCause(value: unknown): boolean {
 const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAMES), 'kubelet']);
 
 /** The key of a DisruptionLimit has its name, that of an owner its UID; other `rules` are objects. */
-function limitKey(value: unknown, context: Context): unknown {
+function limitKey(value: unknown, context: Redaction): unknown {
   const [, name = ''] = typeof value === 'string' ? value.split('/', 2) : [];
   return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : redactValue(value, context);
 }
 
 /** A component or, later, a user. */
-function requester(value: unknown, context: Context): unknown {
+function requester(value: unknown, context: Redaction): unknown {
   return COMPONENTS.has(value) ? value : nameFor('user')(value, context);
 }
 
@@ -187,39 +190,39 @@ function isSelector(value: unknown): boolean {
   return fieldOf(value, 'matchLabels') !== undefined || fieldOf(value, 'matchExpressions') !== undefined;
 }
 
-function eachItem(rule: Rule): Rule {
+function eachItem(rule: RedactionRule): RedactionRule {
   return (value, context) => (Array.isArray(value) ? value.map((item: unknown) => rule(item, context)) : value);
 }
 
-function inField(field: string, rule: Rule): Rule {
+function inField(field: string, rule: RedactionRule): RedactionRule {
   return (value, context) =>
     isRecord(value) && field in value ? { ...value, [field]: rule(value[field], context) } : value;
 }
 
-function nameFor(sort: Sort): Rule {
+function nameFor(sort: Sort): RedactionRule {
   return (value, { pseudonym }) => {
     if (typeof value !== 'string' || (sort === 'ns' && KEPT_NAMESPACES.has(value))) return value;
     return pseudonym(sort, value);
   };
 }
 
-function namedItem(sort: Sort): Rule {
+function namedItem(sort: Sort): RedactionRule {
   return (value, context) => inField('name', nameFor(sort))(redactValue(value, context), context);
 }
 
 /** An owner, or a pod without one. */
-function party(value: unknown, context: Context): unknown {
+function party(value: unknown, context: Redaction): unknown {
   if (!isRecord(value)) return value;
   return namedItem(fieldOf(value, 'kind') === PODS.kind ? 'pod' : 'owner')(value, context);
 }
 
 /** The owner of a mirror pod is its node. */
-function ownerReference(value: unknown, context: Context): unknown {
+function ownerReference(value: unknown, context: Redaction): unknown {
   return fieldOf(value, 'kind') === NODES.kind ? value : inField('name', nameFor('owner'))(value, context);
 }
 
 /** `namespace/name`, or a name alone. */
-function podName(value: unknown, context: Context): unknown {
+function podName(value: unknown, context: Redaction): unknown {
   if (typeof value !== 'string') return value;
   const [first = '', name] = value.split('/', 2);
   if (name === undefined) return nameFor('pod')(first, context);
@@ -227,7 +230,7 @@ function podName(value: unknown, context: Context): unknown {
 }
 
 /** The name of a queue created from a template contains that of its parent and of a namespace. */
-function queueName(value: unknown, context: Context): unknown {
+function queueName(value: unknown, context: Redaction): unknown {
   if (typeof value !== 'string' || value === ROOT_QUEUE) return value;
   const dot = value.lastIndexOf('.');
   if (dot < 0) return context.pseudonym('queue', value);
@@ -235,7 +238,7 @@ function queueName(value: unknown, context: Context): unknown {
 }
 
 /** The application of an admitted pod comes from its label or is the UID of its owner. */
-function annotations(value: unknown, context: Context): unknown {
+function annotations(value: unknown, context: Redaction): unknown {
   const text = fieldOf(value, ANNOTATION_ADMITTED);
   if (!isRecord(value) || typeof text !== 'string') return value;
   const admitted = decodeAdmitted(text);
@@ -249,12 +252,12 @@ function annotations(value: unknown, context: Context): unknown {
   return { ...value, [ANNOTATION_ADMITTED]: encodeAdmitted({ ...admitted, queue, application }) };
 }
 
-function labelValues(labels: unknown, context: Context): unknown {
+function labelValues(labels: unknown, context: Redaction): unknown {
   if (!isRecord(labels)) return labels;
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, labelValue(key, value, context)]));
 }
 
-function labelValue(key: string, value: unknown, context: Context): unknown {
+function labelValue(key: string, value: unknown, context: Redaction): unknown {
   if (typeof value !== 'string' || isKeptLabel(key, value, context)) return value;
   if (key === NAMESPACE_NAME_LABEL) return nameFor('ns')(value, context);
   if (key === LABEL_QUEUE) return queueName(value, context);
@@ -263,19 +266,19 @@ function labelValue(key: string, value: unknown, context: Context): unknown {
   return isLabelValue(value) ? replaced : `!${replaced}`;
 }
 
-function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Context): boolean {
+function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Redaction): boolean {
   const isName = key === LABEL_QUEUE || key === LABEL_APPLICATION;
   return (key.startsWith(`${API_GROUP}/`) && !isName) || comparedKeys.has(key) || nodeNames.has(value);
 }
 
-function expression(value: unknown, context: Context): unknown {
+function expression(value: unknown, context: Redaction): unknown {
   const key = fieldOf(value, 'key');
-  const rule: Rule = (each) => labelValue(typeof key === 'string' ? key : '', each, context);
+  const rule: RedactionRule = (each) => labelValue(typeof key === 'string' ? key : '', each, context);
   return inField('values', eachItem(rule))(value, context);
 }
 
 /** `POD.UID`: the name of a Disruption begins with that of its pod. */
-function recordName(value: unknown, context: Context): unknown {
+function recordName(value: unknown, context: Redaction): unknown {
   if (typeof value !== 'string') return value;
   const [, pod = value, uid = ''] = /^(.*)(\.[0-9a-f]+)$/.exec(value) ?? [];
   return `${context.pseudonym('pod', pod)}${uid}`;

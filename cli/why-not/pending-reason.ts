@@ -41,7 +41,7 @@ export function pendingReason(
   setup: Omit<SchedulerSetup, 'nominatedSince'>,
 ): PendingReason {
   const raw = model.podManifests.get(nameOf(pod))?.raw;
-  const settled = settledReason(pod, raw);
+  const settled = knownReason(pod, raw);
   if (settled !== undefined) return { ...identity(pod), because: settled, nodes: [], explanations: [] };
   const { simulation, otherNodes, explanations, state } = placementOf(model, pod, setup);
   const stuck = explainStuckPreemptor(state, setup.now);
@@ -62,7 +62,7 @@ function outcomeOf(simulation: Simulation, pod: Pod): Because {
 }
 
 /** Why the scheduler does not consider a pod at all. */
-function settledReason(pod: Pod, raw: unknown): Because | undefined {
+function knownReason(pod: Pod, raw: unknown): Because | undefined {
   const { spec, status, deletion } = pod;
   if (hasEnded(pod)) return endedReason(status.phase ?? '', spec.nodeName ?? '', raw);
   if ((spec.nodeName ?? '') !== '') return because('Placed', placed(spec.nodeName ?? ''));

@@ -6,7 +6,7 @@ import { CLUSTER_RESOURCES, clusterModel, type ClusterModel } from '#cli/cluster
 import { findPod } from '#cli/cluster/find-pod.ts';
 import { readWithQueues } from '#cli/cluster/read-manifests.ts';
 import { reasonTable, joinParts, printLine } from '#cli/output/table.ts';
-import { type Answer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
+import { type CommandAnswer, formatAnswer, objectDocument } from '#cli/output/answer.ts';
 import { formatListing, type Listing, type ListingOptions } from '#cli/output/listing.ts';
 import { isTable } from '#cli/output/output-option.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
@@ -37,7 +37,7 @@ export async function runWhyNot(wanted: string | undefined, options: WhyNotOptio
   io.print(await formatListing(listing(selected.map(explain), options.allNamespaces, read.now), options));
 }
 
-function podAnswer(reason: PendingReason): Answer {
+function podAnswer(reason: PendingReason): CommandAnswer {
   return { document: objectDocument(KIND, reason), table: () => printReason(reason), names: [nameOf(reason)] };
 }
 

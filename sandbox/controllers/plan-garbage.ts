@@ -33,7 +33,7 @@ export function planGarbage(kinds: readonly Kind[]): readonly Write[] {
   });
 }
 
-type Entry = Readonly<{ resource: Resource; object: OwnedObject }>;
+type GarbageCandidate = Readonly<{ resource: Resource; object: OwnedObject }>;
 
 /** Whether the owner waits until its dependents are deleted. */
 function isOwnerLeaving({ metadata }: OwnedObject, present: ReadonlyMap<string | undefined, OwnedObject>): boolean {
@@ -44,7 +44,7 @@ function hasFinalizer(object: OwnedObject | undefined, finalizer: string): boole
   return object?.metadata.deletionTimestamp !== undefined && (object.metadata.finalizers ?? []).includes(finalizer);
 }
 
-function finishDeletion(resource: Resource, object: OwnedObject, all: readonly Entry[]): readonly Write[] {
+function finishDeletion(resource: Resource, object: OwnedObject, all: readonly GarbageCandidate[]): readonly Write[] {
   const dependents = all.filter((each) => owners(each.object).some(({ uid }) => uid === object.metadata.uid));
   if (hasFinalizer(object, ORPHAN)) {
     if (dependents.length > 0) return dependents.map((each) => disown(each, object));
@@ -59,7 +59,7 @@ function owners({ metadata }: OwnedObject) {
   return metadata.ownerReferences ?? [];
 }
 
-function disown({ resource, object }: Entry, owner: OwnedObject): Write {
+function disown({ resource, object }: GarbageCandidate, owner: OwnedObject): Write {
   const ownerReferences = owners(object).filter(({ uid }) => uid !== owner.metadata.uid);
   return { kind: 'patch', resource, object, patch: { metadata: { ownerReferences } } };
 }

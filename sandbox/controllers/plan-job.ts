@@ -9,7 +9,7 @@ export const JOBS: Resource = { group: 'batch', version: 'v1', plural: 'jobs', k
 
 const DEFAULT_BACKOFF_LIMIT = 6;
 
-interface Tally {
+interface JobTally {
   readonly active: readonly RunningPod[];
   readonly succeeded: number;
   readonly failed: number;
@@ -40,7 +40,7 @@ interface Ending {
   readonly message: string;
 }
 
-function endOf({ spec }: Job, { succeeded, failed }: Tally): Ending | undefined {
+function endOf({ spec }: Job, { succeeded, failed }: JobTally): Ending | undefined {
   if (failed > (spec.backoffLimit ?? DEFAULT_BACKOFF_LIMIT)) {
     const message = 'Job has reached the specified backoff limit';
     return { type: 'Failed', reason: 'BackoffLimitExceeded', message };
@@ -54,7 +54,7 @@ function wantedCompletions(spec: Job['spec']): number {
   return spec.completions ?? 1;
 }
 
-function run(job: Job, { active, succeeded }: Tally): readonly Write[] {
+function run(job: Job, { active, succeeded }: JobTally): readonly Write[] {
   const { parallelism = 1, suspend = false } = job.spec;
   const wanted = suspend ? 0 : Math.min(parallelism, wantedCompletions(job.spec) - succeeded);
   const missing = wanted - active.length;
@@ -64,7 +64,7 @@ function run(job: Job, { active, succeeded }: Tally): readonly Write[] {
   return Array.from({ length: missing }, create);
 }
 
-function stop({ active }: Tally): readonly Write[] {
+function stop({ active }: JobTally): readonly Write[] {
   return active.map(deletion);
 }
 
@@ -72,7 +72,7 @@ function deletion(object: RunningPod): Write {
   return { kind: 'delete', resource: PODS, object };
 }
 
-function report(job: Job, tally: Tally, ending: Ending | undefined, now: number): readonly Write[] {
+function report(job: Job, tally: JobTally, ending: Ending | undefined, now: number): readonly Write[] {
   const time = timeText(now);
   return statusPatch(JOBS, job, {
     startTime: job.status?.startTime ?? time,

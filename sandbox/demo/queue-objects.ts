@@ -1,6 +1,6 @@
 import { LABEL_QUEUES, QUEUE_GATE, QUEUES_MANAGED } from '#shared/kube/api-names.ts';
 import { NAMESPACES, PODS, QUEUES } from '#shared/kube/resource.ts';
-import type { Manifest } from './scenario-objects.ts';
+import type { ScenarioObject } from './scenario-objects.ts';
 
 /** Of the node's four processors: small enough that neither the jobs of the demo nor their preemption change. */
 const POD_MILLI_CPU = 50;
@@ -21,7 +21,7 @@ const PLANNED: readonly PlannedQueue[] = [
 ];
 
 /** Two queues below one that limits both, each with a namespace and more pods than it may let in. */
-export function queueObjects(): readonly Manifest[] {
+export function queueObjects(): readonly ScenarioObject[] {
   return [
     queue('teams', { weight: 1, max: { cpu: `${3 * POD_MILLI_CPU}m` } }),
     ...PLANNED.flatMap((planned) => [
@@ -38,17 +38,17 @@ export function queueObjects(): readonly Manifest[] {
   ];
 }
 
-function queue(name: string, spec: object): Manifest {
+function queue(name: string, spec: object): ScenarioObject {
   return { resource: QUEUES, object: { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'Queue', metadata: { name }, spec } };
 }
 
-function namespace(name: string): Manifest {
+function namespace(name: string): ScenarioObject {
   const labels = { [LABEL_QUEUES]: QUEUES_MANAGED };
   return { resource: NAMESPACES, object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } } };
 }
 
 /** In a cluster the API server adds the gate (deploy/components/queues/gate-policy.yaml); the one of the sandbox cannot. */
-function waitingPod(inNamespace: string, index: number): Manifest {
+function waitingPod(inNamespace: string, index: number): ScenarioObject {
   const resources = { requests: { cpu: `${POD_MILLI_CPU}m`, memory: `${POD_REQUEST_MI}Mi` } };
   const spec = {
     priorityClassName: 'standard',

@@ -12,7 +12,7 @@ import { ANNOTATION_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import { CRITICAL_QUOTA_MI, type PlannedPod, TEAMS } from './plan-scenario.ts';
 
 /** An object with the address to create it at. */
-export interface Manifest {
+export interface ScenarioObject {
   readonly resource: Resource;
   readonly namespace?: string;
   readonly object: object;
@@ -38,23 +38,23 @@ const CLASSES: readonly PlannedClass[] = [
 ];
 
 /** What an administrator sets up once: teams, classes, quotas and permissions. */
-export function groundRules(): readonly Manifest[] {
+export function groundRules(): readonly ScenarioObject[] {
   return [...TEAMS.map(namespace), ...CLASSES.map(priorityClass), ...TEAMS.map(criticalQuota), teamPolicy()];
 }
 
-function namespace(name: string): Manifest {
+function namespace(name: string): ScenarioObject {
   const labels = { 'example.com/team': name };
   return { resource: NAMESPACES, object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } } };
 }
 
-function priorityClass({ name, value, description, annotations }: PlannedClass): Manifest {
+function priorityClass({ name, value, description, annotations }: PlannedClass): ScenarioObject {
   const metadata = { name, ...(annotations && { annotations }) };
   const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value, description };
   return { resource: PRIORITY_CLASSES, object };
 }
 
 /** A plain ResourceQuota with a PriorityClass scope. */
-function criticalQuota(team: string): Manifest {
+function criticalQuota(team: string): ScenarioObject {
   const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['critical'] }] };
   const object = {
     apiVersion: 'v1',
@@ -65,7 +65,7 @@ function criticalQuota(team: string): Manifest {
   return { resource: RESOURCE_QUOTAS, namespace: team, object };
 }
 
-function teamPolicy(): Manifest {
+function teamPolicy(): ScenarioObject {
   const teams = { key: 'example.com/team', operator: 'Exists', values: [] };
   const policy: PriorityPolicy = {
     name: 'teams',

@@ -13,13 +13,13 @@ export interface MemoryKeeper {
   readonly log: Log;
 }
 
-interface Cause {
+interface KillCause {
   readonly reason: 'OOMKilling' | 'SystemOOM';
   readonly text: string;
 }
 
-const OVER_LIMIT: Cause = { reason: 'OOMKilling', text: 'it passed its memory limit' };
-const NODE_FULL: Cause = { reason: 'SystemOOM', text: 'the node ran out of memory' };
+const OVER_LIMIT: KillCause = { reason: 'OOMKilling', text: 'it passed its memory limit' };
+const NODE_FULL: KillCause = { reason: 'SystemOOM', text: 'the node ran out of memory' };
 
 /** Acts like the kernel: kills containers over their limit, and a process if the whole node is full. */
 export function keepMemory(
@@ -48,7 +48,12 @@ function containerOf({ spec }: WirePod, name: string): WireContainer | undefined
   return [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
 }
 
-function kill(keeper: MemoryKeeper, workers: ReadonlyMap<string, PodWorker>, holder: MemoryHolder, cause: Cause): void {
+function kill(
+  keeper: MemoryKeeper,
+  workers: ReadonlyMap<string, PodWorker>,
+  holder: MemoryHolder,
+  cause: KillCause,
+): void {
   const { usage } = holder;
   const runner = workers.get(usage.podUid)?.runners.find((each) => each.record().name === usage.container);
   const pid = runner?.pid();

@@ -8,7 +8,7 @@ export interface KubeletSources {
   readonly summary: () => Promise<unknown>;
 }
 
-interface Answer {
+interface KubeletResponse {
   readonly status: number;
   readonly type: 'application/json' | 'text/plain';
   readonly body: string;
@@ -24,7 +24,7 @@ export function kubeletListener(sources: KubeletSources): (request: IncomingMess
   };
 }
 
-async function answer(sources: KubeletSources, request: IncomingMessage): Promise<Answer> {
+async function answer(sources: KubeletSources, request: IncomingMessage): Promise<KubeletResponse> {
   const url = new URL(request.url ?? '/', 'https://kubelet');
   if (url.pathname === '/healthz') return text('ok');
   if (!isAuthorized(request, sources.token)) return problem(401, 'Unauthorized');
@@ -39,18 +39,18 @@ function isAuthorized(request: IncomingMessage, token: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function text(body: string): Answer {
+function text(body: string): KubeletResponse {
   return { status: 200, type: 'text/plain', body };
 }
 
-function json(status: number, body: unknown): Answer {
+function json(status: number, body: unknown): KubeletResponse {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
-function problem(status: number, message: string): Answer {
+function problem(status: number, message: string): KubeletResponse {
   return json(status, failureStatus(status, message));
 }
 
-function send(response: ServerResponse, { status, type, body }: Answer): void {
+function send(response: ServerResponse, { status, type, body }: KubeletResponse): void {
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
 }

@@ -23,7 +23,7 @@ export interface ExtenderOptions {
 }
 
 /** A preemption that waits for the extender's answer. */
-export interface Proposal {
+export interface ProposedPreemption {
   /** The preemptor as the API server stores it. */
   readonly pod: KubeObject;
   readonly candidates: readonly NodeCandidate[];
@@ -36,7 +36,10 @@ const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024;
  * Calls the extender's verb `preempt` for the candidates that may be used: all of them, if there is no usable answer in
  * time, as with an extender that is `ignorable` in kube-scheduler's configuration. Never rejects.
  */
-export async function askExtender(options: ExtenderOptions, proposal: Proposal): Promise<readonly NodeCandidate[]> {
+export async function askExtender(
+  options: ExtenderOptions,
+  proposal: ProposedPreemption,
+): Promise<readonly NodeCandidate[]> {
   const url = options.url();
   if (url === undefined || proposal.candidates.length === 0) return proposal.candidates;
   try {
@@ -47,7 +50,11 @@ export async function askExtender(options: ExtenderOptions, proposal: Proposal):
   }
 }
 
-async function callExtender(url: string, timeoutMs: number, proposal: Proposal): Promise<readonly NodeCandidate[]> {
+async function callExtender(
+  url: string,
+  timeoutMs: number,
+  proposal: ProposedPreemption,
+): Promise<readonly NodeCandidate[]> {
   const { pod, candidates, find } = proposal;
   const response = await fetch(url, {
     method: 'POST',

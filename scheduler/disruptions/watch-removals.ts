@@ -7,7 +7,7 @@ import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { ANNOTATION_CLASS_RULE, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { fieldOf, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
@@ -63,7 +63,7 @@ export function watchRemovals(removals: Removals, clock: Pick<Clock, 'now'>, isF
 }
 
 function isNominated(pod: Pod): boolean {
-  return !isBound(pod) && placeOf(pod) !== '';
+  return !isBound(pod) && nodeOrNominated(pod) !== '';
 }
 
 /** A failure before the pod was first seen is not reported again. */
@@ -132,7 +132,7 @@ function stateOf({ isUnschedulable, taints }: Node): NodeFacts {
 
 function nominate(removals: Removals, pod: Pod, at: number): void {
   const { uid, name, namespace, spec } = pod;
-  const nominatedNode = placeOf(pod);
+  const nominatedNode = nodeOrNominated(pod);
   const { priorityClassName } = spec;
   removals.nominate({ uid, pod: name, namespace, priorityClassName, priority: priorityOf(pod), nominatedNode, at });
 }

@@ -2,7 +2,7 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
-import { placeOf, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { nodeOrNominated, podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** Beyond this number, the oldest are forgotten. */
@@ -34,11 +34,11 @@ export interface Nominations {
  */
 export function createNominations({ now }: { readonly now: () => Instant }): Nominations {
   const nominatedFor = createSinceWhen();
-  const isNominated = (pod: Pod): boolean => !isBound(pod) && placeOf(pod) !== '';
+  const isNominated = (pod: Pod): boolean => !isBound(pod) && nodeOrNominated(pod) !== '';
   return {
     observe: ({ pod }) => {
-      if (isNominated(pod)) nominatedFor(pod, placeOf(pod), now());
+      if (isNominated(pod)) nominatedFor(pod, nodeOrNominated(pod), now());
     },
-    idleFor: ({ pod }, at) => nominatedFor(pod, placeOf(pod), at),
+    idleFor: ({ pod }, at) => nominatedFor(pod, nodeOrNominated(pod), at),
   };
 }

@@ -4,7 +4,7 @@ import { spentBudgets } from '#shared/domain/preemption/victims/victims-on-node.
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { isBound, isKubeletRefusal, isPreempted } from '#shared/domain/pod/pod.ts';
-import { placeOf } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { decodeObject, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { PreemptionLoops, ObservePod, ShownPod } from './preemption-loops.ts';
@@ -99,9 +99,11 @@ export type PodNews =
  * old preemption is counted again.
  */
 export function podChange({ pod, raw, previous }: ShownPod): PodNews | undefined {
-  const node = placeOf(pod);
+  const node = nodeOrNominated(pod);
   if (!isBound(pod))
-    return node === '' || (previous && placeOf(previous.pod)) === node ? undefined : { kind: 'nominated', node };
+    return node === '' || (previous && nodeOrNominated(previous.pod)) === node
+      ? undefined
+      : { kind: 'nominated', node };
   if (previous === undefined) return undefined;
   if (pod.status.phase === 'Failed') return refusal(raw);
   const isNewVictim = isPreempted(pod) && !isPreempted(previous.pod);

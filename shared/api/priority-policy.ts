@@ -1,5 +1,5 @@
 import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy, Subject, ClassRule } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy, PolicySubject, ClassRule } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
   type Decoded,
@@ -67,7 +67,7 @@ function readOptionalTexts(object: WireObject, key: string): readonly string[] |
   return object[key] === undefined || object[key] === null ? undefined : readTexts(object, key);
 }
 
-function readSubject(subject: WireObject): Subject {
+function readSubject(subject: WireObject): PolicySubject {
   const name = readText(subject, 'name') ?? refuseField('name', 'expected a name');
   const kind = readText(subject, 'kind');
   switch (kind) {

@@ -3,8 +3,8 @@ import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
-import { createTaker, type Loss, type Taker } from '#shared/domain/queue/laws.ts';
-import { createQueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import { createTaker, type Loss, type Taker } from '#shared/domain/queue/reclaim-rules.ts';
+import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -29,16 +29,16 @@ export interface QueuesNow {
 }
 
 /**
- * Holds the preemptions of a pod to the laws of queues. `undefined` for a pod of system priority, for one of no queue, and
- * where its namespace is not managed: kube-scheduler then goes by priority alone. A pod whose queue is unknown or not
- * part of the tree is not kept.
+ * Makes the preemptions of a pod follow the rules of queues. `undefined` for a pod of system priority, for one of no
+ * queue, and where its namespace is not managed: kube-scheduler then goes by priority alone. A pod whose queue is
+ * unknown or not part of the tree is not kept.
  */
 export function keptByQueues(queues: QueuesNow, preemptor: Pod): KeepTogether<Pod> | undefined {
   const queueOf = createQueueOf(queues);
   const taker = hasCriticalPriority(preemptor) ? undefined : takerOf(queues, queueOf, preemptor);
   if (taker === undefined) return undefined;
   const losses = new Map<Charge, Loss | undefined>();
-  return createQueueLaws(taker, ({ uid }) => {
+  return createQueueRules(taker, ({ uid }) => {
     const charge = queues.charges.get(uid);
     if (charge === undefined) return undefined;
     if (!losses.has(charge)) losses.set(charge, lossOf(taker.tree, queueOf(charge), charge));

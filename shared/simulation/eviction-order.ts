@@ -47,7 +47,7 @@ export interface NodeScene {
 }
 
 /** The resource that is short and how much must be freed; absent if no threshold is met. */
-interface Shortage {
+interface SimulatedShortage {
   readonly signal: SimulatedSignal;
   readonly stage: 'mild' | 'severe';
   readonly gap: number;
@@ -64,7 +64,7 @@ export interface EvictionOrder {
 }
 
 /** Ranks the pods of a node as its agent does (`rankNode`, `ineligibility` and `choose` in agent/decide), without history. */
-export function evictionOrder(shortage: Shortage, scene: NodeScene, policy: AgentPolicy): EvictionOrder {
+export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, policy: AgentPolicy): EvictionOrder {
   const { signal, stage, gap } = shortage;
   const order = policyOrder(policy.ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
   const ranked = rankPods(candidatesOf(signal, scene, policy), order);
@@ -119,7 +119,7 @@ function mayRank(pod: Pod): boolean {
 }
 
 function ineligibility(
-  stage: Shortage['stage'],
+  stage: SimulatedShortage['stage'],
   { namespaces }: NodeScene,
   { protect, ranking, limits }: AgentPolicy,
 ): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {

@@ -132,7 +132,7 @@ const NAMESPACE_UNKNOWN = reason(
     `the labels of namespace ${f.namespace} are unknown; the namespace may have opted out`,
 );
 
-interface Limit {
+interface EvictionLimit {
   readonly most: number;
 }
 
@@ -142,14 +142,14 @@ export function namespaceLimit(most: number): Because {
 
 const NAMESPACE_LIMIT = reason(
   'NamespaceLimit',
-  ({ most }: Limit) => `its namespace may lose ${most} pods in ten minutes`,
+  ({ most }: EvictionLimit) => `its namespace may lose ${most} pods in ten minutes`,
 );
 
 export function ownerLimit(most: number): Because {
   return OWNER_LIMIT({ most }, { most });
 }
 
-const OWNER_LIMIT = reason('OwnerLimit', ({ most }: Limit) => `its owner may lose ${most} pods within an hour`);
+const OWNER_LIMIT = reason('OwnerLimit', ({ most }: EvictionLimit) => `its owner may lose ${most} pods within an hour`);
 
 export const LESS_THAN_LIMITED_OWNER = reason(
   'LessThanLimitedOwner',

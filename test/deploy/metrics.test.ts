@@ -5,13 +5,13 @@ import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { unitOf } from '#tools/metrics/metric-definition.ts';
-import { type Component, repositoryMetrics } from '#tools/metrics/repository-metrics.ts';
+import { type ExportingProcess, repositoryMetrics } from '#tools/metrics/repository-metrics.ts';
 
 const log = createLog({ component: 'test', level: 'silent', format: 'json' });
 const table = repositoryMetrics();
 
 describe('the table of metrics', () => {
-  test.each<[Component, (metrics: Metrics) => void, atLeast: number]>([
+  test.each<[ExportingProcess, (metrics: Metrics) => void, atLeast: number]>([
     ['agent', (metrics) => [createAgentMetrics(metrics), createInventoryMetrics(metrics, log)], 30],
     ['webhook', (metrics) => createReviewMetrics(metrics, log), 4],
   ])('names what the %s registers, with its type and help', async (component, register, atLeast) => {

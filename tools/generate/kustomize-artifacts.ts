@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import { chartTemplates, type ChartOption, type Manifest } from './chart/chart-templates.ts';
+import { chartTemplates, type ChartOption, type KustomizeObject } from './chart/chart-templates.ts';
 import type { Artifact } from './artifact.ts';
 
 /** Runs kustomize on a folder of deploy/ and returns its output. */
@@ -36,8 +36,8 @@ export const COMPONENT_CONDITIONS: Readonly<Record<string, string>> = {
 
 /** Everything generated from the output of kustomize. */
 export function kustomizeArtifacts(kustomize: Kustomize): readonly Artifact[] {
-  const manifests = (folder: string): readonly Manifest[] =>
-    parseAllDocuments(kustomize(folder)).map((document) => document.toJS() as Manifest);
+  const manifests = (folder: string): readonly KustomizeObject[] =>
+    parseAllDocuments(kustomize(folder)).map((document) => document.toJS() as KustomizeObject);
   const options = [...optionsOf(OVERLAY_CONDITIONS, false), ...optionsOf(COMPONENT_CONDITIONS, true)];
   const templates = chartTemplates(
     manifests('base'),

@@ -7,7 +7,7 @@ const FOLDER = 'node_modules/.cache/plimsoll/test-results';
 /** Keeps the results of a file's tests until the file is run again. */
 export function saveResults(results: FileResults): void {
   mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(placeOf(results.file), JSON.stringify(results));
+  writeFileSync(resultsPath(results.file), JSON.stringify(results));
 }
 
 /** The results of every file that was run since its last change, by file. */
@@ -32,6 +32,6 @@ function isNewer(path: string, source: string): boolean {
   return changed !== undefined && statSync(path).mtimeMs >= changed.mtimeMs;
 }
 
-function placeOf(file: string): string {
+function resultsPath(file: string): string {
   return join(FOLDER, `${file.replaceAll('/', '__')}.json`);
 }

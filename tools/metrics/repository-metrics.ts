@@ -7,11 +7,11 @@ import { readDefinitions } from './read-definitions.ts';
 
 /** The processes that export metrics. */
 export const COMPONENTS = ['agent', 'scheduler', 'webhook'] as const;
-export type Component = (typeof COMPONENTS)[number];
+export type ExportingProcess = (typeof COMPONENTS)[number];
 
 /** A metric and the processes that export it. */
 export interface ExportedMetric extends MetricDefinition {
-  readonly components: readonly Component[];
+  readonly components: readonly ExportingProcess[];
 }
 
 /**
@@ -32,7 +32,7 @@ export function repositoryMetrics(): readonly ExportedMetric[] {
   return [...found.values()].toSorted(byName);
 }
 
-function metricsOf(component: Component): readonly MetricDefinition[] {
+function metricsOf(component: ExportingProcess): readonly MetricDefinition[] {
   const main = `${component}/main.ts`;
   const modules = repositoryModules();
   const reached = reachedFrom(main, modules);
@@ -43,7 +43,7 @@ function metricsOf(component: Component): readonly MetricDefinition[] {
   );
 }
 
-function joined(known: ExportedMetric, definition: MetricDefinition, component: Component): ExportedMetric {
+function joined(known: ExportedMetric, definition: MetricDefinition, component: ExportingProcess): ExportedMetric {
   const { components, ...before } = known;
   if (JSON.stringify(before) !== JSON.stringify(definition)) {
     throw new Error(

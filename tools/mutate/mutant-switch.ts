@@ -1,7 +1,7 @@
 /** The active mutant of the switched sources, in the process of the tests. */
 
 /** One pass over the tests; mutants by their index. */
-export interface Pass {
+export interface MutationPass {
   readonly id: number;
   /** Mutants that need not be tried again. */
   readonly noticed: readonly number[];
@@ -24,7 +24,7 @@ export interface TestRun {
 
 /** Records what is reached, and ends a loop that a mutant would never leave. */
 export class SwitchState {
-  pass: Pass = { id: 0, noticed: [], least: 0, most: 0, budget: 0 };
+  pass: MutationPass = { id: 0, noticed: [], least: 0, most: 0, budget: 0 };
   /** Mutants that some test noticed. */
   noticed = new Set<number>();
   /** Mutants whose code ran when no test did: while modules were loaded. */
@@ -33,7 +33,7 @@ export class SwitchState {
     { active: number | undefined; reached: Set<number>; calls: number; most: number; startedAt: number } | undefined;
 
   /** Registers a loaded switched source. */
-  begin(pass: Pass): void {
+  begin(pass: MutationPass): void {
     if (pass.id === this.pass.id) return;
     this.pass = pass;
     this.noticed = new Set(pass.noticed);

@@ -1,13 +1,13 @@
 import ts from 'typescript';
 
 /** Another text for a piece of code. */
-export interface Change {
+export interface Mutation {
   readonly node: ts.Node;
   readonly replacement: string;
 }
 
 /** The possible changes at one node of the syntax tree. */
-export type Operator = (node: ts.Node) => readonly Change[];
+export type Operator = (node: ts.Node) => readonly Mutation[];
 
 const { SyntaxKind } = ts;
 
@@ -103,7 +103,7 @@ const OPERATORS: readonly Operator[] = [
 ];
 
 /** All possible changes at a node. */
-export function changesAt(node: ts.Node): readonly Change[] {
+export function changesAt(node: ts.Node): readonly Mutation[] {
   return OPERATORS.flatMap((operator) => operator(node));
 }
 

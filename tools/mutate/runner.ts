@@ -20,7 +20,7 @@ export interface Order {
 }
 
 /** The results; mutants by their index. */
-export interface Outcome {
+export interface RunnerOutcome {
   /** Tests that failed without a mutant (or with the one that is the text), by file and title. */
   readonly failed: readonly string[];
   readonly noticed: readonly number[];
@@ -58,7 +58,7 @@ const OPTIONS: CliOptions = {
   sequence: { sequencer: InTheOrderGiven },
 };
 
-async function run(vitest: Vitest, order: Order): Promise<Outcome> {
+async function run(vitest: Vitest, order: Order): Promise<RunnerOutcome> {
   const changed = [present.order, order].flatMap((each) => Object.keys(each?.texts ?? {}));
   present.order = order;
   for (const file of changed) vitest.invalidateFile(resolve(file));
@@ -90,4 +90,4 @@ const vitest = await createVitest(OPTIONS, { plugins: [mutantPlugin] });
 process.on('message', (order: Order) => void run(vitest, order).then((outcome) => process.send?.(outcome)));
 // Its workers too: one of them may be in an endless loop.
 process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
-process.send?.({ failed: [], noticed: [], reachedOutside: [] } satisfies Outcome);
+process.send?.({ failed: [], noticed: [], reachedOutside: [] } satisfies RunnerOutcome);

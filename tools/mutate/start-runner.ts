@@ -1,12 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Order, Outcome } from './runner.ts';
+import type { Order, RunnerOutcome } from './runner.ts';
 
 /** Runs tests against mutants, one after the other. */
 export interface Runner {
   /** The runner's answer; `timedOut` if there was none in time; the next order then starts a new process. */
-  run(order: Order, withinMs: number): Promise<Outcome | 'timedOut'>;
+  run(order: Order, withinMs: number): Promise<RunnerOutcome | 'timedOut'>;
   stop(): void;
 }
 
@@ -34,7 +34,7 @@ export function createRunner(): Runner {
       const child = await ready();
       child.send(order);
       try {
-        const [outcome] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [Outcome];
+        const [outcome] = (await once(child, 'message', { signal: AbortSignal.timeout(withinMs) })) as [RunnerOutcome];
         return outcome;
       } catch {
         stop();

@@ -1,9 +1,9 @@
 import ts from 'typescript';
-import type { Change } from './mutation-operators.ts';
+import type { Mutation } from './mutation-operators.ts';
 
 /** One piece of code in several versions, with and without mistakes. */
 interface Site {
-  readonly change: Change;
+  readonly change: Mutation;
   readonly index: number;
 }
 
@@ -11,7 +11,7 @@ interface Site {
  * The source with all of its changes at once, each behind `mutants.is(INDEX)` (see `mutant-switch.ts`), so that tests
  * load it once for all mutants.
  */
-export function switchedSource(source: ts.SourceFile, changes: readonly Change[], first: number): string {
+export function switchedSource(source: ts.SourceFile, changes: readonly Mutation[], first: number): string {
   const sites = new Map<ts.Node, Site[]>();
   for (const [at, change] of changes.entries()) {
     const host = hostOf(change.node);

@@ -1,4 +1,4 @@
-import type { Pass, TestRun } from './mutant-switch.ts';
+import type { MutationPass, TestRun } from './mutant-switch.ts';
 
 /** The remaining runs of one test. */
 export interface TestPlan {
@@ -40,7 +40,7 @@ const MAX_TRIES = 2;
 
 /** What the plan depends on in addition to the test. */
 export interface Standing {
-  readonly pass: Pass;
+  readonly pass: MutationPass;
   readonly noticed: ReadonlySet<number>;
 }
 
@@ -56,15 +56,15 @@ function waitingAfter({ ms, reached }: TestRun, { pass, noticed }: Standing): re
   return ms < pass.least || ms >= pass.most ? [] : [...reached].filter((index) => !noticed.has(index));
 }
 
-function afterMutant(plan: TestPlan, passed: boolean, pass: Pass): Step {
+function afterMutant(plan: TestPlan, passed: boolean, pass: MutationPass): Step {
   return passed ? go(plan, pass) : { next: { ...plan, active: undefined, suspected: plan.active } };
 }
 
-function afterCheck(plan: TestPlan, suspected: number, passed: boolean, pass: Pass): Step {
+function afterCheck(plan: TestPlan, suspected: number, passed: boolean, pass: MutationPass): Step {
   return passed ? { ...go({ ...plan, suspected: undefined }, pass), noticed: suspected } : { unusable: true };
 }
 
-function go(plan: TestPlan, { budget }: Pass): Step {
+function go(plan: TestPlan, { budget }: MutationPass): Step {
   const [active, ...waiting] = plan.waiting;
   return active === undefined || plan.spentMs > budget ? {} : { next: { ...plan, active, waiting } };
 }

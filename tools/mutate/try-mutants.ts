@@ -1,6 +1,6 @@
 import { listMutants, type Mutant } from './list-mutants.ts';
-import type { Pass } from './mutant-switch.ts';
-import type { Outcome } from './runner.ts';
+import type { MutationPass } from './mutant-switch.ts';
+import type { RunnerOutcome } from './runner.ts';
 import type { Runner } from './start-runner.ts';
 import { switchedSource } from './switched-source.ts';
 
@@ -11,7 +11,7 @@ export interface Fate {
 }
 
 /** A source, and the test files that load it: the nearest first, those of a group at once. */
-export interface Source {
+export interface MutatedSource {
   readonly file: string;
   readonly text: string;
   readonly groups: readonly (readonly string[])[];
@@ -24,7 +24,7 @@ const NEAR_GROUPS = 2;
 const MAX_MS_LENGTH = { single: 120_000, pass: 1_800_000 };
 
 /** Quick tests first: few mutants are left for the slow ones. In milliseconds. */
-const PASSES: readonly Omit<Pass, 'noticed'>[] = [
+const PASSES: readonly Omit<MutationPass, 'noticed'>[] = [
   { id: 1, least: 0, most: 50, budget: 60_000 },
   { id: 2, least: 50, most: 1e9, budget: 8000 },
 ];
@@ -38,7 +38,7 @@ interface Tried {
  * Tries every mutant of some sources: all of them behind a switch, so that the tests are loaded once, then individually
  * those that are used while modules are loaded. A test that fails without any mutant detects none.
  */
-export async function* tryMutants(sources: readonly Source[], runner: Runner): AsyncGenerator<Fate> {
+export async function* tryMutants(sources: readonly MutatedSource[], runner: Runner): AsyncGenerator<Fate> {
   const mutants = sources.map(({ file, text }) => listMutants(file, text));
   let tried: Tried = { noticed: [], reachedOutside: [] };
   for (const pass of PASSES) {
@@ -54,7 +54,7 @@ export async function* tryMutants(sources: readonly Source[], runner: Runner): A
     for (const failed of outcome.failed) console.log(`# fails without any mutant: ${failed}`);
     tried = both(tried, outcome);
   }
-  const alone: [Mutant, Source['groups']][] = [];
+  const alone: [Mutant, MutatedSource['groups']][] = [];
   for (const [index, mutant] of mutants.flat().entries()) {
     const groups = sources.find(({ file }) => file === mutant.file)?.groups ?? [];
     const kind = groups.length === 0 ? 'notLoaded' : fateBySwitch(index, tried);
@@ -65,11 +65,11 @@ export async function* tryMutants(sources: readonly Source[], runner: Runner): A
 }
 
 /** Test files that load any of the sources, the nearest to one of them first. */
-function testsOf(sources: readonly Source[]): readonly string[] {
+function testsOf(sources: readonly MutatedSource[]): readonly string[] {
   return [...new Set([0, 1, 2].flatMap((far) => sources.flatMap(({ groups }) => groups[far] ?? [])))];
 }
 
-function switchedTexts(mutants: readonly (readonly Mutant[])[], pass: Pass): Readonly<Record<string, string>> {
+function switchedTexts(mutants: readonly (readonly Mutant[])[], pass: MutationPass): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   let first = 0;
   for (const each of mutants) {
@@ -95,9 +95,13 @@ function fateBySwitch(index: number, tried: Tried): Fate['kind'] | undefined {
   return tried.reachedOutside.includes(index) ? undefined : 'survived';
 }
 
-async function fateAlone({ file, text }: Mutant, groups: Source['groups'], runner: Runner): Promise<Fate['kind']> {
+async function fateAlone(
+  { file, text }: Mutant,
+  groups: MutatedSource['groups'],
+  runner: Runner,
+): Promise<Fate['kind']> {
   for (const tests of groups.slice(0, NEAR_GROUPS)) {
-    const outcome: Outcome | 'timedOut' = await runner.run(
+    const outcome: RunnerOutcome | 'timedOut' = await runner.run(
       { texts: { [file]: text }, tests, untilOneFails: true },
       MAX_MS_LENGTH.single,
     );

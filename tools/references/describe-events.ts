@@ -11,7 +11,7 @@ This page is generated from the code (\`npm run generate\`).
 `;
 const HEADER = ['reason', 'type', 'about', 'reported by', 'meaning'];
 type ReasonKey = keyof typeof EVENT_REASONS;
-type Component = keyof typeof REPORTING_CONTROLLERS;
+type ReportingProcess = keyof typeof REPORTING_CONTROLLERS;
 
 /** The sources of a process, as one text. */
 export type ReadSources = (component: string) => string;
@@ -33,7 +33,7 @@ export function describeEvents(read: ReadSources): string {
 }
 
 function nameOf({ component }: { readonly component: string }): string {
-  return code(REPORTING_CONTROLLERS[component as Component]);
+  return code(REPORTING_CONTROLLERS[component as ReportingProcess]);
 }
 
 function row(key: ReasonKey, reporters: readonly string[]): readonly string[] {

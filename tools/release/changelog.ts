@@ -6,7 +6,7 @@ export interface Commit {
 }
 
 /** A conventional commit: `type(scope)!: text`. */
-interface Change {
+interface ChangelogEntry {
   readonly type: string;
   readonly scope: string;
   readonly text: string;
@@ -20,10 +20,10 @@ const SHORT_HASH = 8;
 
 /** What readers of a changelog look for, in this order; other types of commits are not listed. */
 const SECTIONS = [
-  { title: 'Breaking changes', has: ({ isBreaking }: Change) => isBreaking },
-  { title: 'New', has: ({ type, isBreaking }: Change) => type === 'feat' && !isBreaking },
-  { title: 'Fixed', has: ({ type, isBreaking }: Change) => type === 'fix' && !isBreaking },
-  { title: 'Faster or smaller', has: ({ type, isBreaking }: Change) => type === 'perf' && !isBreaking },
+  { title: 'Breaking changes', has: ({ isBreaking }: ChangelogEntry) => isBreaking },
+  { title: 'New', has: ({ type, isBreaking }: ChangelogEntry) => type === 'feat' && !isBreaking },
+  { title: 'Fixed', has: ({ type, isBreaking }: ChangelogEntry) => type === 'fix' && !isBreaking },
+  { title: 'Faster or smaller', has: ({ type, isBreaking }: ChangelogEntry) => type === 'perf' && !isBreaking },
 ] as const;
 
 /** The changelog of a version in Markdown, from its commits, newest first. `date` is that of its last commit. */
@@ -36,7 +36,7 @@ export function changelog(version: string, date: string, commits: readonly Commi
   return `# ${version} (${date})\n${sections.length === 0 ? '\nNothing that users notice.\n' : sections.join('')}`;
 }
 
-function changeOf({ hash, subject, body }: Commit): Change | undefined {
+function changeOf({ hash, subject, body }: Commit): ChangelogEntry | undefined {
   const found = SUBJECT.exec(subject)?.groups;
   if (found === undefined) return undefined;
   const { type = '', scope = '', mark, text = '' } = found;
@@ -44,10 +44,10 @@ function changeOf({ hash, subject, body }: Commit): Change | undefined {
 }
 
 /** Sorting is stable: within a scope the newest stays first. */
-function byScope(a: Change, b: Change): number {
+function byScope(a: ChangelogEntry, b: ChangelogEntry): number {
   return a.scope < b.scope ? -1 : Number(a.scope > b.scope);
 }
 
-function line({ scope, text, hash }: Change): string {
+function line({ scope, text, hash }: ChangelogEntry): string {
   return `- ${scope === '' ? '' : `**${scope}**: `}${text} (${hash.slice(0, SHORT_HASH)})\n`;
 }

@@ -11,12 +11,12 @@ import { addImage, ARCHITECTURES, type Architecture, baseDigest, type ImageParts
 import { Layout } from './oci/layout.ts';
 import { provenance, type Resource } from './provenance.ts';
 import { checksums, STATEMENT, SUMS } from './sign.ts';
-import { type Source, trackedFiles } from './source.ts';
+import { type ReleaseSource, trackedFiles } from './source.ts';
 
 /** The inputs of a release in addition to the checkout. */
 export interface ReleaseInputs {
   readonly version: string;
-  readonly source: Source;
+  readonly source: ReleaseSource;
   /** Image name in install.yaml and the chart, without tag. */
   readonly repository: string;
   readonly builder: string;

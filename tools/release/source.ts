@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Commit } from './changelog.ts';
 
 /** The checkout that is released. */
-export interface Source {
+export interface ReleaseSource {
   readonly commit: string;
   /** RFC 3339, of the commit. */
   readonly date: string;
@@ -15,7 +15,7 @@ export interface Source {
 const [FIELD, RECORD] = ['\u001f', '\u001e'];
 
 /** Reads the checkout with git. Rejects if it is not a git checkout. */
-export function readSource(): Source {
+export function readSource(): ReleaseSource {
   const [commit = '', date = ''] = git('log', '-1', '--format=%H %cI').trim().split(' ');
   const changed = git('status', '--porcelain', '--untracked-files=no').split('\n').filter(Boolean);
   const before = versionBefore();

@@ -30,7 +30,7 @@ export async function traceProcess(pid: number): Promise<Tracer> {
   await inspector.ask('Profiler.enable');
   await inspector.ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   return {
-    called: async () => functionsOf((await inspector.ask('Profiler.takePreciseCoverage')) as Coverage),
+    called: async () => functionsOf((await inspector.ask('Profiler.takePreciseCoverage')) as CoverageResult),
     close: inspector.close,
   };
 }
@@ -57,7 +57,7 @@ async function openInspector(url: string) {
   return { ask, close: () => socket.close() };
 }
 
-interface Coverage {
+interface CoverageResult {
   readonly result: readonly {
     readonly url: string;
     readonly functions: readonly {
@@ -67,7 +67,7 @@ interface Coverage {
   }[];
 }
 
-function functionsOf({ result }: Coverage): readonly CalledFunction[] {
+function functionsOf({ result }: CoverageResult): readonly CalledFunction[] {
   return result.flatMap(({ url, functions }) => {
     const file = url.startsWith('file:') ? fileURLToPath(url).slice(ROOT.length) : '';
     if (!/^(agent|dashboard|scheduler|shared|webhook)\//.test(file)) return [];

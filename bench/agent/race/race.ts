@@ -28,7 +28,7 @@ export interface Run {
 
 const MIB = 1024 * 1024;
 const HOG = fileURLToPath(new URL('../../../test/agent/hog.ts', import.meta.url));
-const HOG_MOST_MIB = 3000;
+const HOG_MAX_MIB = 3000;
 const POLL_MS = 1;
 
 /** A real process in a real pod group fills memory until it is ended, by the racer or by the kernel. */
@@ -66,7 +66,7 @@ async function lowestUntil(track: Track, isDone: (availableMiB: number) => boole
 }
 
 function startHog(groups: PodGroups, bytesPerSecond: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [HOG, String(bytesPerSecond), String(HOG_MOST_MIB * MIB)], {
+  const child = spawn(process.execPath, [HOG, String(bytesPerSecond), String(HOG_MAX_MIB * MIB)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   groups.join(groups.uids[0] ?? '', child.pid ?? 0);

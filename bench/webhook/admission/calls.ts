@@ -19,10 +19,10 @@ export function webhookCalls(metrics: string): Counts {
   return callsOf(metrics, ({ webhook, allowed }) => (allowed === 'true' ? webhook : undefined));
 }
 
-type Labels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
 
 /** How many calls there were, by `NAME BOUND`. */
-function callsOf(metrics: string, nameOf: (labels: Labels) => string | undefined): Counts {
+function callsOf(metrics: string, nameOf: (labels: MetricLabels) => string | undefined): Counts {
   const counts = new Map<string, number>();
   for (const { groups } of metrics.matchAll(BUCKET)) {
     const labels = labelsOf(groups?.['labels'] ?? '');
@@ -43,6 +43,6 @@ export function shareWithin5Ms(calls: Counts): Counts {
   );
 }
 
-function labelsOf(text: string): Labels {
+function labelsOf(text: string): MetricLabels {
   return Object.fromEntries([...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 }

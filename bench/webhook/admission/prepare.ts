@@ -52,13 +52,13 @@ async function chargedPods(client: KubeClient): Promise<number> {
   return Number(quota.status?.used?.pods ?? 0);
 }
 
-interface Entry {
+interface WebhookEntry {
   readonly namespaceSelector?: { readonly matchExpressions?: readonly object[] };
 }
 
 /** The webhooks as shipped, but in fewer namespaces, so that only some of them review a pod. */
 async function limit(client: KubeClient, configuration: string, requirement: object): Promise<void> {
-  const { webhooks } = (await ask(client, 'GET', configuration)) as { readonly webhooks: readonly Entry[] };
+  const { webhooks } = (await ask(client, 'GET', configuration)) as { readonly webhooks: readonly WebhookEntry[] };
   const operations = webhooks.map(({ namespaceSelector }, index) => {
     const { matchExpressions = [] } = namespaceSelector ?? {};
     const value = [...matchExpressions, requirement];

@@ -13,7 +13,7 @@ import type { Store } from '#sandbox/api-server/storage/store.ts';
 import {
   runMutating,
   runValidating,
-  type Rounds,
+  type WebhookRounds,
   type WebhookPorts,
 } from '#sandbox/api-server/webhooks/webhook-phases.ts';
 import type { Admission, Attributes } from '#sandbox/api-server/admission.ts';
@@ -48,14 +48,14 @@ interface Chain {
 async function mutate(chain: Chain, attributes: Attributes): Promise<Attributes['object']> {
   runInTree(chain, attributes);
   if (chain.webhooks.registry.mutating().length === 0) return attributes.object;
-  const rounds: Rounds = { isSecond: false, called: new Set(), dueAgain: new Set() };
+  const rounds: WebhookRounds = { isSecond: false, called: new Set(), dueAgain: new Set() };
   const first = await runMutating(chain.webhooks, attributes, rounds);
   if (first === undefined || isDeepStrictEqual(first, attributes.object)) return first;
   return secondRound(chain, { ...attributes, object: copyObject(first) }, rounds);
 }
 
 /** If an in-tree plugin changes something now, every webhook called before must be called again. */
-async function secondRound(chain: Chain, attributes: Attributes, rounds: Rounds): Promise<Attributes['object']> {
+async function secondRound(chain: Chain, attributes: Attributes, rounds: WebhookRounds): Promise<Attributes['object']> {
   const before = attributes.object === undefined ? undefined : copyObject(attributes.object);
   runInTree(chain, attributes);
   if (!isDeepStrictEqual(before, attributes.object)) for (const id of rounds.called) rounds.dueAgain.add(id);

@@ -6,7 +6,7 @@ import {
 import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { forbidden, badRequest, type Subject } from '#sandbox/api-server/errors/errors.ts';
+import { forbidden, badRequest, type ErrorSubject } from '#sandbox/api-server/errors/errors.ts';
 import { PRIORITY_CLASSES, RESOURCE_QUOTAS } from '#sandbox/api-server/storage-names.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, fieldsOf, type KubeObject, copyObject } from '#sandbox/api-server/wire/object.ts';
@@ -144,7 +144,7 @@ function decodeForPlugin<T>(object: KubeObject, decode: (raw: unknown) => Decode
 /** A refusal of the shared decisions as a Status. */
 function refusalError(
   { code, reason, message, fieldErrors }: ApiRefusal,
-  { group, plural, kind }: Subject,
+  { group, plural, kind }: ErrorSubject,
   name: string,
 ): StatusError {
   if (reason === undefined) return statusError({ code, message });

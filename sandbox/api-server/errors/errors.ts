@@ -3,13 +3,13 @@ import { invalidCause, invalidText, type FieldError } from './field-error.ts';
 import { statusError, type StatusCause, type StatusError } from './status-error.ts';
 
 /** The kind of object an error is about, as messages and details name it. */
-export interface Subject {
+export interface ErrorSubject {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
 }
 
-function details(subject: Subject, name: string): { name?: string; group?: string; kind: string } {
+function details(subject: ErrorSubject, name: string): { name?: string; group?: string; kind: string } {
   return {
     ...(name === '' ? {} : { name }),
     ...(subject.group === '' ? {} : { group: subject.group }),
@@ -18,7 +18,7 @@ function details(subject: Subject, name: string): { name?: string; group?: strin
 }
 
 /** 404 `pods "x" not found`. */
-export function notFound(subject: Subject, name: string): StatusError {
+export function notFound(subject: ErrorSubject, name: string): StatusError {
   const message = `${resourceLabel(subject)} "${name}" not found`;
   return statusError({ code: 404, reason: 'NotFound', message, details: details(subject, name) });
 }
@@ -30,13 +30,13 @@ export function unknownResource(): StatusError {
 }
 
 /** 409 `pods "x" already exists`. */
-export function alreadyExists(subject: Subject, name: string): StatusError {
+export function alreadyExists(subject: ErrorSubject, name: string): StatusError {
   const message = `${resourceLabel(subject)} "${name}" already exists`;
   return statusError({ code: 409, reason: 'AlreadyExists', message, details: details(subject, name) });
 }
 
 /** 409 `Operation cannot be fulfilled on pods "x": ...`. */
-export function conflict(subject: Subject, name: string, why: string): StatusError {
+export function conflict(subject: ErrorSubject, name: string, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${resourceLabel(subject)} "${name}": ${why}`;
   return statusError({ code: 409, reason: 'Conflict', message, details: details(subject, name) });
 }
@@ -45,13 +45,13 @@ export function conflict(subject: Subject, name: string, why: string): StatusErr
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
 
 /** 403 `pods "x" is forbidden: ...`. */
-export function forbidden(subject: Subject, name: string, why: string): StatusError {
+export function forbidden(subject: ErrorSubject, name: string, why: string): StatusError {
   const message = `${resourceLabel(subject)} "${name}" is forbidden: ${why}`;
   return statusError({ code: 403, reason: 'Forbidden', message, details: details(subject, name) });
 }
 
 /** 422 with one cause per field. */
-export function invalid(subject: Subject, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid(subject: ErrorSubject, name: string, errors: readonly FieldError[]): StatusError {
   const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
   const texts = errors.map(invalidText);
   const all = texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;

@@ -130,13 +130,13 @@ async function readBytes(request: IncomingMessage, response: ServerResponse): Pr
   }
 }
 
-interface Known {
+interface AuthenticatedRequest {
   readonly user: User;
   readonly body: Buffer;
 }
 
 /** Reads path, query and headers of a request about objects. Throws 404 for a path that names nothing. */
-function apiRequest(catalog: Catalog, request: IncomingMessage, { user, body }: Known): ApiRequest {
+function apiRequest(catalog: Catalog, request: IncomingMessage, { user, body }: AuthenticatedRequest): ApiRequest {
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   const { type, namespace, name, subresource, isWatchPath } = parseRoute(catalog, mark < 0 ? url : url.slice(0, mark));

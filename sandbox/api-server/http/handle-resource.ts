@@ -143,12 +143,12 @@ async function handleSubresource(exchange: Exchange): Promise<void> {
   sendJson(response, code, body, warningHeaders(request.warnings));
 }
 
-interface Outcome {
+interface RequestOutcome {
   readonly code: number;
   readonly body: object;
 }
 
-async function carryOut(server: ServerState, request: ApiRequest): Promise<Outcome> {
+async function carryOut(server: ServerState, request: ApiRequest): Promise<RequestOutcome> {
   switch (request.subresource) {
     case 'eviction':
       await evictPod(server, request);

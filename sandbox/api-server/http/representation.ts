@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 import type { Page } from '#sandbox/api-server/operations/verbs/list.ts';
-import { eventLine, type Change, type ChangeType } from '#sandbox/api-server/storage/change.ts';
+import { eventLine, type StoreChange, type ChangeType } from '#sandbox/api-server/storage/change.ts';
 import type { Revision } from '#sandbox/api-server/storage/revision.ts';
 import { tableOf, type TableOptions } from '#sandbox/api-server/table/table.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
@@ -11,7 +11,7 @@ import { notAcceptable } from '#sandbox/api-server/errors/errors.ts';
 export interface Representation {
   readonly one: (revision: Revision) => Buffer;
   readonly list: (page: Page) => Buffer;
-  readonly event: (change: Change, type: ChangeType) => Buffer;
+  readonly event: (change: StoreChange, type: ChangeType) => Buffer;
   readonly bookmark: (resourceVersion: number, isEndOfInitial: boolean) => Buffer;
 }
 

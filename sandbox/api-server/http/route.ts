@@ -37,14 +37,14 @@ function decode(segment: string): string {
   }
 }
 
-interface Place {
+interface RoutePlace {
   readonly catalog: Catalog;
   readonly group: string;
   readonly version: string;
 }
 
 /** `namespaces/NAME/…` is a namespace for what follows, unless what follows is a subresource of the namespace itself. */
-function resolve(place: Place, segments: readonly string[]): Omit<Route, 'isWatchPath'> {
+function resolve(place: RoutePlace, segments: readonly string[]): Omit<Route, 'isWatchPath'> {
   const [first = '', namespace = '', plural = ''] = segments;
   const inNamespace =
     first === 'namespaces' && segments.length >= 3 && !(place.group === '' && isNamespaceSubresource(plural));
@@ -56,7 +56,7 @@ function isNamespaceSubresource(segment: string): boolean {
 }
 
 function named(
-  { catalog, group, version }: Place,
+  { catalog, group, version }: RoutePlace,
   namespace: string,
   segments: readonly string[],
 ): Omit<Route, 'isWatchPath'> {

@@ -7,7 +7,7 @@ import type { ApiRequest } from '#sandbox/api-server/operations/api-request.ts';
 import { checkWatchOptions, readVersion } from '#sandbox/api-server/operations/list-options.ts';
 import { readSelection, type Selection } from '#sandbox/api-server/operations/selection.ts';
 import type { ServerState } from '#sandbox/api-server/operations/server-state.ts';
-import { eventLine, Change } from '#sandbox/api-server/storage/change.ts';
+import { eventLine, StoreChange } from '#sandbox/api-server/storage/change.ts';
 import type { Collection } from '#sandbox/api-server/storage/store.ts';
 import type { Representation } from './representation.ts';
 
@@ -112,7 +112,7 @@ export class WatchSession {
   sendInitial(endsWithBookmark: boolean): void {
     const { collection, isSelected } = this.#options;
     for (const revision of collection.values()) {
-      if (isSelected(revision.object)) this.#send(new Change(undefined, revision, false), 'ADDED');
+      if (isSelected(revision.object)) this.#send(new StoreChange(undefined, revision, false), 'ADDED');
     }
     if (endsWithBookmark) this.#bookmark(true);
   }
@@ -136,12 +136,12 @@ export class WatchSession {
     this.#response.once('close', () => this.#stop());
   }
 
-  #onChange(change: Change): void {
+  #onChange(change: StoreChange): void {
     const type = change.typeFor(this.#options.isSelected);
     if (type !== undefined) this.#send(change, type);
   }
 
-  #send(change: Change, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
+  #send(change: StoreChange, type: 'ADDED' | 'MODIFIED' | 'DELETED'): void {
     this.#write(this.#options.representation.event(change, type));
   }
 

@@ -1,6 +1,6 @@
 import { compileExpression, type Expression } from '#sandbox/api-server/cel/expression.ts';
 import { selectorOf } from '#sandbox/api-server/selectors/label-query.ts';
-import { ruleOf, type Condition, type Rule } from '#sandbox/api-server/webhooks/webhook.ts';
+import { ruleOf, type Condition, type WebhookRule } from '#sandbox/api-server/webhooks/webhook.ts';
 import {
   fieldsAt,
   isFields,
@@ -14,7 +14,7 @@ import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** The requests that a policy, or one of its bindings, matches. */
 export interface Match {
-  readonly rules: readonly Rule[];
+  readonly rules: readonly WebhookRule[];
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
 }

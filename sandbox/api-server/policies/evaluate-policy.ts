@@ -60,9 +60,10 @@ function lazily({ variables }: AdmissionPolicy, activation: Activation): object 
   return values;
 }
 
-type Attempt = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
+type EvaluationResult =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
 
-function attempt(expression: Expression, activation: Activation): Attempt {
+function attempt(expression: Expression, activation: Activation): EvaluationResult {
   try {
     return { ok: true, value: expression.evaluate(activation) };
   } catch (error) {

@@ -5,7 +5,7 @@ import { Revision, type View } from './revision.ts';
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /** One step of a collection. On removal `current` is the last state with the removal's resourceVersion. */
-export class Change {
+export class StoreChange {
   readonly number: number;
   readonly previous: Revision | undefined;
   readonly current: Revision;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { Change } from './change.ts';
+import { StoreChange } from './change.ts';
 import { Revision, keyOf } from './revision.ts';
 
 /** The last changes of one collection, bounded in number: what a watch can resume from. */
@@ -7,7 +7,7 @@ export class History {
   readonly #limit: number;
   /** The oldest resourceVersion a watch may resume from: changes after it are all here. */
   #floor: number;
-  #changes: Change[] = [];
+  #changes: StoreChange[] = [];
   #start = 0;
 
   constructor(limit: number, floor: number) {
@@ -19,7 +19,7 @@ export class History {
     return this.#floor;
   }
 
-  push(change: Change): void {
+  push(change: StoreChange): void {
     this.#changes.push(change);
     if (this.#changes.length - this.#start <= this.#limit) return;
     this.#floor = this.#changes[this.#start]?.number ?? this.#floor;
@@ -28,7 +28,7 @@ export class History {
   }
 
   /** The changes after `number`, oldest first; only right for `number >= floor`. */
-  since(number: number): readonly Change[] {
+  since(number: number): readonly StoreChange[] {
     let low = this.#start;
     let high = this.#changes.length;
     while (low < high) {
@@ -52,7 +52,7 @@ export class History {
   }
 }
 
-type Listener = (change: Change) => void;
+type Listener = (change: StoreChange) => void;
 
 /** All objects of one kind, their recent changes, and the listeners for the next one. */
 export class Collection {
@@ -81,7 +81,7 @@ export class Collection {
   }
 
   /** Stores and records one change, and notifies listeners. */
-  apply(change: Change): void {
+  apply(change: StoreChange): void {
     const { key } = change.current;
     if (change.isRemoval || !this.#revisions.has(key)) this.#sorted = undefined;
     if (change.isRemoval) this.#revisions.delete(key);
@@ -98,7 +98,7 @@ export class Collection {
 }
 
 /** Called with every change of every collection, after it is stored. */
-export type StoreListener = (storage: string, change: Change) => void;
+export type StoreListener = (storage: string, change: StoreChange) => void;
 
 /**
  * The objects of the cluster in memory, with one resourceVersion for all, as in etcd. Every method is synchronous:
@@ -159,7 +159,7 @@ export class Store {
 
   #commit(storage: string, revision: Revision, isRemoval: boolean): Revision {
     const collection = this.collection(storage);
-    const change = new Change(collection.get(revision.key), revision, isRemoval);
+    const change = new StoreChange(collection.get(revision.key), revision, isRemoval);
     collection.apply(change);
     for (const listener of this.#listeners) listener(storage, change);
     return revision;

@@ -1,7 +1,7 @@
 import type { Attributes } from '#sandbox/api-server/admission.ts';
 import { celValue } from '#sandbox/api-server/cel/expression.ts';
 import type { Fields, KubeObject } from '#sandbox/api-server/wire/object.ts';
-import type { Condition, Rule, Webhook } from './webhook.ts';
+import type { Condition, WebhookRule, Webhook } from './webhook.ts';
 
 /** How a webhook or a policy selects requests. */
 type Matching = Pick<Webhook, 'rules' | 'namespaceSelector' | 'objectSelector'>;
@@ -33,7 +33,7 @@ function hasLabels(webhook: Matching, object: KubeObject | undefined): boolean {
 }
 
 function matchesRule(
-  { apiGroups, apiVersions, operations, resources, scope }: Rule,
+  { apiGroups, apiVersions, operations, resources, scope }: WebhookRule,
   { type, operation, subresource }: Attributes,
 ): boolean {
   const isInScope = scope === '*' || (scope === 'Namespaced') === type.namespaced;

@@ -21,7 +21,7 @@ export interface WebhookPorts {
 }
 
 /** State passed from the first round to the second. */
-export interface Rounds {
+export interface WebhookRounds {
   readonly isSecond: boolean;
   /** Webhooks to call again if something changes after their call. */
   readonly called: Set<string>;
@@ -32,7 +32,7 @@ export interface Rounds {
 export async function runMutating(
   ports: WebhookPorts,
   attributes: Attributes,
-  rounds: Rounds,
+  rounds: WebhookRounds,
 ): Promise<KubeObject | undefined> {
   let { object } = attributes;
   for (const webhook of ports.registry.mutating()) {
@@ -62,10 +62,11 @@ export async function runValidating(ports: WebhookPorts, attributes: Attributes)
   if (refused !== undefined) throw refused.reason;
 }
 
-type Review = { readonly kind: 'passedOver' } | { readonly kind: 'allowed'; readonly object: KubeObject | undefined };
+type WebhookReview =
+  { readonly kind: 'passedOver' } | { readonly kind: 'allowed'; readonly object: KubeObject | undefined };
 
 /** One call: conditions, the request itself, and what the answer means. */
-async function review(ports: WebhookPorts, webhook: Webhook, attributes: Attributes): Promise<Review> {
+async function review(ports: WebhookPorts, webhook: Webhook, attributes: Attributes): Promise<WebhookReview> {
   const request = reviewRequest(attributes);
   const conditions = checkConditions(webhook.conditions, request);
   if (conditions.kind === 'unmet') return { kind: 'passedOver' };
@@ -80,7 +81,7 @@ async function review(ports: WebhookPorts, webhook: Webhook, attributes: Attribu
   };
 }
 
-function unmatched(webhook: Webhook, { type, name }: Attributes, message: string): Review {
+function unmatched(webhook: Webhook, { type, name }: Attributes, message: string): WebhookReview {
   if (webhook.failurePolicy === 'Ignore') return { kind: 'passedOver' };
   throw forbidden(type, name, message);
 }

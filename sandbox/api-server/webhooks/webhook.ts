@@ -20,7 +20,7 @@ export interface Webhook {
   readonly name: string;
   readonly configuration: string;
   readonly isMutating: boolean;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly WebhookRule[];
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
   readonly conditions: readonly Condition[];
@@ -31,7 +31,7 @@ export interface Webhook {
   readonly client: WebhookClient;
 }
 
-export interface Rule {
+export interface WebhookRule {
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
   readonly operations: readonly string[];
@@ -81,7 +81,7 @@ function webhookOf(configuration: string, entry: Fields, isMutating: boolean): W
 }
 
 /** One rule of a webhook or policy: which operations on which resources. */
-export function ruleOf(rule: Fields): Rule {
+export function ruleOf(rule: Fields): WebhookRule {
   return {
     apiGroups: textsAt(rule, 'apiGroups'),
     apiVersions: textsAt(rule, 'apiVersions'),

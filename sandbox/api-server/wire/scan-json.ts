@@ -17,7 +17,7 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const COMMA = 0x2c;
 
-interface Level {
+interface NestingLevel {
   /** Undefined for a list. */
   readonly keys: Set<string> | undefined;
   step: string;
@@ -29,7 +29,7 @@ interface Level {
  * refuses it.
  */
 export function scanJson(text: string): JsonScan {
-  const levels: Level[] = [];
+  const levels: NestingLevel[] = [];
   const duplicates: string[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -46,7 +46,7 @@ export function scanJson(text: string): JsonScan {
   return { isTooDeep: false, duplicates };
 }
 
-function countItem(level: Level | undefined): void {
+function countItem(level: NestingLevel | undefined): void {
   if (level !== undefined && level.keys === undefined) level.index += 1;
 }
 
@@ -63,7 +63,11 @@ function isEscaped(text: string, at: number, from: number): boolean {
 }
 
 /** A string before a colon is a key of the innermost object. */
-function noteKey(levels: readonly Level[], duplicates: string[], ...[text, from, end]: [string, number, number]): void {
+function noteKey(
+  levels: readonly NestingLevel[],
+  duplicates: string[],
+  ...[text, from, end]: [string, number, number]
+): void {
   const level = levels.at(-1);
   if (level?.keys === undefined || !isBeforeColon(text, end + 1)) return;
   const key = text.slice(from, end);
@@ -78,7 +82,7 @@ function isBeforeColon(text: string, from: number): boolean {
   return text.charCodeAt(at) === COLON;
 }
 
-function pathOf(levels: readonly Level[]): string {
+function pathOf(levels: readonly NestingLevel[]): string {
   return levels
     .map(({ keys, step, index }, at) => (keys === undefined ? `[${index}]` : at === 0 ? step : `.${step}`))
     .join('');

@@ -12,7 +12,7 @@ export interface PodSetOptions extends PublisherPorts {
   readonly ports: ContainerPorts;
 }
 
-interface Entry {
+interface PodEntry {
   readonly worker: PodWorker;
   readonly publisher: StatusPublisher;
   /** When its containers must be gone, monotonic; `undefined` while it is not terminating. */
@@ -25,7 +25,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 export class PodSet {
   readonly #options: PodSetOptions;
   readonly #reflector: Reflector<WirePod>;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, PodEntry>();
   #addresses = 0;
 
   constructor(options: PodSetOptions) {
@@ -60,14 +60,14 @@ export class PodSet {
     else this.#show(pod, this.#entries.get(uid) ?? this.#start(pod));
   }
 
-  #show(pod: WirePod, entry: Entry | undefined): void {
+  #show(pod: WirePod, entry: PodEntry | undefined): void {
     if (entry === undefined) return;
     entry.worker.see(pod);
     const graceSeconds = graceOf(pod, entry.worker);
     if (graceSeconds !== undefined) this.#end(entry, graceSeconds);
   }
 
-  #start(pod: WirePod): Entry | undefined {
+  #start(pod: WirePod): PodEntry | undefined {
     const phase = pod.status?.phase;
     if (phase === 'Succeeded' || phase === 'Failed') return undefined;
     if (pod.metadata.deletionTimestamp !== undefined) {
@@ -89,7 +89,7 @@ export class PodSet {
   }
 
   /** A later call counts only if it leaves less time, such as a second deletion with a shorter grace period. */
-  #end(entry: Entry, graceSeconds: number): void {
+  #end(entry: PodEntry, graceSeconds: number): void {
     const endsAt = this.#options.clock.monotonic() + graceSeconds * 1000;
     if (entry.endsAt !== undefined && entry.endsAt <= endsAt) return;
     const isFirst = entry.endsAt === undefined;
@@ -98,9 +98,9 @@ export class PodSet {
     if (isFirst) void ended.then(() => this.#finish(entry));
   }
 
-  async #finish({ worker, publisher }: Entry): Promise<void> {
+  async #finish({ worker, publisher }: PodEntry): Promise<void> {
     publisher.changed();
-    await publisher.settled();
+    await publisher.flushed();
     if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(this.#options, worker.pod());
   }
 

@@ -14,7 +14,7 @@ export interface StatusPublisher {
   /** Reports that the pod's status has changed; writes are sequential, and the last state is always written. */
   readonly changed: () => void;
   /** Resolves when the current state is written, or the pod is gone. */
-  readonly settled: () => Promise<void>;
+  readonly flushed: () => Promise<void>;
 }
 
 const RETRY_MS = 500;
@@ -54,7 +54,7 @@ export function createStatusPublisher(
       isDirty = true;
       writing ??= Promise.resolve().then(write);
     },
-    settled: async () => {
+    flushed: async () => {
       while (writing !== undefined) await writing;
     },
   };

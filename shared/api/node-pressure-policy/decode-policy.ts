@@ -92,9 +92,9 @@ function decodeSpec<T>(raw: KubeObject, read: (spec: WireObject) => T): Decoded<
   return decodeObject({ ...raw, spec: raw['spec'] ?? {} }, (object) => readObject(object, 'spec', read) as T);
 }
 
-type Identity = Pick<AgentPolicy, 'name' | 'generation' | 'confirmedGeneration' | 'thresholdRecords'>;
+type PolicyIdentity = Pick<AgentPolicy, 'name' | 'generation' | 'confirmedGeneration' | 'thresholdRecords'>;
 
-function identityOf(raw: KubeObject): Identity {
+function identityOf(raw: KubeObject): PolicyIdentity {
   const { metadata } = raw;
   const confirmed = metadata.annotations?.[ANNOTATION_CONFIRMED_GENERATION] ?? '';
   return {

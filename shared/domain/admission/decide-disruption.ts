@@ -47,7 +47,7 @@ export function decideDisruption(disruption: RemovalRequest): AdmissionDecision 
   switch (disruption.caller) {
     case 'agent':
     case 'plimsoll':
-      return ownLaws(disruption);
+      return checkOwnAccount(disruption);
     case 'scheduler':
       return preemption(disruption);
     case 'other':
@@ -61,13 +61,19 @@ export function refusalOfCaller(disruption: RemovalRequest): Refused | undefined
 }
 
 /** A rule for our own accounts: returns the refusal of a disruption that breaks it. */
-type Law = (disruption: RemovalRequest) => Refused | undefined;
+type OwnAccountRule = (disruption: RemovalRequest) => Refused | undefined;
 
-const LAWS: readonly Law[] = [refusalOfCaller, keepsToDryRun, meansThisPod, leavesGrace, protectsPods];
+const OWN_ACCOUNT_RULES: readonly OwnAccountRule[] = [
+  refusalOfCaller,
+  keepsToDryRun,
+  meansThisPod,
+  leavesGrace,
+  protectsPods,
+];
 
-function ownLaws(disruption: RemovalRequest): AdmissionDecision {
-  for (const law of LAWS) {
-    const refusal = law(disruption);
+function checkOwnAccount(disruption: RemovalRequest): AdmissionDecision {
+  for (const rule of OWN_ACCOUNT_RULES) {
+    const refusal = rule(disruption);
     if (refusal !== undefined) return refusal;
   }
   return accepted(disruption);

@@ -1,6 +1,6 @@
 import {
   type PriorityPolicy,
-  type Subject,
+  type PolicySubject,
   isPersonal,
   classByRule,
   serviceAccountUser,
@@ -32,7 +32,7 @@ export function policiesFor(request: PodRequest, cluster: ClusterState): readonl
   );
 }
 
-function isSubject(subject: Subject, { requester, pod, serviceAccountName }: PodRequest): boolean {
+function isSubject(subject: PolicySubject, { requester, pod, serviceAccountName }: PodRequest): boolean {
   switch (subject.kind) {
     case 'User':
       return requester.name === subject.name;

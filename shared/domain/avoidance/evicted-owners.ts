@@ -42,13 +42,13 @@ export function evictedOwners(
     .sort((left, right) => compareTexts(ownerId(left.owner), ownerId(right.owner)));
 }
 
-interface Removal {
+interface OwnerEviction {
   readonly owner: OwnerKey;
   readonly signal: string;
   readonly at: Instant;
 }
 
-function removals(evictions: readonly RecordedEviction[], windowMs: number, now: Instant): readonly Removal[] {
+function removals(evictions: readonly RecordedEviction[], windowMs: number, now: Instant): readonly OwnerEviction[] {
   return evictions.flatMap(({ owner, signal, mode, outcome, requestedAt }) => {
     if (owner === undefined || owner.kind === 'Node' || requestedAt === undefined) return [];
     if (mode !== 'Enforce' || !REMOVING_OUTCOMES.includes(outcome) || requestedAt <= now - windowMs) return [];
@@ -58,9 +58,9 @@ function removals(evictions: readonly RecordedEviction[], windowMs: number, now:
   });
 }
 
-function summary(removed: readonly Removal[]): EvictedOwner {
+function summary(removed: readonly OwnerEviction[]): EvictedOwner {
   const inOrder = removed.toSorted((left, right) => left.at - right.at || compareTexts(left.signal, right.signal));
   const starts = inOrder.filter(({ at }, index) => at - (inOrder[index - 1]?.at ?? -Infinity) > ONE_ROUND_MS);
-  const { owner, signal, at } = inOrder.at(-1) as Removal;
+  const { owner, signal, at } = inOrder.at(-1) as OwnerEviction;
   return { owner, rounds: starts.length, lastAt: at, signal };
 }

@@ -50,9 +50,9 @@ export type CountOutcome =
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 
-type Exceeded = Extract<CountOutcome, { kind: 'exceeded' }>;
+type ExceededWindow = Extract<CountOutcome, { kind: 'exceeded' }>;
 
-interface Window extends Pick<Exceeded, 'scope'>, RuleWindow {
+interface Window extends Pick<ExceededWindow, 'scope'>, RuleWindow {
   readonly what: string;
   readonly most: number;
 }

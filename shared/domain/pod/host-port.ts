@@ -17,11 +17,11 @@ export function hostPortsOf({ spec }: Pod): readonly HostPort[] {
   return ports.filter((port) => port.hostPort > 0).map(toHostPort);
 }
 
-interface Known extends Pick<PodSpec, 'initContainers'> {
+interface PortOwner extends Pick<PodSpec, 'initContainers'> {
   readonly ports: readonly HostPort[];
 }
 
-const KNOWN = new WeakMap<readonly Container[], Known>();
+const KNOWN = new WeakMap<readonly Container[], PortOwner>();
 
 /** As `hostPortsOf`, once for all pods that have the same containers: a pod can have thousands, and a Deployment many pods. */
 export function sharedHostPorts(pod: Pod): readonly HostPort[] {

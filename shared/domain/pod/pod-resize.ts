@@ -91,7 +91,7 @@ export function isSidecar(container: Container): boolean {
 }
 
 /** Sums are changed in place: a map copied for each container costs containers × names, which a tenant can choose. */
-type Sums = Map<string, Quantity>;
+type ResourceSums = Map<string, Quantity>;
 
 /**
  * What the containers of a pod take together. Containers and sidecars run side by side; each init container runs next to
@@ -102,7 +102,7 @@ export function sumContainers(pod: Pod, amountsOf: (container: Container) => Amo
   const { containers, initContainers } = pod.spec;
   const [only] = containers;
   if (only !== undefined && containers.length === 1 && initContainers.length === 0) return amountsOf(only);
-  const running: Sums = new Map();
+  const running: ResourceSums = new Map();
   for (const container of containers) addTo(running, amountsOf(container));
   if (initContainers.length === 0) return running;
   const starting = sumInitContainers(initContainers, amountsOf, running);
@@ -113,10 +113,10 @@ export function sumContainers(pod: Pod, amountsOf: (container: Container) => Amo
 function sumInitContainers(
   initContainers: readonly Container[],
   amountsOf: (container: Container) => Amounts,
-  running: Sums,
+  running: ResourceSums,
 ): Amounts {
-  const sidecars: Sums = new Map();
-  const starting: Sums = new Map();
+  const sidecars: ResourceSums = new Map();
+  const starting: ResourceSums = new Map();
   for (const container of initContainers) {
     const amounts = amountsOf(container);
     if (isSidecar(container)) {
@@ -130,14 +130,14 @@ function sumInitContainers(
   return starting;
 }
 
-function addTo(sums: Sums, amounts: Amounts): void {
+function addTo(sums: ResourceSums, amounts: Amounts): void {
   for (const [name, amount] of amounts) {
     const present = sums.get(name);
     sums.set(name, present === undefined ? amount : addQuantities(present, amount));
   }
 }
 
-function raise(largest: Sums, name: string, amount: Quantity | undefined): void {
+function raise(largest: ResourceSums, name: string, amount: Quantity | undefined): void {
   const present = largest.get(name);
   if (amount === undefined || (present !== undefined && compareQuantities(amount, present) <= 0)) return;
   largest.set(name, amount);

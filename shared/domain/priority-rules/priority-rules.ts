@@ -10,7 +10,7 @@ import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority
 import {
   isPersonal,
   type PriorityPolicy,
-  type Subject,
+  type PolicySubject,
   rulesOf,
   serviceAccountUser,
 } from '#shared/domain/priority/priority-policy.ts';
@@ -181,7 +181,7 @@ function silentRule(policy: string): UnplacedRule {
   };
 }
 
-function ruleSubjects(subjects: readonly Subject[]): RuleSubjects | undefined {
+function ruleSubjects(subjects: readonly PolicySubject[]): RuleSubjects | undefined {
   if (subjects.length === 0) return undefined;
   return {
     users: subjects.flatMap((each) => (each.kind === 'User' ? [each.name] : [])),

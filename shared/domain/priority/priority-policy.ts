@@ -2,7 +2,7 @@ import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityClass, PriorityClasses } from './priority-class.ts';
 
 /** A subject that a policy applies to. */
-export type Subject =
+export type PolicySubject =
   | { readonly kind: 'User'; readonly name: string }
   | { readonly kind: 'Group'; readonly name: string }
   | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string };
@@ -20,7 +20,7 @@ export interface PriorityPolicy {
   readonly name: string;
   readonly namespaces: PreparedSelector;
   /** Empty means everyone. */
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly PolicySubject[];
   readonly defaultClassName: string | undefined;
   /** The first rule that matches a pod without a class sets its class, in place of the default. */
   readonly classRules: readonly ClassRule[];

@@ -12,7 +12,7 @@ export interface PolicyReview {
   readonly conflicts: readonly string[];
 }
 
-export interface PolicySurroundings {
+export interface PolicyContext {
   readonly policies: readonly PriorityPolicy[];
   readonly classes: PriorityClasses;
   /** Labels of every namespace. */
@@ -20,16 +20,16 @@ export interface PolicySurroundings {
 }
 
 /** A policy with precomputed facts that are needed once for each other policy. */
-interface Prepared {
+interface PreparedPolicy {
   readonly policy: PriorityPolicy;
   readonly subjects: ReadonlySet<string>;
   readonly namespaces: SelectedItems;
 }
 
 /** Reviews every policy against the existing classes, namespaces and policies. */
-export function* reviewPolicies(surroundings: PolicySurroundings): Steps<readonly PolicyReview[]> {
+export function* reviewPolicies(surroundings: PolicyContext): Steps<readonly PolicyReview[]> {
   const { policies, classes, namespaces } = surroundings;
-  const prepared: Prepared[] = [];
+  const prepared: PreparedPolicy[] = [];
   for (const policy of policies) {
     const subjects = new Set(policy.subjects.map((subject) => JSON.stringify(subject)));
     prepared.push({ policy, subjects, namespaces: yield* selectItems(policy.namespaces, namespaces) });
@@ -42,7 +42,7 @@ export function* reviewPolicies(surroundings: PolicySurroundings): Steps<readonl
   return reviews;
 }
 
-function problemsOf({ policy, namespaces }: Prepared, classes: PriorityClasses): readonly string[] {
+function problemsOf({ policy, namespaces }: PreparedPolicy, classes: PriorityClasses): readonly string[] {
   return [
     ...defaultProblems(policy, classes),
     ...policy.classRules.flatMap((rule) => ruleProblems(rule, policy, classes)),
@@ -53,7 +53,11 @@ function problemsOf({ policy, namespaces }: Prepared, classes: PriorityClasses):
   ];
 }
 
-function* conflictsOf(own: Prepared, all: readonly Prepared[], classes: PriorityClasses): Steps<readonly string[]> {
+function* conflictsOf(
+  own: PreparedPolicy,
+  all: readonly PreparedPolicy[],
+  classes: PriorityClasses,
+): Steps<readonly string[]> {
   const conflicts: string[] = [];
   for (const other of all) {
     if (other !== own && holdTogether(own, other)) {
@@ -157,7 +161,7 @@ function substituteProblem(
 }
 
 /** Whether both could apply to the same pod; group membership is not known here. */
-function holdTogether(a: Prepared, b: Prepared): boolean {
+function holdTogether(a: PreparedPolicy, b: PreparedPolicy): boolean {
   return shareSubject(a.subjects, b.subjects) && selectAlike(a.namespaces, b.namespaces);
 }
 

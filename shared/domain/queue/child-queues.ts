@@ -55,8 +55,8 @@ export interface ChildrenDecision {
  */
 export function decideChildren(question: ChildrenQuestion): ChildrenDecision {
   const { tree, wanted, created, made, occupied, now } = question;
-  const families = new Map<string, Family>();
-  const familyOf = (parent: string): Family | undefined => {
+  const families = new Map<string, SiblingQueues>();
+  const familyOf = (parent: string): SiblingQueues | undefined => {
     const known = families.get(parent) ?? createFamily(tree, parent);
     if (known !== undefined) families.set(parent, known);
     return known;
@@ -88,7 +88,7 @@ function isChildless(tree: QueueTree, name: string): boolean {
 }
 
 /** The queues below one with a template, counted while more are created. */
-class Family {
+class SiblingQueues {
   readonly #own: ReadonlyMap<string, Whole>;
   readonly #each: ReadonlyMap<string, Whole>;
   readonly #others: ReadonlyMap<string, Whole>;
@@ -127,10 +127,10 @@ interface QueueGuarantee {
   readonly guaranteed: ReadonlyMap<string, Whole>;
 }
 
-function createFamily({ indexes, queues, children }: QueueTree, parent: string): Family | undefined {
+function createFamily({ indexes, queues, children }: QueueTree, parent: string): SiblingQueues | undefined {
   const index = indexes.get(parent) ?? -1;
   const queue = queues[index];
   if (queue?.childTemplate === undefined) return undefined;
   const others = (children[index] ?? []).flatMap((child) => queues[child] ?? []);
-  return new Family(queue.guaranteed, queue.childTemplate.guaranteed, others);
+  return new SiblingQueues(queue.guaranteed, queue.childTemplate.guaranteed, others);
 }

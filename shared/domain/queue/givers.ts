@@ -3,13 +3,13 @@ import {
   excessOf,
   excessWith,
   findObjection,
-  GIVER_LAWS,
-  type Law,
-  LOSS_LAWS,
+  GIVER_RULES,
+  type ReclaimRule,
+  LOSS_RULES,
   mayLose,
   type Taker,
-  VICTIM_LAWS,
-} from './laws.ts';
+  VICTIM_RULES,
+} from './reclaim-rules.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
@@ -19,7 +19,7 @@ import type { VictimCandidate, Profile } from './victim-set.ts';
 export interface Givers {
   readonly taker: Taker;
   /** By queue name; absent until it is needed, `undefined` if the queue may give. */
-  readonly objections: Map<string, Law<number> | undefined>;
+  readonly objections: Map<string, ReclaimRule<number> | undefined>;
   /** `undefined` if none of these pods may be evicted. */
   readonly profiles: Map<string, Map<QueueAmounts, Profile | undefined>>;
   /** What queues use above their guarantees, and the index of each queue. */
@@ -92,7 +92,7 @@ export function candidatesAmong(
   const candidates: VictimCandidate[] = [];
   for (const pod of pods) {
     const profile = profileOf(givers, pod);
-    if (profile === undefined || findObjection(VICTIM_LAWS, pod, givers.taker) !== undefined) continue;
+    if (profile === undefined || findObjection(VICTIM_RULES, pod, givers.taker) !== undefined) continue;
     if (withLastResort || pod.mayBePreempted) candidates.push({ pod, profile });
     else givers.hasSpared = true;
   }
@@ -114,10 +114,10 @@ export function goingOrder({ taker }: Givers): (a: RunningPod, b: RunningPod) =>
 }
 
 /** The rule that keeps a queue from giving. */
-export function giverObjection(givers: Givers, name: string): Law<number> | undefined {
+export function giverObjection(givers: Givers, name: string): ReclaimRule<number> | undefined {
   const { objections, taker } = givers;
   if (objections.has(name)) return objections.get(name);
-  const objection = findObjection(GIVER_LAWS, taker.tree.indexes.get(name) as number, taker);
+  const objection = findObjection(GIVER_RULES, taker.tree.indexes.get(name) as number, taker);
   objections.set(name, objection);
   return objection;
 }
@@ -145,7 +145,7 @@ function profileOf(givers: Givers, { queue, requests }: RunningPod): Profile | u
 function makeProfile(givers: Givers, name: string, amounts: QueueAmounts): Profile | undefined {
   const queue = givers.taker.tree.indexes.get(name);
   if (queue === undefined || giverObjection(givers, name) !== undefined) return undefined;
-  if (findObjection(LOSS_LAWS, { queue, amounts }, givers.taker) !== undefined) return undefined;
+  if (findObjection(LOSS_RULES, { queue, amounts }, givers.taker) !== undefined) return undefined;
   const profile = countedProfile(givers, queue, amounts);
   return profile.gives.some((amount) => amount > 0) ? profile : undefined;
 }

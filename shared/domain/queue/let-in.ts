@@ -40,7 +40,7 @@ export interface LetIn {
 }
 
 /** One pass; `usage` grows with each pod that is let in. */
-interface Pass {
+interface LetInPass {
   readonly question: LetInQuestion;
   readonly usage: Map<string, Whole[]>;
   readonly paths: Map<string, readonly number[]>;
@@ -48,7 +48,7 @@ interface Pass {
 }
 
 /** One walk over all pods, with its findings by queue. */
-interface Round {
+interface LetInRound {
   readonly kind: RoundKind;
   /** Requests that no later pod may have either, because usage only grows. */
   readonly refused: Map<string, Set<QueueAmounts>>;
@@ -74,7 +74,7 @@ export function decideLetIn(question: LetInQuestion): LetInDecision {
  * pod that fits in it: otherwise it would stay idle while all of them wait.
  */
 export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
-  const pass: Pass = {
+  const pass: LetInPass = {
     question,
     usage: new Map(Array.from(question.usage, ([type, sums]) => [type, [...sums]])),
     paths: new Map(),
@@ -83,7 +83,7 @@ export function* letInInSteps(question: LetInQuestion): Steps<LetInDecision> {
   const letIn: LetIn[] = [];
   let waiting = yield* sortInSteps(question.waiting, compareWaiting);
   for (const kind of ROUNDS) {
-    const round: Round = { kind, refused: new Map(), because: new Map() };
+    const round: LetInRound = { kind, refused: new Map(), because: new Map() };
     const stay: WaitingPod[] = [];
     for (const [index, pod] of waiting.entries()) {
       if (index % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
@@ -105,7 +105,7 @@ export function compareWaiting(a: WaitingPod, b: WaitingPod): number {
   );
 }
 
-function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
+function isHeldBack(pass: LetInPass, pod: WaitingPod, round: LetInRound): boolean {
   const { blocking, question } = pass;
   const first = blocking.get(pod.queue);
   // The rest may be enough for the pod that the others wait for.
@@ -118,7 +118,7 @@ function isHeldBack(pass: Pass, pod: WaitingPod, round: Round): boolean {
 }
 
 /** Whether the pod may not be let in; pods of one queue with the same request are checked once. */
-function isRefused(pass: Pass, pod: WaitingPod, { kind, refused }: Round): boolean {
+function isRefused(pass: LetInPass, pod: WaitingPod, { kind, refused }: LetInRound): boolean {
   const known = refused.get(pod.queue) ?? new Set<QueueAmounts>();
   if (known.has(pod.requests)) return true;
   if (objectionTo(pass, pod, kind) === undefined) return false;
@@ -127,7 +127,7 @@ function isRefused(pass: Pass, pod: WaitingPod, { kind, refused }: Round): boole
   return true;
 }
 
-function enter({ question, usage, paths }: Pass, pod: WaitingPod, round: Round): LetIn {
+function enter({ question, usage, paths }: LetInPass, pod: WaitingPod, round: LetInRound): LetIn {
   for (const [type, amount] of pod.requests) {
     const sums = usage.get(type) ?? question.tree.queues.map((): Whole => 0);
     usage.set(type, sums);
@@ -137,7 +137,7 @@ function enter({ question, usage, paths }: Pass, pod: WaitingPod, round: Round):
 }
 
 /** Pods of one queue share it. */
-function becauseOf({ kind, because }: Round, { queue }: WaitingPod): Because {
+function becauseOf({ kind, because }: LetInRound, { queue }: WaitingPod): Because {
   const known = because.get(queue) ?? (kind === 'Share' ? WITHIN_SHARE : FROM_REST)({ queue }, { queue });
   because.set(queue, known);
   return known;
@@ -156,7 +156,7 @@ export function whyWaiting(question: LetInQuestion, decision: LetInDecision, pod
 /** Built only when needed, because thousands of pods wait for the same reason. */
 type Objection = () => Because;
 
-function objectionTo(pass: Pass, pod: WaitingPod, round: RoundKind): Objection | undefined {
+function objectionTo(pass: LetInPass, pod: WaitingPod, round: RoundKind): Objection | undefined {
   const { tree } = pass.question;
   const queue = tree.indexes.get(pod.queue);
   if (queue === undefined || !isLeaf(tree, queue)) return () => queueObjection(tree, pod.queue);
@@ -174,7 +174,7 @@ function queueObjection({ detached, indexes }: QueueTree, queue: string): Becaus
   return reasonOf === undefined ? NO_LEAF({ queue }, { queue }) : DETACHED({ queue, reasonOf }, { queue });
 }
 
-function overMaximum({ question: { tree }, usage }: Pass, pod: WaitingPod, path: readonly number[]) {
+function overMaximum({ question: { tree }, usage }: LetInPass, pod: WaitingPod, path: readonly number[]) {
   for (const index of path) {
     const queue = tree.queues[index];
     if (queue === undefined || queue.max.size === 0) continue;
@@ -185,7 +185,7 @@ function overMaximum({ question: { tree }, usage }: Pass, pod: WaitingPod, path:
 }
 
 /** The limit of its own queue, or of the root, which has the total. A queue whose share is unknown lets nothing in. */
-function overShare({ question, usage }: Pass, pod: WaitingPod, index: number): Objection | undefined {
+function overShare({ question, usage }: LetInPass, pod: WaitingPod, index: number): Objection | undefined {
   const { name } = question.tree.queues[index] as Queue;
   const allowed = question.allowed.get(name);
   if (allowed === undefined) return () => NO_SHARE({ queue: name }, { queue: name });
@@ -210,9 +210,9 @@ function firstOver(pod: WaitingPod, limits: QueueAmounts, usedOf: (type: string)
   return undefined;
 }
 
-type Missing = Over & { readonly queue: string; readonly of: 'maximum' | 'share' };
+type MissingAmount = Over & { readonly queue: string; readonly of: 'maximum' | 'share' };
 
-function missing(code: 'AtMaximum' | 'AtShare', values: Missing): Because {
+function missing(code: 'AtMaximum' | 'AtShare', values: MissingAmount): Because {
   const { queue, type } = values;
   const text = (amount: Whole): string => formatQuantity(queueQuantity(type, amount));
   const facts = { queue, type, missing: text(values.lacking), limit: text(values.limit) };

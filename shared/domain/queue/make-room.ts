@@ -136,9 +136,9 @@ function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker
   return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
 }
 
-type Charge = Pick<QueuePod, 'queue' | 'requests'>;
+type QueueCharge = Pick<QueuePod, 'queue' | 'requests'>;
 
-function charged(own: RoomState['own'], charges: readonly Charge[], times: 1 | -1): RoomState['own'] {
+function charged(own: RoomState['own'], charges: readonly QueueCharge[], times: 1 | -1): RoomState['own'] {
   if (charges.length === 0) return own;
   const changed = new Map(own);
   for (const { queue, requests } of charges) {

@@ -1,6 +1,6 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
-import { createTaker, findObjection, TAKER_LAWS, type Taker, takerLike } from './laws.ts';
+import { createTaker, findObjection, TAKER_RULES, type Taker, takerLike } from './reclaim-rules.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
 import type { QueueAmounts } from './queue.ts';
@@ -131,7 +131,7 @@ export interface SplitLetIn {
 }
 
 const PODS_PER_STEP = 500;
-const LASTING_TAKER_LAWS = TAKER_LAWS.filter(({ code }) => code !== 'NotAboveDelay');
+const LASTING_TAKER_RULES = TAKER_RULES.filter(({ code }) => code !== 'NotAboveDelay');
 
 /**
  * Separates the pods for which room has to be made from those that are let in at once. Other queues hold more than they
@@ -152,7 +152,7 @@ export function* splitLetInSteps(
     const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
     takers.set(pod.queue, taker);
     const above = amountsAbove(sums, pod, total);
-    const isSought = above.size > 0 && findObjection(LASTING_TAKER_LAWS, taker, taker) === undefined;
+    const isSought = above.size > 0 && findObjection(LASTING_TAKER_RULES, taker, taker) === undefined;
     charge(tree, sums, taker, pod);
     (isSought ? split.seeking : split.atOnce).push(pod);
     if (isSought) preempting.add(pod.queue, above);

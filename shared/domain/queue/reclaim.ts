@@ -3,7 +3,7 @@ import { finish, type Steps } from '#shared/domain/model/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, leastOn, needsOn } from './givers.ts';
-import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_LAWS, type Taker } from './laws.ts';
+import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_RULES, type Taker } from './reclaim-rules.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
@@ -61,7 +61,7 @@ export function decideReclaim(question: ReclaimQuestion): ReclaimDecision {
 
 /**
  * Which pods make room for a pod whose queue is under its guarantee: a smallest set of pods on one node that breaks no
- * rule of `laws.ts`; none if the pod already fits. Pods that asked to be spared are considered only if no node has
+ * rule of `reclaim-rules.ts`; none if the pod already fits. Pods that asked to be spared are considered only if no node has
  * another set.
  */
 export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimDecision> {
@@ -71,7 +71,7 @@ export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimD
   if (untouched !== undefined) return { kind: 'fits', node: untouched, because: FITS({ node: untouched }) };
   const { queue } = question.pod;
   if (!question.tree.indexes.has(queue)) return { kind: 'none', because: NO_QUEUE({ queue }, { queue }) };
-  const objection = findObjection(TAKER_LAWS, taker, taker);
+  const objection = findObjection(TAKER_RULES, taker, taker);
   if (objection !== undefined) {
     const because = { code: objection.code, text: objection.text(taker, taker), facts: { row: objection.row } };
     return { kind: 'none', because };
@@ -256,10 +256,10 @@ function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
   const over = names.filter((name) => isOver(taker, name));
   if (over.some((name) => giverObjection(givers, name) === undefined)) return TOO_FEW({});
   const sentences = over.flatMap((name) => {
-    const law = giverObjection(givers, name);
-    return law === undefined || law.code === 'OwnQueue'
+    const rule = giverObjection(givers, name);
+    return rule === undefined || rule.code === 'OwnQueue'
       ? []
-      : [law.text(taker.tree.indexes.get(name) as number, taker)];
+      : [rule.text(taker.tree.indexes.get(name) as number, taker)];
   });
   if (sentences.length === 0) return NO_GIVER({ taker });
   return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });

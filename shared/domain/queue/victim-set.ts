@@ -39,7 +39,7 @@ export interface SearchWork {
   stepsLeft: number;
 }
 
-interface Attempt {
+interface PartialVictimSet {
   readonly search: VictimSearch;
   readonly taken: RunningPod[];
   readonly left: Whole[];
@@ -80,7 +80,7 @@ export function smallestSet(search: VictimSearch): readonly RunningPod[] | undef
   return found ?? (attempt.stepsLeft <= 0 ? reducedSet(search) : undefined);
 }
 
-function startAttempt(search: VictimSearch): Attempt {
+function startAttempt(search: VictimSearch): PartialVictimSet {
   const { candidates, needs, reserves, budgets } = search;
   const most: (readonly Whole[])[] = [];
   const seen = new Map<Profile, number>();
@@ -132,7 +132,7 @@ export function leastSize(candidates: readonly VictimCandidate[], needs: readonl
 }
 
 /** Completes the attempt with this many of the first candidates; if that fails, the attempt is unchanged. */
-function choose(attempt: Attempt, limit: number, size: number): boolean {
+function choose(attempt: PartialVictimSet, limit: number, size: number): boolean {
   if (size === 0) return isAccepted(attempt);
   for (let index = size - 1; index < limit; index += 1) {
     attempt.stepsLeft -= 1;
@@ -149,13 +149,13 @@ function choose(attempt: Attempt, limit: number, size: number): boolean {
 }
 
 /** The last candidate was added because it makes the set enough. */
-function isAccepted(attempt: Attempt): boolean {
+function isAccepted(attempt: PartialVictimSet): boolean {
   attempt.stepsLeft -= STEPS_OF_QUESTION;
   return attempt.search.accepts(attempt.taken);
 }
 
 /** Whether this many candidates up to this one could be enough. */
-function canReach({ left, most, search }: Attempt, index: number, size: number): boolean {
+function canReach({ left, most, search }: PartialVictimSet, index: number, size: number): boolean {
   const { gives } = (search.candidates[index] as VictimCandidate).profile;
   for (let need = 0; need < left.length; need += 1) {
     const others = size === 1 ? 0 : times((most[index] as readonly Whole[])[need] as Whole, size - 1);
@@ -164,13 +164,13 @@ function canReach({ left, most, search }: Attempt, index: number, size: number):
   return true;
 }
 
-function mayTake({ budgets, reserves }: Attempt, { pod, profile }: VictimCandidate): boolean {
+function mayTake({ budgets, reserves }: PartialVictimSet, { pod, profile }: VictimCandidate): boolean {
   for (const [reserve, amount] of profile.costs) if (amount > (reserves[reserve] as Whole)) return false;
   return pod.budgets.every((budget) => (budgets.get(budget) ?? Infinity) >= 1);
 }
 
 /** Adds a candidate, or removes the last one with -1. */
-function take(attempt: Attempt, { pod, profile }: VictimCandidate, times: 1 | -1): void {
+function take(attempt: PartialVictimSet, { pod, profile }: VictimCandidate, times: 1 | -1): void {
   const { budgets, left, reserves, taken } = attempt;
   const change = (from: Whole, amount: Whole): Whole => (times === 1 ? minus(from, amount) : plus(from, amount));
   for (const [need, amount] of profile.gives.entries()) left[need] = change(left[need] as Whole, amount);
@@ -192,7 +192,7 @@ function reducedSet(search: VictimSearch): readonly RunningPod[] | undefined {
   return chosen.length <= search.maxSize && search.accepts(victims) ? victims : undefined;
 }
 
-function takeInOrder(attempt: Attempt): VictimCandidate[] | undefined {
+function takeInOrder(attempt: PartialVictimSet): VictimCandidate[] | undefined {
   const chosen: VictimCandidate[] = [];
   for (const candidate of attempt.search.candidates) {
     if (attempt.left.every((left) => left <= 0)) return chosen;

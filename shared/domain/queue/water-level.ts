@@ -19,7 +19,7 @@ interface Undecided {
 }
 
 /** One open share at the level that all open ones would reach on their own. */
-interface Level {
+interface SplitByLevel {
   readonly above: number[];
   readonly below: number[];
   readonly between: number[];
@@ -77,8 +77,8 @@ function fillOnce(state: Undecided): void {
 }
 
 /** Below the level: shares held at their floor. Above: shares held at their ceiling. */
-function compareWithLevel({ open, rest, shares, weight }: Undecided): Level {
-  const level: Level = { above: [], below: [], between: [] };
+function compareWithLevel({ open, rest, shares, weight }: Undecided): SplitByLevel {
+  const level: SplitByLevel = { above: [], below: [], between: [] };
   for (const index of open) {
     const share = shares[index] as ShareBounds;
     const amount = shareOf(rest, share.weight, weight);

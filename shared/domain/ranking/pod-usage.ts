@@ -53,7 +53,7 @@ export function usageByUid(usages: readonly PodUsage[]): UsageByUid {
 }
 
 /** Places where a pod writes to disk; each may be on a different filesystem. */
-type Place = 'layers' | 'logs' | 'volumes';
+type DiskPlace = 'layers' | 'logs' | 'volumes';
 type Filesystem = 'nodefs' | 'imagefs' | 'containerfs';
 type DiskSignal = `${Filesystem}.${'available' | 'inodesFree'}`;
 
@@ -89,10 +89,10 @@ const FIGURES: Readonly<Record<Exclude<Signal, DiskSignal>, Figure>> = {
 /** Volumes of these kinds are on the node's own disk; an emptyDir only if it is not in memory. */
 const LOCAL_VOLUMES: readonly string[] = ['hostPath', 'gitRepo', 'configMap'];
 
-const EVERYWHERE: readonly Place[] = ['layers', 'logs', 'volumes'];
+const EVERYWHERE: readonly DiskPlace[] = ['layers', 'logs', 'volumes'];
 
 /** Which places are on a filesystem in each layout (`buildSignalToRankFunc` in `pkg/kubelet/eviction/helpers.go`). */
-const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly Place[]>>>> = {
+const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly DiskPlace[]>>>> = {
   single: { nodefs: EVERYWHERE, imagefs: EVERYWHERE, containerfs: EVERYWHERE },
   imagesAndLayersApart: { nodefs: ['logs', 'volumes'], imagefs: ['layers'], containerfs: ['layers'] },
   imagesApart: { nodefs: EVERYWHERE, imagefs: [], containerfs: EVERYWHERE },
@@ -114,13 +114,13 @@ function isDiskSignal(signal: Signal): signal is DiskSignal {
 }
 
 /** Follows `podDiskUsage`. */
-function diskUsage(places: readonly Place[], unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
+function diskUsage(places: readonly DiskPlace[], unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
   let sum = 0;
   for (const place of places) sum += usageOfPlace(place, unit, pod, usage);
   return sum;
 }
 
-function usageOfPlace(place: Place, unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
+function usageOfPlace(place: DiskPlace, unit: keyof FilesystemUsage, pod: Pod, usage: PodUsage): number {
   switch (place) {
     case 'layers':
       return sumOver(usage.containers, ({ rootfs }) => rootfs[unit]);

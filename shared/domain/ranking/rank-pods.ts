@@ -10,8 +10,8 @@ export function rankPods(candidates: readonly Candidate[], order: RankingOrder):
   const rows = candidates.map((candidate) => ({ candidate, first: first(candidate), second: second(candidate) }));
   rows.sort(
     (left, right) =>
-      comparePlaces(left.first, right.first) ||
-      comparePlaces(left.second, right.second) ||
+      compareSortKeys(left.first, right.first) ||
+      compareSortKeys(left.second, right.second) ||
       rest(left.candidate, right.candidate),
   );
   return rows.map(({ candidate }) => candidate);
@@ -24,20 +24,20 @@ export function decidingKey(left: Candidate, right: Candidate, order: RankingOrd
 
 /** Two numbers per pod, each combining several keys, and what decides between pods with equal numbers. */
 export interface RankColumns {
-  readonly first: RankingKey['placeOf'];
-  readonly second: RankingKey['placeOf'];
+  readonly first: RankingKey['sortKey'];
+  readonly second: RankingKey['sortKey'];
   readonly rest: (left: Candidate, right: Candidate) => number;
 }
 
 /** One number per pod for one key, or for several consecutive keys. */
-interface Pack extends Pick<RankingKey, 'placeOf' | 'refine'> {
+interface Pack extends Pick<RankingKey, 'sortKey' | 'refine'> {
   /** How many different values there are; infinite if unknown. */
   readonly places: number;
 }
 
 /** Whole numbers up to here are exact in a double. */
 const MAX_PLACES = 2 ** 53;
-const SAME: Pack = { placeOf: () => 0, places: 1, refine: undefined };
+const SAME: Pack = { sortKey: () => 0, places: 1, refine: undefined };
 
 /**
  * The columns to compare for an order: neighbouring keys with few whole values are packed into one number, like its
@@ -49,8 +49,8 @@ function rankColumns(order: RankingOrder): RankColumns {
   // A refinement comes before every later key.
   const [second = SAME, ...last] = first.refine === undefined ? others : [SAME, ...others];
   return {
-    first: first.placeOf,
-    second: second.placeOf,
+    first: first.sortKey,
+    second: second.sortKey,
     rest: (left, right) =>
       first.refine?.(left, right) || second.refine?.(left, right) || compareColumns(left, right, last),
   };
@@ -76,20 +76,20 @@ function compareColumns(left: Candidate, right: Candidate, columns: readonly Pac
 }
 
 /** Negative if `left` goes first, positive if `right` does, 0 if this key does not distinguish them. */
-export function compareByKey(left: Candidate, right: Candidate, { placeOf, refine }: Omit<Pack, 'places'>): number {
-  return comparePlaces(placeOf(left), placeOf(right)) || (refine?.(left, right) ?? 0);
+export function compareByKey(left: Candidate, right: Candidate, { sortKey, refine }: Omit<Pack, 'places'>): number {
+  return compareSortKeys(sortKey(left), sortKey(right)) || (refine?.(left, right) ?? 0);
 }
 
 /** Smaller values first; infinite ones may be equal. */
-function comparePlaces(left: number, right: number): number {
+function compareSortKeys(left: number, right: number): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;
 }
 
-function packOf({ placeOf, range, refine }: RankingKey): Pack {
-  if (range === undefined) return { placeOf, places: Infinity, refine };
+function packOf({ sortKey, range, refine }: RankingKey): Pack {
+  if (range === undefined) return { sortKey, places: Infinity, refine };
   const [least, most] = range;
-  return { placeOf: (candidate) => placeOf(candidate) - least, places: most - least + 1, refine };
+  return { sortKey: (candidate) => sortKey(candidate) - least, places: most - least + 1, refine };
 }
 
 function fitTogether(left: Pack, right: Pack): boolean {
@@ -97,6 +97,6 @@ function fitTogether(left: Pack, right: Pack): boolean {
 }
 
 function join(left: Pack, right: Pack): Pack {
-  const placeOf = (candidate: Candidate) => left.placeOf(candidate) * right.places + right.placeOf(candidate);
-  return { placeOf, places: left.places * right.places, refine: right.refine };
+  const sortKey = (candidate: Candidate) => left.sortKey(candidate) * right.places + right.sortKey(candidate);
+  return { sortKey, places: left.places * right.places, refine: right.refine };
 }

@@ -10,7 +10,7 @@ export interface RankingKey {
   readonly says: string;
   /** The same, for a pod within its request. */
   readonly saysWithinRequest?: string;
-  readonly placeOf: (candidate: Candidate) => number;
+  readonly sortKey: (candidate: Candidate) => number;
   /** The lowest and highest value, if all values are whole numbers. */
   readonly range?: readonly [least: number, most: number];
   /** Decides between pods with the same number; negative if the left one goes first. */
@@ -23,14 +23,14 @@ const YES_OR_NO = [0, 1] as const;
 const missingStatisticsFirst: RankingKey = {
   name: 'missingStatisticsFirst',
   says: 'it has no statistics',
-  placeOf: ({ usage }) => (usage === undefined ? 0 : 1),
+  sortKey: ({ usage }) => (usage === undefined ? 0 : 1),
   range: YES_OR_NO,
 };
 
 const missingStatisticsLast: RankingKey = {
   name: 'missingStatisticsLast',
   says: 'the other has no statistics',
-  placeOf: ({ usage }) => (usage === undefined ? 1 : 0),
+  sortKey: ({ usage }) => (usage === undefined ? 1 : 0),
   range: YES_OR_NO,
 };
 
@@ -38,7 +38,7 @@ const missingStatisticsLast: RankingKey = {
 const exceedsRequests: RankingKey = {
   name: 'exceedsRequests',
   says: 'it uses more than it requests',
-  placeOf: ({ exceedsRequest }) => (exceedsRequest ? 0 : 1),
+  sortKey: ({ exceedsRequest }) => (exceedsRequest ? 0 : 1),
   range: YES_OR_NO,
 };
 
@@ -46,7 +46,7 @@ const exceedsRequests: RankingKey = {
 const priority: RankingKey = {
   name: 'priority',
   says: 'its priority is lower',
-  placeOf: ({ facts }) => facts.priority,
+  sortKey: ({ facts }) => facts.priority,
   range: [LOWEST_PRIORITY, HIGHEST_PRIORITY],
 };
 
@@ -55,7 +55,7 @@ const usageAboveRequests: RankingKey = {
   name: 'usageAboveRequests',
   says: 'it exceeds its request by more',
   saysWithinRequest: 'it is closer to its request',
-  placeOf: ({ roundedOverage }) => -roundedOverage,
+  sortKey: ({ roundedOverage }) => -roundedOverage,
   refine: (left, right) => compareDecimals(right.overage, left.overage),
 };
 
@@ -63,7 +63,7 @@ const usageAboveRequests: RankingKey = {
 const shareOfRequest: RankingKey = {
   name: 'shareOfRequest',
   says: 'it uses more of its request',
-  placeOf: ({ share }) => -share,
+  sortKey: ({ share }) => -share,
 };
 
 const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed'];
@@ -72,7 +72,7 @@ const QOS_CLASSES: readonly string[] = ['BestEffort', 'Burstable', 'Guaranteed']
 const qos: RankingKey = {
   name: 'qos',
   says: 'its QoS class is lower',
-  placeOf: ({ facts }) => QOS_CLASSES.indexOf(facts.qos),
+  sortKey: ({ facts }) => QOS_CLASSES.indexOf(facts.qos),
   range: [-1, QOS_CLASSES.length - 1],
 };
 
@@ -82,14 +82,14 @@ const qos: RankingKey = {
 const runTime: RankingKey = {
   name: 'runTime',
   says: 'it has run for a shorter time',
-  placeOf: ({ facts }) => -(facts.startedAt ?? Infinity),
+  sortKey: ({ facts }) => -(facts.startedAt ?? Infinity),
 };
 
 /** Pods that asked to be last come after all others. */
 const markedLast: RankingKey = {
   name: 'markedLast',
   says: 'the other asked to go last',
-  placeOf: ({ isMarkedLast }) => (isMarkedLast ? 1 : 0),
+  sortKey: ({ isMarkedLast }) => (isMarkedLast ? 1 : 0),
   range: YES_OR_NO,
 };
 
@@ -97,7 +97,7 @@ const markedLast: RankingKey = {
 const daemonSetsLast: RankingKey = {
   name: 'daemonSetsLast',
   says: 'the other belongs to a DaemonSet',
-  placeOf: ({ facts }) => (facts.isDaemonSetPod ? 1 : 0),
+  sortKey: ({ facts }) => (facts.isDaemonSetPod ? 1 : 0),
   range: YES_OR_NO,
 };
 
@@ -105,14 +105,14 @@ const daemonSetsLast: RankingKey = {
 const ownerDisruptedLongestAgo: RankingKey = {
   name: 'ownerDisruptedLongestAgo',
   says: 'its owner was disrupted longer ago',
-  placeOf: ({ ownerDisruptedAt }) => ownerDisruptedAt ?? -Infinity,
+  sortKey: ({ ownerDisruptedAt }) => ownerDisruptedAt ?? -Infinity,
 };
 
 /** A pod without a controller is not recreated (D-17). */
 const withControllerFirst: RankingKey = {
   name: 'withControllerFirst',
   says: 'a controller will recreate it',
-  placeOf: ({ facts }) => (facts.hasController ? 0 : 1),
+  sortKey: ({ facts }) => (facts.hasController ? 0 : 1),
   range: YES_OR_NO,
 };
 
@@ -120,7 +120,7 @@ const withControllerFirst: RankingKey = {
 const uid: RankingKey = {
   name: 'uid',
   says: 'its UID comes first',
-  placeOf: () => 0,
+  sortKey: () => 0,
   range: [0, 0],
   refine: (left, right) => compareTexts(left.facts.pod.uid, right.facts.pod.uid),
 };
@@ -199,7 +199,7 @@ function withWishes(keys: RankingOrder, wishes: RankingOrder, resource: StarvedR
 
 /** The key applied only to pods within their request; all others are equal in it. */
 function withinRequest(key: RankingKey): RankingKey {
-  return { ...key, placeOf: (candidate) => (candidate.exceedsRequest ? 0 : key.placeOf(candidate)) };
+  return { ...key, sortKey: (candidate) => (candidate.exceedsRequest ? 0 : key.sortKey(candidate)) };
 }
 
 function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder {

@@ -26,7 +26,7 @@ export function* findSocialPods({ nodes }: PassCluster): Steps<readonly SocialPo
 const REQUIRED_WEIGHT = 1;
 
 /** By topology key and value. */
-type Sums = Map<string, Map<string, number>>;
+type ScoreSums = Map<string, Map<string, number>>;
 
 /**
  * InterPodAffinity as raw scores by node index; `undefined` if no term applies. `plugins/interpodaffinity/scoring.go`.
@@ -36,14 +36,14 @@ export function* interPodScores(
   social: readonly SocialPod[],
   pod: Pod,
 ): Steps<Float64Array | undefined> {
-  const sums: Sums = new Map();
+  const sums: ScoreSums = new Map();
   yield* countOwnTerms(cluster, pod, sums);
   yield* countTermsOfOthers(cluster.snapshot, social, { pod, sums });
   if (sums.size === 0) return undefined;
   return Float64Array.from(cluster.nodes, ({ entry }) => sumOn(sums, entry.node.labels));
 }
 
-function sumOn(sums: Sums, labels: ReadonlyMap<string, string>): number {
+function sumOn(sums: ScoreSums, labels: ReadonlyMap<string, string>): number {
   let sum = 0;
   for (const [key, values] of sums) {
     const value = labels.get(key);
@@ -52,7 +52,7 @@ function sumOn(sums: Sums, labels: ReadonlyMap<string, string>): number {
   return sum;
 }
 
-function* countOwnTerms({ nodes, snapshot }: PassCluster, pod: Pod, sums: Sums): Steps<void> {
+function* countOwnTerms({ nodes, snapshot }: PassCluster, pod: Pod, sums: ScoreSums): Steps<void> {
   const terms = weighted(pod, pod.spec.scheduling.preferredPodTerms);
   if (terms.length === 0) return;
   for (const { entry } of nodes) {
@@ -64,7 +64,7 @@ function* countOwnTerms({ nodes, snapshot }: PassCluster, pod: Pod, sums: Sums):
 function countSelected(
   terms: readonly Weighted[],
   other: Pod,
-  { snapshot, entry, sums }: Pick<PassCluster, 'snapshot'> & Pick<PassNode, 'entry'> & { readonly sums: Sums },
+  { snapshot, entry, sums }: Pick<PassCluster, 'snapshot'> & Pick<PassNode, 'entry'> & { readonly sums: ScoreSums },
 ): void {
   const labels = snapshot.namespaces.get(other.namespace) ?? NO_LABELS;
   for (const each of terms) if (selectsPod(each.term, other, labels)) add(sums, each, entry.node.labels);
@@ -75,7 +75,7 @@ const PODS_PER_STEP = 200;
 function* countTermsOfOthers(
   { namespaces }: ClusterSnapshot,
   social: readonly SocialPod[],
-  { pod, sums }: { readonly pod: Pod; readonly sums: Sums },
+  { pod, sums }: { readonly pod: Pod; readonly sums: ScoreSums },
 ): Steps<void> {
   const labels = namespaces.get(pod.namespace) ?? NO_LABELS;
   for (const [at, other] of social.entries()) {
@@ -102,7 +102,7 @@ function weighted(pod: Pod, terms: readonly WeightedPodTerm[]): readonly Weighte
   return terms.map(({ weight }, index) => ({ term: prepared[index] as AffinityTerm, weight }));
 }
 
-function add(sums: Sums, { term, weight }: Weighted, labels: ReadonlyMap<string, string>): void {
+function add(sums: ScoreSums, { term, weight }: Weighted, labels: ReadonlyMap<string, string>): void {
   const value = labels.get(term.topologyKey);
   if (value === undefined) return;
   const ofKey = sums.get(term.topologyKey) ?? new Map<string, number>();

@@ -32,7 +32,7 @@ const CPU_AND_MEMORY = [{ column: CPU }, { column: MEMORY }] as const;
 
 /** How full nodes are, and by how much a pod fills them: by requests or by measured use. */
 interface Measure {
-  readonly limits: readonly Pick<Limit, 'column'>[];
+  readonly limits: readonly Pick<TargetLoad, 'column'>[];
   readonly load: (node: PassNode, column: number) => number;
   readonly amount: (placed: PlacedPod, column: number) => number;
   /** How many nodes of mean size a node stands for. */
@@ -42,11 +42,11 @@ interface Measure {
 /** Loads with targets. */
 export interface Yardstick extends Measure {
   /** Columns with their targets and what counts as low, as shares. */
-  readonly limits: readonly Limit[];
+  readonly limits: readonly TargetLoad[];
   readonly by: 'requests' | 'usage';
 }
 
-interface Limit {
+interface TargetLoad {
   readonly resource: string;
   readonly column: number;
   readonly target: number;
@@ -64,7 +64,7 @@ export function relaxed(yardstick: Yardstick): Yardstick {
 
 /** A copy whose target is the mean load of some nodes, if that is lower. */
 export function towardsMean(yardstick: Yardstick, nodes: readonly PassNode[]): Yardstick {
-  const mean = ({ column }: Limit): number => {
+  const mean = ({ column }: TargetLoad): number => {
     const size = (node: PassNode): number => node.capacity[column] ?? 0;
     const taken = nodes.reduce((sum, node) => sum + yardstick.load(node, column) * size(node), 0);
     return share(
@@ -109,7 +109,7 @@ function weightIn({ meanCapacity }: PassCluster): Yardstick['weight'] {
   return ({ capacity }, column) => share(capacity[column] ?? 0, meanCapacity[column] ?? 0);
 }
 
-function limitOf(resource: string, column: number, [low, target]: readonly [Percentages, number]): Limit {
+function limitOf(resource: string, column: number, [low, target]: readonly [Percentages, number]): TargetLoad {
   return { resource, column, target: target / 100, low: (low.get(resource) ?? target) / 100 };
 }
 
@@ -238,7 +238,7 @@ export function whyFilled(yardstick: Yardstick, node: PassNode): Because {
 
 function furthestAbove({ limits, load, by }: Yardstick, node: PassNode) {
   const over = limits.toSorted((a, b) => load(node, b.column) - b.target - (load(node, a.column) - a.target));
-  const { resource, column, target } = over[0] as Limit;
+  const { resource, column, target } = over[0] as TargetLoad;
   return { node: node.name, resource, load: load(node, column), target: Math.round(target * 100), by };
 }
 

@@ -99,16 +99,16 @@ export interface Judgement {
 }
 
 /** The memory at the start of a pass: replacements are looked up, stops begin and end, old moves are dropped. */
-export function settleMoves(
+export function resolveMoves(
   memory: ReschedulingMemory,
   cluster: PassCluster,
   judgement: Judgement,
 ): ReschedulingMemory {
   const owners = new Map<string, OwnerMemory>();
-  const settled: SettledMove[] = [];
+  const settled: PlacedMove[] = [];
   for (const [id, owner] of memory.owners) {
-    const moves = settleOwner(owner.moves, { cluster, pods: cluster.owners.podsOf(id), ...judgement });
-    settled.push(...moves.filter(isSettled).filter((move) => isOpen(owner.moves, move)));
+    const moves = resolveOwner(owner.moves, { cluster, pods: cluster.owners.podsOf(id), ...judgement });
+    settled.push(...moves.filter(isPlaced).filter((move) => isOpen(owner.moves, move)));
     const kept = moves.filter(({ at }) => at > cluster.now - STOP_MS);
     const stop = runningStop(owner.stop, cluster.now) ?? stopFor(kept, owner.stop, cluster.now);
     if (kept.length > 0 || stop !== undefined) owners.set(id, { moves: kept, stop });
@@ -117,9 +117,9 @@ export function settleMoves(
 }
 
 /** A move whose replacement is placed. */
-type SettledMove = PastMove & { readonly replacement: NonNullable<PastMove['replacement']> };
+type PlacedMove = PastMove & { readonly replacement: NonNullable<PastMove['replacement']> };
 
-function isSettled(move: PastMove): move is SettledMove {
+function isPlaced(move: PastMove): move is PlacedMove {
   return move.replacement !== undefined;
 }
 
@@ -127,14 +127,14 @@ function isOpen(before: readonly PastMove[], { uid }: PastMove): boolean {
   return before.some((move) => move.uid === uid && move.replacement === undefined);
 }
 
-interface Settling extends Judgement {
+interface MoveResolution extends Judgement {
   readonly cluster: PassCluster;
   /** Of the owner. */
   readonly pods: readonly PlacedPod[];
 }
 
-function settleOwner(moves: readonly PastMove[], settling: Settling): readonly PastMove[] {
-  const taken = new Set(moves.filter(isSettled).map(({ replacement }) => replacement.uid));
+function resolveOwner(moves: readonly PastMove[], settling: MoveResolution): readonly PastMove[] {
+  const taken = new Set(moves.filter(isPlaced).map(({ replacement }) => replacement.uid));
   return moves.map((move) => {
     if (move.replacement !== undefined) return judgedAnew(move, settling);
     const found = replacementOf(move, settling, taken);
@@ -146,7 +146,7 @@ function settleOwner(moves: readonly PastMove[], settling: Settling): readonly P
 }
 
 /** A replacement that fails too was not helped, no matter how late that shows. */
-function judgedAnew(move: PastMove, { isFailing, pods }: Settling): PastMove {
+function judgedAnew(move: PastMove, { isFailing, pods }: MoveResolution): PastMove {
   const { replacement, policy } = move;
   if (policy !== 'badService' || replacement === undefined) return move;
   const placed = pods.find(({ pod }) => pod.uid === replacement.uid);
@@ -157,7 +157,7 @@ function judgedAnew(move: PastMove, { isFailing, pods }: Settling): PastMove {
 const SECOND_MS = 1_000;
 
 /** The oldest pod of the owner that started after the move. Times in the API are whole seconds. */
-function replacementOf({ at }: PastMove, { cluster, pods }: Settling, taken: ReadonlySet<string>) {
+function replacementOf({ at }: PastMove, { cluster, pods }: MoveResolution, taken: ReadonlySet<string>) {
   const since = Math.floor(at / SECOND_MS) * SECOND_MS;
   const young = pods.filter(
     ({ pod }) => pod.deletion === undefined && !taken.has(pod.uid) && (pod.status.startTime ?? cluster.now) >= since,
@@ -175,7 +175,7 @@ function runningStop(stop: OwnerStop | undefined, now: Instant): OwnerStop | und
 
 /** Two returns to a node from which the owner was moved, or three moves without gain, since the last stop ended (S3-43). */
 function stopFor(moves: readonly PastMove[], last: OwnerStop | undefined, now: Instant): OwnerStop | undefined {
-  const recent = moves.filter(isSettled).filter(({ at }) => last === undefined || at > last.until);
+  const recent = moves.filter(isPlaced).filter(({ at }) => last === undefined || at > last.until);
   const returned = recent.filter((move) => isReturn(move, moves));
   const missed = recent.filter(({ replacement, expected }) => isMiss(replacement.reached, expected));
   const until = now + STOP_MS;
@@ -188,7 +188,7 @@ function stopFor(moves: readonly PastMove[], last: OwnerStop | undefined, now: I
   return { until, nodes, text: `${missed.length} moves brought less than half of their gain, on ${nodes.join(', ')}` };
 }
 
-function isReturn({ replacement, at }: SettledMove, moves: readonly PastMove[]): boolean {
+function isReturn({ replacement, at }: PlacedMove, moves: readonly PastMove[]): boolean {
   return moves.some((other) => other.at <= at && other.from === replacement.node);
 }
 
@@ -196,13 +196,13 @@ function isMiss(reached: number, expected: number): boolean {
   return reached < expected * REACHED_SHARE;
 }
 
-function nodesOf(moves: readonly SettledMove[]): readonly string[] {
+function nodesOf(moves: readonly PlacedMove[]): readonly string[] {
   return [...new Set(moves.map(({ replacement }) => replacement.node))];
 }
 
 function judgePolicies(
   before: ReschedulingMemory['policies'],
-  settled: readonly SettledMove[],
+  settled: readonly PlacedMove[],
 ): ReschedulingMemory['policies'] {
   const policies = new Map(before);
   for (const [policy, moves] of Map.groupBy(settled, (move) => move.policy)) {
@@ -214,7 +214,7 @@ function judgePolicies(
 /**
  * A policy that misses its gain in three consecutive passes makes half as many moves, and recovers in the same steps.
  */
-function judge(before: PolicyMemory, moves: readonly SettledMove[]): PolicyMemory {
+function judge(before: PolicyMemory, moves: readonly PlacedMove[]): PolicyMemory {
   const expected = moves.reduce((sum, move) => sum + move.expected, 0);
   const reached = moves.reduce((sum, move) => sum + move.replacement.reached, 0);
   if (!isMiss(reached, expected)) return { missed: 0, rate: Math.min(1, before.rate * 2), expected, reached };

@@ -73,7 +73,7 @@ export interface ReschedulingResult {
 }
 
 /** A pass in progress. */
-export interface Pass {
+export interface ReschedulingPass {
   readonly input: PassInput;
   readonly memory: ReschedulingMemory;
   readonly account: PassRestraints;

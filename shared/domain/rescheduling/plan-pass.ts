@@ -1,20 +1,20 @@
 import type { Steps } from '#shared/domain/model/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { unevenness, reachedGain, yardstickOf } from './load.ts';
-import { rememberMoves, settleMoves, type PastMove, type ReachedGain } from './memory.ts';
-import type { Pass, PassInput, ReschedulingResult } from './pass.ts';
+import { rememberMoves, resolveMoves, type PastMove, type ReachedGain } from './memory.ts';
+import type { ReschedulingPass, PassInput, ReschedulingResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
 import { ownersToKeepAway } from './policies/refused-pods.ts';
-import { countReadings, nodesOverTarget, wishesOfUnderused } from './policies/underused.ts';
-import type { PolicyInput, WishGroup } from './policies/wish.ts';
+import { countReadings, nodesOverTarget, underusedCandidates } from './policies/underused.ts';
+import type { PolicyInput, CandidateGroup } from './policies/move-candidate.ts';
 import { POLICY_KINDS, RESTRAINTS, type PolicyKind, type ReschedulingPolicy } from './policy.ts';
 import { openAccount } from './restraint.ts';
 import { isMovable, runningPod, runsOn } from './running-pod.ts';
 import { servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
 import type { PassCluster } from './pass-cluster.ts';
-import { wishesOfAffinity } from './policies/affinity.ts';
-import { wishesOfBadService } from './policies/bad-service.ts';
+import { affinityCandidates } from './policies/affinity.ts';
+import { badServiceCandidates } from './policies/bad-service.ts';
 
 /**
  * Plans one pass. The cluster is changed as if the moves were made; each move is planned on the result of the earlier
@@ -24,14 +24,14 @@ export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   const { cluster, policy } = input;
   const before = unevenness(cluster);
   yield;
-  const settled = settleMoves(input.memory, cluster, {
+  const settled = resolveMoves(input.memory, cluster, {
     reachedBy: (kind) => POLICIES[kind].reached(cluster, policy),
     isFailing: (placed) => failureOf(placed, policy.badService, cluster.measurements) !== undefined,
   });
   const memory = { ...settled, ...countReadings(settled, cluster, policy.underused) };
   const restraint = RESTRAINTS[policy.aggressiveness];
   const arrivals: Arrival[] = [];
-  const pass: Pass = {
+  const pass: ReschedulingPass = {
     input,
     memory,
     account: openAccount(cluster, memory, { restraint, limitsOf: input.limitsOf }),
@@ -43,7 +43,7 @@ export function* planPass(input: PassInput): Steps<ReschedulingResult> {
     considered: 0,
   };
   const asked: PolicyInput = { ...input, restraint, memory, ...movableIn(pass) };
-  for (const kind of POLICY_KINDS) yield* servePolicy(pass, kind, yield* POLICIES[kind].wishes(asked));
+  for (const kind of POLICY_KINDS) yield* servePolicy(pass, kind, yield* POLICIES[kind].candidates(asked));
   yield;
   const after = unevenness(cluster);
   const over = yield* nodesOverTarget(asked);
@@ -59,7 +59,7 @@ export function* planPass(input: PassInput): Steps<ReschedulingResult> {
   };
 }
 
-function movableIn(pass: Pass): Pick<PolicyInput, 'movable' | 'isMovable'> {
+function movableIn(pass: ReschedulingPass): Pick<PolicyInput, 'movable' | 'isMovable'> {
   const { cluster, rules } = pass.input;
   return {
     movable: (placed, node) => {
@@ -75,13 +75,13 @@ function movableIn(pass: Pass): Pick<PolicyInput, 'movable' | 'isMovable'> {
 }
 
 /** What a policy proposes, and what one of its moves gained. */
-interface Policy {
-  readonly wishes: (input: PolicyInput) => Steps<readonly WishGroup[]>;
+interface PolicyFunctions {
+  readonly candidates: (input: PolicyInput) => Steps<readonly CandidateGroup[]>;
   readonly reached: (cluster: PassCluster, policy: ReschedulingPolicy) => ReachedGain;
 }
 
-/* eslint-disable-next-line require-yield -- a policy that is off wishes for nothing */
-function* nothing(): Steps<readonly WishGroup[]> {
+/* eslint-disable-next-line require-yield -- a policy that is off proposes nothing */
+function* nothing(): Steps<readonly CandidateGroup[]> {
   return [];
 }
 
@@ -91,26 +91,26 @@ function movedAway({ from, expected }: PastMove, node: string): number {
 }
 
 /** Every policy; a pass runs them in the order of `POLICY_KINDS`. */
-const POLICIES: Readonly<Record<PolicyKind, Policy>> = {
+const POLICIES: Readonly<Record<PolicyKind, PolicyFunctions>> = {
   affinity: {
-    wishes: (input) =>
-      input.policy.affinity === undefined ? nothing() : wishesOfAffinity(input, input.policy.affinity),
+    candidates: (input) =>
+      input.policy.affinity === undefined ? nothing() : affinityCandidates(input, input.policy.affinity),
     reached:
       () =>
       (move, _, { name }) =>
         movedAway(move, name),
   },
   badService: {
-    wishes: (input) =>
-      input.policy.badService === undefined ? nothing() : wishesOfBadService(input, input.policy.badService),
+    candidates: (input) =>
+      input.policy.badService === undefined ? nothing() : badServiceCandidates(input, input.policy.badService),
     reached:
       () =>
       (move, _, { name }) =>
         movedAway(move, name),
   },
   underused: {
-    wishes: (input) =>
-      input.policy.underused === undefined ? nothing() : wishesOfUnderused(input, input.policy.underused),
+    candidates: (input) =>
+      input.policy.underused === undefined ? nothing() : underusedCandidates(input, input.policy.underused),
     reached: (cluster, { underused }) => {
       if (underused === undefined) return ({ expected }) => expected;
       const yardstick = yardstickOf(cluster, underused);

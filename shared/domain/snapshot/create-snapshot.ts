@@ -12,7 +12,7 @@ import {
 } from './cluster-snapshot.ts';
 import { type BudgetEntry, countsPod, type DisruptionBudget, type PlacedPod, prepareBudget } from './placed-pod.ts';
 import type { Node } from './node-entry.ts';
-import { placeOf, podsIn, putPod, recountPods } from './snapshot-pods.ts';
+import { nodeOrNominated, podsIn, putPod, recountPods } from './snapshot-pods.ts';
 
 export interface ClusterObjects {
   readonly nodes: readonly Node[];
@@ -74,7 +74,7 @@ function enroll({ budgets }: ClusterSnapshot, entry: BudgetEntry): void {
 
 function change(snapshot: ClusterSnapshot, placed: PlacedPod, budgets: readonly BudgetEntry[]): void {
   placed.budgets = budgets;
-  forgetSheet(snapshot, placeOf(placed.pod));
+  forgetSheet(snapshot, nodeOrNominated(placed.pod));
 }
 
 function without(budgets: readonly BudgetEntry[], entry: BudgetEntry): readonly BudgetEntry[] {

@@ -171,7 +171,7 @@ export function createOccupancy(): Occupancy {
 }
 
 /** Adds a pod to the node. */
-export function admit(occupancy: Occupancy, placed: PlacedPod): void {
+export function addToNode(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   const before = pods.findLastIndex((other) => compareImportance(other, placed) <= 0);
   pods.splice(before + 1, 0, placed);
@@ -180,7 +180,7 @@ export function admit(occupancy: Occupancy, placed: PlacedPod): void {
 }
 
 /** Removes a pod from the node. */
-export function dismiss(occupancy: Occupancy, placed: PlacedPod): void {
+export function removeFromNode(occupancy: Occupancy, placed: PlacedPod): void {
   const { pods, requested } = occupancy;
   pods.splice(pods.indexOf(placed), 1);
   if (placed.traits !== 0) occupancy.traits = undefined;

@@ -3,11 +3,11 @@ import { putBounded } from '#shared/domain/model/memoize.ts';
 import { hasEnded, isBound, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
 import { controllerOf, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import {
-  admit,
+  addToNode,
   amountsOf,
   type BudgetEntry,
   countsPod,
-  dismiss,
+  removeFromNode,
   orNone,
   type PlacedPod,
   preparePlacedPod,
@@ -21,7 +21,7 @@ import { type ClusterSnapshot, forgetIfDeserted, forgetSheet, occupancyOf } from
 export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   removePod(snapshot, pod);
   noteRefusal(snapshot, pod);
-  if (placeOf(pod) === '' || hasEnded(pod)) return;
+  if (nodeOrNominated(pod) === '' || hasEnded(pod)) return;
   const amounts = amountsOf(pod);
   const placed = preparePlacedPod(pod, toRow(snapshot.columns, amounts), snapshot.arrivals);
   if (!haveColumns(snapshot.columns, amounts)) snapshot.uncounted.add(placed);
@@ -30,7 +30,7 @@ export function putPod(snapshot: ClusterSnapshot, pod: Pod): void {
   snapshot.placedPods.set(podKey(pod), placed);
   enter(snapshot, placed);
   settle(snapshot, placed);
-  forgetSheet(snapshot, placeOf(pod));
+  forgetSheet(snapshot, nodeOrNominated(pod));
 }
 
 /** A controller whose pods a kubelet refuses keeps creating new ones, so only the latest are kept. */
@@ -40,7 +40,7 @@ function noteRefusal({ refusals }: ClusterSnapshot, pod: Pod): void {
   const { phase, reason = '', startTime } = pod.status;
   const owner = ownerKeyOf(pod);
   if (phase !== 'Failed' || !isKubeletRefusal(reason) || owner === undefined || startTime === undefined) return;
-  putBounded(refusals, MAX_REFUSALS, [podKey(pod), { node: placeOf(pod), owner, reason, at: startTime }]);
+  putBounded(refusals, MAX_REFUSALS, [podKey(pod), { node: nodeOrNominated(pod), owner, reason, at: startTime }]);
 }
 
 /** The budgets of a namespace. */
@@ -63,8 +63,8 @@ export function removePodByKey(snapshot: ClusterSnapshot, key: string): void {
   snapshot.antiAffine.delete(placed);
   leave(snapshot, placed);
   unsettle(snapshot, placed);
-  forgetSheet(snapshot, placeOf(placed.pod));
-  forgetIfDeserted(snapshot, placeOf(placed.pod));
+  forgetSheet(snapshot, nodeOrNominated(placed.pod));
+  forgetIfDeserted(snapshot, nodeOrNominated(placed.pod));
 }
 
 /** Counts what pods request of the resources that a node has added; the order of the pods stays. */
@@ -76,11 +76,11 @@ function recount(snapshot: ClusterSnapshot, placed: PlacedPod): void {
   const { columns, uncounted } = snapshot;
   const amounts = amountsOf(placed.pod);
   if (haveColumns(columns, amounts)) uncounted.delete(placed);
-  const place = placeOf(placed.pod);
+  const place = nodeOrNominated(placed.pod);
   const occupancy = occupancyOf(snapshot, place);
-  if (isBound(placed.pod)) dismiss(occupancy, placed);
+  if (isBound(placed.pod)) removeFromNode(occupancy, placed);
   placed.row = toRow(columns, amounts);
-  if (isBound(placed.pod)) admit(occupancy, placed);
+  if (isBound(placed.pod)) addToNode(occupancy, placed);
   forgetSheet(snapshot, place);
 }
 
@@ -90,22 +90,22 @@ export function podKey(pod: Pod): string {
 }
 
 function settle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
-  const place = placeOf(placed.pod);
+  const place = nodeOrNominated(placed.pod);
   const occupancy = occupancyOf(snapshot, place);
   if (!isBound(placed.pod)) {
     occupancy.nominated.push(placed);
     snapshot.nominatedNodes.add(place);
     return;
   }
-  admit(occupancy, placed);
+  addToNode(occupancy, placed);
   if (placed.antiAffinity.length > 0) snapshot.antiAffine.add(placed);
 }
 
 function unsettle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
-  const place = placeOf(placed.pod);
+  const place = nodeOrNominated(placed.pod);
   const occupancy = occupancyOf(snapshot, place);
   if (isBound(placed.pod)) {
-    dismiss(occupancy, placed);
+    removeFromNode(occupancy, placed);
     return;
   }
   occupancy.nominated.splice(occupancy.nominated.indexOf(placed), 1);
@@ -113,7 +113,7 @@ function unsettle(snapshot: ClusterSnapshot, placed: PlacedPod): void {
 }
 
 /** The node that the pod is on or nominated to; empty if there is none. */
-export function placeOf(pod: Pod): string {
+export function nodeOrNominated(pod: Pod): string {
   return (isBound(pod) ? pod.spec.nodeName : pod.status.nominatedNodeName) ?? '';
 }
 

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import type { Move } from '#shared/domain/rescheduling/pass.ts';
-import { LONG_AVOID_MS } from '#shared/domain/rescheduling/policies/wish.ts';
+import { LONG_AVOID_MS } from '#shared/domain/rescheduling/policies/move-candidate.ts';
 import { passOver, type RecordedSnapshot } from './recorded-cluster.ts';
 import { policyOf, type RecordedSettings, rulesOf } from './recorded-settings.ts';
 

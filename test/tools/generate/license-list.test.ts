@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Component } from '#tools/generate/image/bill-of-materials.ts';
+import type { BomComponent } from '#tools/generate/image/bill-of-materials.ts';
 import { licenseList } from '#tools/generate/image/license-list.ts';
 
-function component(name: string, license?: string): Component {
+function component(name: string, license?: string): BomComponent {
   const reference = `${name}@1.0.0`;
   const licenses = license === undefined ? [] : [{ expression: license }];
   return { 'bom-ref': reference, type: 'library', name, version: '1.0.0', purl: `pkg:npm/${reference}`, licenses };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Pass } from '#tools/mutate/mutant-switch.ts';
+import type { MutationPass } from '#tools/mutate/mutant-switch.ts';
 import { FIRST_PLAN, stepAfter, type TestPlan } from '#tools/mutate/test-plan.ts';
 
-const PASS: Pass = { id: 1, noticed: [], least: 0, most: 50, budget: 100 };
+const PASS: MutationPass = { id: 1, noticed: [], least: 0, most: 50, budget: 100 };
 
 /** A run of ten milliseconds that reaches mutants 1, 2 and 3. */
 function run(active: number | undefined, ms = 10) {

@@ -15,7 +15,7 @@ export interface Lock {
 }
 
 /** One part of the image, as CycloneDX writes it. The hash is hexadecimal. */
-export interface Component {
+export interface BomComponent {
   readonly 'bom-ref': string;
   readonly type: 'application' | 'library' | 'platform';
   readonly name: string;
@@ -31,8 +31,8 @@ export interface BillOfMaterials {
   readonly bomFormat: 'CycloneDX';
   readonly specVersion: '1.5';
   readonly version: number;
-  readonly metadata: { readonly component: Component };
-  readonly components: readonly Component[];
+  readonly metadata: { readonly component: BomComponent };
+  readonly components: readonly BomComponent[];
 }
 
 /** The packages that `npm ci --omit=dev` installs, by folder. */
@@ -59,7 +59,7 @@ export function billOfMaterials(lock: Lock, nodeVersion: string): BillOfMaterial
   };
 }
 
-function packageComponent(folder: string, { version = '', integrity = '', license }: LockedPackage): Component {
+function packageComponent(folder: string, { version = '', integrity = '', license }: LockedPackage): BomComponent {
   const name = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
   const content = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
   return {
@@ -73,7 +73,7 @@ function packageComponent(folder: string, { version = '', integrity = '', licens
   };
 }
 
-function productComponent({ version = '', license = '' }: LockedPackage = {}): Component {
+function productComponent({ version = '', license = '' }: LockedPackage = {}): BomComponent {
   const reference = `plimsoll@${version}`;
   const licenses = [{ expression: license }];
   return {
@@ -86,7 +86,7 @@ function productComponent({ version = '', license = '' }: LockedPackage = {}): C
   };
 }
 
-function nodeComponent(version: string): Component {
+function nodeComponent(version: string): BomComponent {
   const reference = `node@${version}`;
   const licenses = [{ expression: 'MIT' }];
   return { 'bom-ref': reference, type: 'platform', name: 'node', version, purl: `pkg:generic/${reference}`, licenses };

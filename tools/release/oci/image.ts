@@ -99,11 +99,11 @@ function copyBase(layout: Layout, base: string, architecture: Architecture): Lay
   };
 }
 
-interface Manifest {
+interface OciManifest {
   readonly config: Descriptor;
   readonly layers: readonly Descriptor[];
 }
 
-function manifestOf(base: string, digest: string): Manifest {
-  return JSON.parse(readBlob(base, digest).toString()) as Manifest;
+function manifestOf(base: string, digest: string): OciManifest {
+  return JSON.parse(readBlob(base, digest).toString()) as OciManifest;
 }

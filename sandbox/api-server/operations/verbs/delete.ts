@@ -96,7 +96,7 @@ function isAlreadyEnding({ kind, metadata }: KubeObject, grace: number): boolean
   return kind === 'Pod' ? left > 0 && grace >= left : true;
 }
 
-interface Subject {
+interface DeletedObject {
   readonly object: KubeObject;
   readonly grace: number;
 }
@@ -105,7 +105,7 @@ async function admit(
   server: ServerState,
   request: ApiRequest,
   { options, isOfCollection }: DeleteCall,
-  { object, grace }: Subject,
+  { object, grace }: DeletedObject,
 ): Promise<void> {
   const isGraceful = object.kind === 'Pod' && !isOfCollection;
   const attributes = attributesOf(request, {

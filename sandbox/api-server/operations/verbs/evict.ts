@@ -181,14 +181,14 @@ function counts(budget: KubeObject): Counts {
   };
 }
 
-interface Charge {
+interface BudgetCharge {
   readonly budget: KubeObject;
   readonly pod: KubeObject;
   readonly isDryRun: boolean;
 }
 
 /** Uses one disruption of the budget and lists the pod there. Throws 429 or 403 if the budget does not allow it. */
-function chargeBudget(server: ServerState, { budget, pod, isDryRun }: Charge): void {
+function chargeBudget(server: ServerState, { budget, pod, isDryRun }: BudgetCharge): void {
   const { name, generation = 0 } = budget.metadata;
   const status = fieldsAt(budget, 'status');
   if ((numberAt(status, 'observedGeneration') ?? 0) < generation) {

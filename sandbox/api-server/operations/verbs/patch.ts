@@ -107,12 +107,16 @@ function decodeWanted(request: ApiRequest, options: WriteOptions): KubeObject {
   return type.toStorage?.(wanted) ?? wanted;
 }
 
-interface Wish {
+interface ApplyIntent {
   readonly wanted: KubeObject;
   readonly options: WriteOptions;
 }
 
-async function createByApply(server: ServerState, request: ApiRequest, { wanted, options }: Wish): Promise<KubeObject> {
+async function createByApply(
+  server: ServerState,
+  request: ApiRequest,
+  { wanted, options }: ApplyIntent,
+): Promise<KubeObject> {
   const { type, subresource } = request;
   if (subresource !== '') throw notFound(type, request.name);
   const live: KubeObject = {

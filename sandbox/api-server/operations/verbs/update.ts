@@ -25,7 +25,7 @@ import { storedSchema, writerOf } from '#sandbox/api-server/operations/writer.ts
 import { createObject } from './create.ts';
 
 /** Builds the new state of an object from a copy of the stored one. */
-export type Change = (current: KubeObject) => KubeObject;
+export type ObjectChange = (current: KubeObject) => KubeObject;
 
 /** How often to retry an update without a resourceVersion after a concurrent write. */
 const MAX_ATTEMPTS = 5;
@@ -69,7 +69,7 @@ export async function changeObject(
   server: ServerState,
   request: ApiRequest,
   options: WriteOptions,
-  change: Change,
+  change: ObjectChange,
 ): Promise<KubeObject> {
   const collection = server.store.collection(request.type.storage);
   for (let attempt = 1; ; attempt += 1) {

@@ -35,7 +35,7 @@ export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): s
   }
 }
 
-/** By the codes of the laws of queues (`shared/domain/queue/preemption-laws.ts`). */
+/** By the codes of the laws of queues (`shared/domain/queue/preemption-rules.ts`). */
 export const KEPT_BY_QUEUES: Readonly<Record<string, string>> = {
   AboveExcess: 'a queue would be below its guarantee',
   OutsideFence: 'a pod outside the fence of its queue stands in the way',
@@ -146,7 +146,7 @@ export function explainHigherVictim(
     .map(({ because }) => because);
 }
 
-interface Explained {
+interface ExplainedVictim {
   readonly priority: number;
   readonly because: Because;
 }
@@ -155,7 +155,7 @@ interface Explained {
 function lowestVictim(
   { node, victims, topPriority, budgetViolations }: NodeCandidate,
   chosen: NodeCandidate,
-): Explained | undefined {
+): ExplainedVictim | undefined {
   const isPassedOver = topPriority < chosen.topPriority && budgetViolations > chosen.budgetViolations;
   const lowest = victims.at(-1);
   return isPassedOver && lowest !== undefined ? becauseOfBudget(lowest, node) : undefined;
@@ -166,7 +166,7 @@ function lowestOn(
   { snapshot, ...state }: PrefilterState,
   ruledOut: RuledOutNode,
   below: number,
-): Explained | undefined {
+): ExplainedVictim | undefined {
   const lowest = snapshot.nodes.get(ruledOut.node)?.occupancy.pods.at(-1);
   if (lowest === undefined || lowest.priority >= below) return undefined;
   const isBudget =
@@ -176,7 +176,10 @@ function lowestOn(
 }
 
 /** Lower pods that stay on the chosen node itself. */
-function stayingOn(snapshot: ClusterSnapshot, { node, victims, topPriority }: NodeCandidate): readonly Explained[] {
+function stayingOn(
+  snapshot: ClusterSnapshot,
+  { node, victims, topPriority }: NodeCandidate,
+): readonly ExplainedVictim[] {
   const staying = snapshot.nodes.get(node)?.occupancy.pods.filter((each) => each.priority < topPriority) ?? [];
   return staying
     .filter((each) => !victims.includes(each))
@@ -188,24 +191,24 @@ function isKeptByBudget({ budgets }: PlacedPod): boolean {
   return budgets.some(({ budget }) => budget.disruptionsAllowed <= 0);
 }
 
-function becauseOfBudget(placed: PlacedPod, node: string): Explained {
+function becauseOfBudget(placed: PlacedPod, node: string): ExplainedVictim {
   return explained(placed, node, { code: 'BudgetProtected', why: 'a disruption budget protects it' });
 }
 
-function becauseOfNode(placed: PlacedPod, node: string, reason: string): Explained {
+function becauseOfNode(placed: PlacedPod, node: string, reason: string): ExplainedVictim {
   return explained(placed, node, { code: 'NodeDidNotFit', why: `the pod cannot go to that node: ${reason}` });
 }
 
-function becauseOfNeed(placed: PlacedPod, node: string): Explained {
+function becauseOfNeed(placed: PlacedPod, node: string): ExplainedVictim {
   return explained(placed, node, { code: 'RemovalNotNeeded', why: 'its removal is not needed to make room' });
 }
 
-interface Cause {
+interface StayReason {
   readonly code: string;
   readonly why: string;
 }
 
-function explained({ pod, priority }: PlacedPod, node: string, { code, why }: Cause): Explained {
+function explained({ pod, priority }: PlacedPod, node: string, { code, why }: StayReason): ExplainedVictim {
   const name = `${pod.namespace}/${pod.name}`;
   const text = `pod ${name} on ${node} has lower priority (${priority}), but ${why}`;
   return { priority, because: { code, text, facts: { node, pod: name, priority } } };

@@ -51,7 +51,7 @@ interface Company {
 }
 
 /** What the terms of the incoming pod refer to, and which other pods they match. */
-interface Wishes {
+interface AffinityMatch {
   /** Topology keys of the affinity: the one that no node has, otherwise all of them. */
   readonly nearKeys: readonly string[];
   /** Topology keys of the anti-affinity that some node has. */
@@ -67,9 +67,9 @@ interface PodMatch {
 }
 
 /** Input for a trial. */
-interface Prepared {
+interface PreparedAffinity {
   readonly incoming: Incoming;
-  readonly wishes: Wishes;
+  readonly wishes: AffinityMatch;
   readonly reluctanceOf: Reluctance;
   readonly company: Company;
 }
@@ -90,7 +90,7 @@ export function* interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): Steps<Po
   return { open: (entry) => openState(prepared, entry) };
 }
 
-function* prepareWishes(incoming: Incoming, snapshot: ClusterSnapshot): Steps<Wishes> {
+function* prepareWishes(incoming: Incoming, snapshot: ClusterSnapshot): Steps<AffinityMatch> {
   const { affinity, antiAffinity } = incoming;
   const near = new Set(affinity.map(({ topologyKey }) => topologyKey));
   const far = new Set(antiAffinity.map(({ topologyKey }) => topologyKey));
@@ -126,7 +126,7 @@ function keysOfTerms(incoming: Incoming, terms: TermIndex<undefined>, pod: Pod):
 
 function* countMatches(
   { affinity, antiAffinity }: Incoming,
-  wishes: Wishes,
+  wishes: AffinityMatch,
   company: Company,
   { nodes }: ClusterSnapshot,
 ): Steps<void> {
@@ -141,7 +141,7 @@ function* countMatches(
 }
 
 function countMatch(
-  { matchOf, nearKeys }: Wishes,
+  { matchOf, nearKeys }: AffinityMatch,
   { wanted, unwanted }: Company,
   node: Node,
   [pod, by]: readonly [Pod, number],
@@ -173,7 +173,7 @@ function count(counts: PairCounts, key: string, node: Node, by: number): void {
 }
 
 /** In a trial only this node changes. */
-function openState(prepared: Prepared, { node }: NodeEntry): FilterState {
+function openState(prepared: PreparedAffinity, { node }: NodeEntry): FilterState {
   const { wishes, reluctanceOf } = prepared;
   let { company } = prepared;
   const countBoth = (by: number) => (placed: PlacedPod) => {
@@ -193,7 +193,7 @@ function changeable({ wanted, unwanted, unwilling }: Company): Company {
   };
 }
 
-function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: Node): FilterRefusal | undefined {
+function firstRefusal({ incoming, wishes }: PreparedAffinity, company: Company, node: Node): FilterRefusal | undefined {
   if (!hasWantedCompany(incoming, wishes, company, node)) return LONELY;
   if (wishes.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
   return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
@@ -203,7 +203,12 @@ function firstRefusal({ incoming, wishes }: Prepared, company: Company, node: No
  * Every affinity term finds a pod in the node's domain, or the incoming pod is the first of a group whose terms select
  * its own pods.
  */
-function hasWantedCompany({ pod }: Incoming, { matchOf, nearKeys }: Wishes, { wanted }: Company, node: Node): boolean {
+function hasWantedCompany(
+  { pod }: Incoming,
+  { matchOf, nearKeys }: AffinityMatch,
+  { wanted }: Company,
+  node: Node,
+): boolean {
   if (!nearKeys.every((key) => node.labels.has(key))) return false;
   if (nearKeys.every((key) => countAt(wanted, key, node) > 0)) return true;
   return wanted.size() === 0 && matchOf(pod).isWanted;

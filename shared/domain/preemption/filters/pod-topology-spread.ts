@@ -56,7 +56,7 @@ interface Spread extends Constraint {
 type Domain = readonly [name: string, count: number];
 
 /** Input for a trial. */
-interface Prepared {
+interface PreparedSpread {
   readonly spreads: readonly Spread[];
   readonly countedOn: CountedOn;
   readonly matchesOf: MatchesOf;
@@ -165,7 +165,7 @@ function addTo({ counts, selector, topologyKey }: Constraint, node: Node, sum: n
 }
 
 /** In a trial only the domains of its node change; a terminating pod that is removed still counts there. */
-function openState({ spreads, countedOn, matchesOf }: Prepared, { node }: NodeEntry): FilterState {
+function openState({ spreads, countedOn, matchesOf }: PreparedSpread, { node }: NodeEntry): FilterState {
   const changes = spreads.map(() => 0);
   const counted = countedOn(node);
   const shift = (by: number) => (placed: PlacedPod) => {

@@ -21,7 +21,7 @@ export interface Need {
 }
 
 /** What would be left on a node after the incoming pod's needs; negative if the node has too little. */
-interface Left {
+interface RoomLeft {
   readonly needs: readonly Need[];
   /** Indexed like the needs. */
   readonly left: ArrayLike<Whole>;
@@ -29,7 +29,7 @@ interface Left {
 }
 
 /** The same, changed as pods are added and removed. */
-export interface Room extends Left {
+export interface Room extends RoomLeft {
   readonly left: Whole[];
   slots: Whole;
 }
@@ -69,7 +69,7 @@ export function release(room: Room, { row }: PlacedPod): void {
 }
 
 /** What is missing, in the words of `plugins/noderesources/fit.go` fitsRequest. */
-export function shortReasons({ needs, left, slots }: Left): readonly string[] {
+export function shortReasons({ needs, left, slots }: RoomLeft): readonly string[] {
   const short = needs.filter((_, index) => (left[index] ?? 0) < 0);
   if (slots >= 0 && short.length <= 1) return short[0]?.shortage ?? NOTHING;
   const reasons = short.flatMap(({ shortage }) => shortage);
@@ -94,7 +94,7 @@ export function nodeResourcesFit(needs: readonly Need[]): PodAwareFilter {
  * What is missing, if anything; preemption cannot help if a need exceeds the node's allocatable amount.
  * `plugins/noderesources/fit.go` fitsRequest.
  */
-export function resourceRefusal(room: Left, { allocatable }: NodeEntry): FilterRefusal | undefined {
+export function resourceRefusal(room: RoomLeft, { allocatable }: NodeEntry): FilterRefusal | undefined {
   const reasons = shortReasons(room);
   if (reasons.length === 0) return undefined;
   const isResolvable = room.needs.every(({ amount, column }) => amount <= (allocatable[column] ?? 0));

@@ -11,7 +11,7 @@ import {
   partiesOf,
   partyOf,
   type PreemptionRounds,
-  type Round,
+  type PreemptionRound,
   isInForce,
   recentRounds,
   type Sides,
@@ -75,12 +75,17 @@ export function planRecords(
   return new Map(Array.from(byNode, ([node, own]) => [node, own.map(({ record }) => record).slice(-MAX_RECORDS)]));
 }
 
-interface Rules {
+interface LoopRules {
   readonly policy: LoopPolicy;
   readonly action: LoopAction;
 }
 
-function recordOf(pair: string, recent: readonly Round[], last: Round, { policy, action }: Rules): LoopRecord {
+function recordOf(
+  pair: string,
+  recent: readonly PreemptionRound[],
+  last: PreemptionRound,
+  { policy, action }: LoopRules,
+): LoopRecord {
   const victim = ownerKeyOf(partiesOf(pair).find((party) => party !== last.by) ?? '');
   const isLoop = isInForce(recent, policy);
   const first = isLoop ? (recent[0] ?? last) : last;
@@ -101,7 +106,7 @@ function actionAgainst({ kind }: OwnerKey, action: LoopAction): LoopAction {
 }
 
 /** The two sides of a preemption, and the priority of the pod that it would make room for. */
-interface Attempt extends Sides {
+interface AttemptedPreemption extends Sides {
   readonly priority: number;
 }
 
@@ -112,7 +117,7 @@ interface Attempt extends Sides {
  */
 export function isRefused(
   rounds: PreemptionRounds,
-  { preemptor, victim, priority }: Attempt,
+  { preemptor, victim, priority }: AttemptedPreemption,
   action: LoopAction,
 ): boolean {
   const own = rounds.get(pairOf(preemptor, victim)) ?? [];
@@ -128,12 +133,12 @@ function holdsBack({ priority: lowest }: Pick<LoopRecord, 'priority'>, priority:
 }
 
 /** `undefined` if that of a round is not known. */
-function lowestOf(rounds: readonly Round[]): number | undefined {
+function lowestOf(rounds: readonly PreemptionRound[]): number | undefined {
   const lowest = Math.min(...rounds.map(({ priority }) => priority));
   return Number.isFinite(lowest) ? lowest : undefined;
 }
 
-function isOneSided(rounds: readonly Round[], party: string): boolean {
+function isOneSided(rounds: readonly PreemptionRound[], party: string): boolean {
   return rounds.every(({ by }) => by === party);
 }
 
@@ -159,7 +164,7 @@ export function adoptRecords(
   return new Map([...rounds, ...found.map(([pair, own]) => [pair, own.slice(-policy.rounds)] as const)]);
 }
 
-type PairRounds = readonly [pair: string, rounds: readonly Round[]];
+type PairRounds = readonly [pair: string, rounds: readonly PreemptionRound[]];
 
 interface RecordedPair extends Pick<RecordedRounds, 'node' | 'before'> {
   readonly record: LoopRecord;
@@ -191,7 +196,10 @@ function isMutual({ action }: LoopRecord): boolean {
   return action === 'Refuse' || action === 'Avoid';
 }
 
-function split(rounds: readonly Round[], before: Instant): readonly [readonly Round[], readonly Round[]] {
+function split(
+  rounds: readonly PreemptionRound[],
+  before: Instant,
+): readonly [readonly PreemptionRound[], readonly PreemptionRound[]] {
   return [rounds.filter(({ at }) => at < before), rounds.filter(({ at }) => at >= before)];
 }
 

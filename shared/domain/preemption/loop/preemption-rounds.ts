@@ -6,14 +6,14 @@ import type { Because } from '#shared/domain/model/because.ts';
 export interface Displacement {
   readonly at: Instant;
   readonly node: string;
-  readonly preemptor: Contender;
+  readonly preemptor: RoundSide;
   /** Of the preemptor. */
   readonly priority: number;
-  readonly victim: Contender;
+  readonly victim: RoundSide;
 }
 
 /** A pod as one side of a preemption. */
-interface Contender {
+interface RoundSide {
   readonly uid: string;
   /** The owner of the pod, or the pod itself. */
   readonly party: string;
@@ -23,7 +23,7 @@ interface Contender {
  * What recreates a pod: its controller as `namespace/Kind/name/uid`, or, where it has none, the pod by its name. A
  * different controller with the same name is a different party.
  */
-export function contenderOf(pod: Pod): Contender {
+export function contenderOf(pod: Pod): RoundSide {
   const { namespace, name, uid } = pod;
   const owner = controllerOf(pod) ?? { kind: 'Pod', name, uid: undefined };
   return { uid, party: partyOf({ ...owner, namespace }) };
@@ -99,7 +99,7 @@ export interface LoopPolicy {
 }
 
 /** One round of a pair: a party displaced pods of the other. Its time is that of the last of these pods. */
-export interface Round {
+export interface PreemptionRound {
   readonly at: Instant;
   readonly node: string;
   readonly by: string;
@@ -109,7 +109,7 @@ export interface Round {
 }
 
 /** Rounds by pair of parties, ordered by the latest round; per pair no more than the policy allows. */
-export type PreemptionRounds = ReadonlyMap<string, readonly Round[]>;
+export type PreemptionRounds = ReadonlyMap<string, readonly PreemptionRound[]>;
 
 export const NO_ROUNDS: PreemptionRounds = new Map();
 
@@ -138,13 +138,13 @@ export function addDisplacement(
   return new Map([...entries, [pair, withRound(before, round).slice(-policy.rounds)] as const].slice(-MAX_PAIRS));
 }
 
-function withRound(before: readonly Round[], round: Round): readonly Round[] {
+function withRound(before: readonly PreemptionRound[], round: PreemptionRound): readonly PreemptionRound[] {
   const last = before.at(-1);
   if (last === undefined || isNewRound(last, round)) return [...before, round];
   return [...before.slice(0, -1), { ...round, priority: Math.max(last.priority, round.priority) }];
 }
 
-function isNewRound(last: Round, round: Round): boolean {
+function isNewRound(last: PreemptionRound, round: PreemptionRound): boolean {
   if (last.by !== round.by) return true;
   const isSamePlace = last.preemptorUid === round.preemptorUid && last.node === round.node;
   return isSamePlace && round.at - last.at > ONE_ROUND_MS;
@@ -188,7 +188,7 @@ export function loopBetween(
 }
 
 /** Whether the rounds within the window have reached the number that the policy allows. */
-export function isInForce(recent: readonly Round[], policy: LoopPolicy): boolean {
+export function isInForce(recent: readonly PreemptionRound[], policy: LoopPolicy): boolean {
   return recent.length >= policy.rounds;
 }
 
@@ -217,11 +217,15 @@ export function loopingParties(rounds: PreemptionRounds, policy: LoopPolicy): Lo
  * The rounds within the window that ends now. A round in the future does not count: the clock was set back, or the
  * round was forged.
  */
-export function recentRounds(rounds: readonly Round[], { windowMs }: LoopPolicy, now: Instant): readonly Round[] {
+export function recentRounds(
+  rounds: readonly PreemptionRound[],
+  { windowMs }: LoopPolicy,
+  now: Instant,
+): readonly PreemptionRound[] {
   return rounds.filter(({ at }) => at > now - windowMs && at <= now + MAX_SKEW_MS);
 }
 
-interface Counted {
+interface LoopCount {
   /** Node of the latest round. */
   readonly node: string;
   readonly count: number;
@@ -229,7 +233,7 @@ interface Counted {
 }
 
 /** The loop of two parties in words. */
-export function whyLoop(sides: Sides, { node, count, windowMs }: Counted): Because {
+export function whyLoop(sides: Sides, { node, count, windowMs }: LoopCount): Because {
   const [preemptor, victim] = [ownerText(ownerKeyOf(sides.preemptor)), ownerText(ownerKeyOf(sides.victim))];
   const often = `${count} times within ${Math.round(windowMs / 60_000)} min`;
   const text = `pods of ${preemptor} and ${victim} displace each other: ${often}, last on node ${node}`;

@@ -8,7 +8,7 @@ import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.t
 import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
 
-type Known = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
+type KnownVictims = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
 
 /** Nodes to review for protection in one step. */
 const NODES_PER_STEP = 16;
@@ -19,7 +19,7 @@ const NODES_PER_STEP = 16;
  * and would then preempt the protected one (decisions 25 and 40).
  */
 export function reviewByProtection(
-  snapshot: Known,
+  snapshot: KnownVictims,
   { pod, proposal }: Proposal,
   rules: ProposalRules,
 ): Steps<readonly NodeVerdict[]> {
@@ -31,7 +31,7 @@ export function reviewByProtection(
  * victims that the snapshot does not know. It is removed if a known victim is protected (decision 38).
  */
 export function asProposed(
-  snapshot: Known,
+  snapshot: KnownVictims,
   preemptor: Pod,
   victims: ProposedVictims,
   rules: ProposalRules,
@@ -44,7 +44,7 @@ export function asProposed(
 }
 
 /** Most victims are on nodes without protected pods; looking each up among all pods would dominate the time. */
-function areUnprotected({ nodes }: Known, { node, uids }: ProposedVictims, rules: ProposalRules): boolean {
+function areUnprotected({ nodes }: KnownVictims, { node, uids }: ProposedVictims, rules: ProposalRules): boolean {
   const entry = nodes.get(node);
   if (entry === undefined || rules.holdsProtected === undefined) return false;
   const sheet = sheetOf(entry);

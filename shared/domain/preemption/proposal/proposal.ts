@@ -113,7 +113,7 @@ export function leaveNodes(
 
 const NODES_PER_STEP = 16;
 
-interface Contender {
+interface ComparedNode {
   readonly node: string;
   readonly cost: VictimsCost;
   readonly isUnderPressure: boolean;
@@ -150,7 +150,7 @@ function contender(
   snapshot: ClusterSnapshot,
   { node, uids, budgetViolations }: ProposedVictims,
   now: Instant,
-): Contender {
+): ComparedNode {
   const facts = snapshot.pressures.get(node);
   const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   const cost = costOf(victims, budgetViolations);
@@ -160,19 +160,19 @@ function contender(
   return { node, cost, isUnderPressure: facts.pressure !== undefined, overRequest };
 }
 
-function compareContenders(a: Contender, b: Contender): number {
+function compareContenders(a: ComparedNode, b: ComparedNode): number {
   return compareCosts(a.cost, b.cost) || compareMerits(a, b);
 }
 
-function compareMerits(a: Contender, b: Contender): number {
+function compareMerits(a: ComparedNode, b: ComparedNode): number {
   return Number(b.isUnderPressure) - Number(a.isUnderPressure) || b.overRequest - a.overRequest;
 }
 
-function isEqualButWorse(other: Contender, best: Contender): boolean {
+function isEqualButWorse(other: ComparedNode, best: ComparedNode): boolean {
   return compareCosts(other.cost, best.cost) === 0 && compareMerits(other, best) > 0;
 }
 
-function preferred({ node, isUnderPressure, overRequest }: Contender) {
+function preferred({ node, isUnderPressure, overRequest }: ComparedNode) {
   const text = `equal victims on ${node} relieve a node under pressure or use more than they request`;
   return { code: 'PreferredElsewhere', text, facts: { node, isUnderPressure, overRequest } };
 }

@@ -44,7 +44,7 @@ import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.
 /** Nodes to examine in one step if nothing could change the proposal. */
 const QUIET_PER_STEP = 16;
 
-type Left = Exclude<NodeVerdict, { kind: 'takenAway' }>;
+type KeptNode = Exclude<NodeVerdict, { kind: 'takenAway' }>;
 
 /** A node as kube-scheduler and the snapshot know it. */
 interface KnownNode {
@@ -208,9 +208,9 @@ function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOp
 }
 
 /** Other victims that kube-scheduler ranks equally, if the rules require an order and it yields some. */
-function preferVictims(review: ProposalReview, known: KnownNode): Left {
+function preferVictims(review: ProposalReview, known: KnownNode): KeptNode {
   const { proposed, victims } = known;
-  const kept: Left = { kind: 'kept', victims: proposed };
+  const kept: KeptNode = { kind: 'kept', victims: proposed };
   const { state, rules } = review;
   if (orderOn(review, proposed.node) === undefined) return kept;
   const found = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
@@ -229,7 +229,7 @@ function orderOn({ state, rules, now }: ProposalReview, node: string): VictimOrd
 const NO_PODS: ReadonlySet<string> = new Set();
 
 /** Leaves out the victims that soon-terminating pods make unnecessary; protected ones first. */
-function onlyNeeded(review: ProposalReview, known: KnownNode, chosen: Left, soon: readonly EndingPod[]): Left {
+function onlyNeeded(review: ProposalReview, known: KnownNode, chosen: KeptNode, soon: readonly EndingPod[]): KeptNode {
   const { state, rules } = review;
   const { node, uids, budgetViolations } = chosen.victims;
   const needed = neededBeside(state, known.entry, {

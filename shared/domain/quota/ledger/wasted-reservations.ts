@@ -38,7 +38,7 @@ interface Debt {
 }
 
 /** A ledger at the time of a count by this replica. */
-export interface Counted {
+export interface CountedLedger {
   readonly state: LedgerState;
   /** Charges to the replica's own slice, which are not among the reservations. */
   readonly spent: Iterable<Reservation>;
@@ -49,7 +49,7 @@ export interface Counted {
 }
 
 /** What the decay of a debt depends on: the time and the lifetime of a reservation. */
-export interface Terms {
+export interface DebtTerms {
   readonly now: number;
   readonly reservationMs: number;
 }
@@ -61,7 +61,7 @@ export const OWED_AFTER_MS = 10_000;
 const LIVES_TO_PAY = 8;
 
 /** The record after another count. */
-export function noteCount(record: WasteRecord, counted: Counted, terms: Terms): WasteRecord {
+export function noteCount(record: WasteRecord, counted: CountedLedger, terms: DebtTerms): WasteRecord {
   const held = heldByNamespace(counted.state.reservations.values());
   const missed = new Map<string, Missed>();
   const changes = new Map<string, number>();
@@ -79,18 +79,23 @@ export function noteCount(record: WasteRecord, counted: Counted, terms: Terms): 
 }
 
 /** The current debt of each namespace that has one. */
-export function debtsAt({ debts }: WasteRecord, terms: Terms): ReadonlyMap<string, number> {
+export function debtsAt({ debts }: WasteRecord, terms: DebtTerms): ReadonlyMap<string, number> {
   const unpaid = Array.from(debts, ([namespace, debt]): [string, number] => [namespace, remaining(debt, terms)]);
   return new Map(unpaid.filter(([, share]) => share > 0));
 }
 
 /** Without metadata.generation of pods it is not visible whether a resize was stored, so such resizes are left out. */
-function awaited({ state, spent }: Counted): readonly Reservation[] {
+function awaited({ state, spent }: CountedLedger): readonly Reservation[] {
   const all = [...state.reservations.values(), ...spent];
   return all.filter(({ uid, generation }) => generation !== undefined || podUidOf(uid) === uid);
 }
 
-function missedAgain(before: Missed | undefined, now: number, { provenAt }: Counted, share: () => number): Missed {
+function missedAgain(
+  before: Missed | undefined,
+  now: number,
+  { provenAt }: CountedLedger,
+  share: () => number,
+): Missed {
   const since = before?.since ?? now;
   const isOwed = before?.share === undefined && provenAt - since >= OWED_AFTER_MS;
   return { since, share: isOwed ? share() : before?.share };
@@ -101,7 +106,7 @@ function owed(missed: Missed | undefined): number {
 }
 
 /** The share of the room or of the list entries, whichever is larger. */
-function shareOf({ namespace, amounts }: Reservation, { state, hard }: Counted, held: HeldByNamespace): number {
+function shareOf({ namespace, amounts }: Reservation, { state, hard }: CountedLedger, held: HeldByNamespace): number {
   const own = held.get(namespace) ?? NOTHING_HELD;
   const places = ledgerPlaces(hard).reservations - state.reservations.size + own.count;
   return Math.max(shareOfRoom(amounts, own.amounts, { used: state.used, hard }), 1 / Math.max(1, places));
@@ -110,7 +115,7 @@ function shareOf({ namespace, amounts }: Reservation, { state, hard }: Counted, 
 function changed(
   debts: WasteRecord['debts'],
   changes: ReadonlyMap<string, number>,
-  terms: Terms,
+  terms: DebtTerms,
 ): ReadonlyMap<string, Debt> {
   const after = new Map<string, Debt>();
   for (const namespace of new Set([...debts.keys(), ...changes.keys()])) {
@@ -120,7 +125,7 @@ function changed(
   return after;
 }
 
-function remaining(debt: Debt | undefined, { now, reservationMs }: Terms): number {
+function remaining(debt: Debt | undefined, { now, reservationMs }: DebtTerms): number {
   if (debt === undefined) return 0;
   return Math.max(0, debt.share - (now - debt.at) / (LIVES_TO_PAY * reservationMs));
 }

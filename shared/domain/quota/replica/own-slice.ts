@@ -68,7 +68,7 @@ interface HeldSlice {
   readonly hard: Amounts;
 }
 
-interface Proposal extends HeldSlice {
+interface SliceProposal extends HeldSlice {
   /** The only revision that it can replace. */
   readonly base: string;
   /** UIDs that were counted, expired or turned into reservations: no longer in the slice once this is written. */
@@ -87,7 +87,7 @@ export class OwnSlice {
   readonly #demand: DemandMeter;
   readonly #bornAt: number;
   #standing: HeldSlice | undefined;
-  #proposal: Proposal | undefined;
+  #proposal: SliceProposal | undefined;
   /** The UID of the quota in which it was last seen. */
   #quotaUid: string | undefined;
   /** The renewal number of the last write; unique, so that each write can be recognised. */
@@ -266,7 +266,7 @@ export class OwnSlice {
     this.#spent.clear();
   }
 
-  #confirm(written: Proposal): void {
+  #confirm(written: SliceProposal): void {
     for (const uid of written.cleared) this.#spent.delete(uid);
     this.#standing = written.isGivenBack ? undefined : written;
     this.#spentSince = 0;

@@ -52,7 +52,7 @@ export function checkQuotas(
 function chargeAll(
   request: QuotaRequest,
   cost: Amounts,
-  covered: Coverage,
+  covered: CoveringQuotas,
   toCover: ToCover,
 ): QuotaAllowance | QuotaRefusal {
   const { toQuota, plain } = additions(request, cost);
@@ -94,7 +94,7 @@ function allow(
 }
 
 /** The quotas of a namespace that match a pod. */
-interface Coverage {
+interface CoveringQuotas {
   readonly kind: 'covered';
   /** The quotas that the pod is charged to. */
   readonly quotas: readonly ResourceQuota[];
@@ -109,7 +109,7 @@ interface Coverage {
  * set, or has not been counted yet refuses it, before any limits are compared (oddity K5).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
-function examineQuotas(pod: Pod, quotas: readonly ResourceQuota[]): Coverage | QuotaRefusal {
+function examineQuotas(pod: Pod, quotas: readonly ResourceQuota[]): CoveringQuotas | QuotaRefusal {
   const matching: ResourceQuota[] = [];
   const resources = new Set<string>();
   const scopes = new Set<string>();
@@ -159,7 +159,7 @@ interface ToCover {
  * then scopes, which any matching term of the same scope name covers (oddities K1, K3).
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go` CheckRequest.
  */
-function refuseUncovered(pod: Pod, toCover: ToCover, covered: Coverage): QuotaRefusal | undefined {
+function refuseUncovered(pod: Pod, toCover: ToCover, covered: CoveringQuotas): QuotaRefusal | undefined {
   const names = toCover.resources.filter((name) => !covered.resources.has(name));
   if (names.length > 0) {
     const resources = names.join(',');

@@ -23,7 +23,7 @@ export interface PodLoad {
   readonly namespaces: ReadonlySet<NamespacePods>;
 }
 
-interface Entry {
+interface ViewedPod {
   readonly group: PodGroup;
   /** `undefined` if it cannot be read. */
   readonly cost: Cost | undefined;
@@ -49,7 +49,7 @@ const PODS_AT_ONCE = 10_000;
  */
 export class PodView {
   #costs = new CostTable([]);
-  readonly #pods = new Map<string, Entry>();
+  readonly #pods = new Map<string, ViewedPod>();
   readonly #namespaces = new Map<string, NamespacePods>();
   readonly #gone = new Set<string>();
   readonly #followers = new Set<PodFollower>();
@@ -249,7 +249,7 @@ export class PodView {
   }
 
   /** Most changes of a pod do not change its cost. */
-  #update(pod: SeenPod, before: Entry, namespace: NamespacePods): void {
+  #update(pod: SeenPod, before: ViewedPod, namespace: NamespacePods): void {
     const { revision, generation, level, amounts } = pod;
     const isSame = before.cost !== undefined && amounts !== undefined && this.#costs.isCost(before.cost, amounts);
     if (isSame && before.group === groupOf(namespace, level, this.names.length)) {
@@ -260,7 +260,7 @@ export class PodView {
     this.#add(pod, namespace);
   }
 
-  #drop(uid: string, { group, cost }: Entry): void {
+  #drop(uid: string, { group, cost }: ViewedPod): void {
     this.#pods.delete(uid);
     group.unreadable.delete(uid);
     leave(group, cost);

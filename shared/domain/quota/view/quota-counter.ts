@@ -32,10 +32,10 @@ export interface QuotaCount extends PodCount, UnchargedPods {
   readonly holds: ViewRevision;
 }
 
-type Sums = readonly Quantity[];
+type UsageSums = readonly Quantity[];
 
 /** A limited resource: the index of its amounts in the view, and what is charged where an amount is missing. */
-interface Limit {
+interface CountedResource {
   readonly at: number;
   /** The index of the number of containers that do not state it; the same where they need not. */
   readonly unstatedAt: number;
@@ -60,7 +60,7 @@ export class QuotaCounter implements PodFollower {
   readonly #view: PodView;
   #quota: PriorityQuota | undefined;
   #version = '';
-  #limits: readonly Limit[] = [];
+  #limits: readonly CountedResource[] = [];
   #total: Quantity[] = [];
   #holds: ViewRevision = NO_REVISION;
   /** Namespaces not processed yet for this version of the quota. */
@@ -187,7 +187,7 @@ export class QuotaCounter implements PodFollower {
     return level === undefined || isInScope(this.#quota.scope, level);
   }
 
-  #sumsIn({ groups }: NamespacePods): Sums {
+  #sumsIn({ groups }: NamespacePods): UsageSums {
     const counted: PodGroup[] = [];
     for (const group of groups.values()) if (this.#counts(group)) counted.push(group);
     return this.#limits.map((limit) =>
@@ -242,8 +242,8 @@ export class QuotaCounter implements PodFollower {
 }
 
 /** One for each resource of `hard`, then one that counts what is unstated for each resource without a default. */
-function limitsOf(quota: PriorityQuota, names: readonly string[]): readonly Limit[] {
-  const counting = unpricedNames(quota).map((name): Limit => {
+function limitsOf(quota: PriorityQuota, names: readonly string[]): readonly CountedResource[] {
+  const counting = unpricedNames(quota).map((name): CountedResource => {
     const at = names.indexOf(unstatedName(name) ?? '');
     return { at, unstatedAt: at, ofUnstated: ZERO, ofUnreadable: ZERO };
   });
@@ -254,11 +254,11 @@ function unpricedNames({ hard, defaultRequest }: PriorityQuota): readonly string
   return [...hard.keys()].filter((name) => unstatedName(name) !== undefined && !defaultRequest.has(name));
 }
 
-function shareOf(sums: Sums, { hard }: PriorityQuota): number {
+function shareOf(sums: UsageSums, { hard }: PriorityQuota): number {
   return largestShare(sums.slice(0, hard.size), [...hard.values()]);
 }
 
-function limitOf(name: string, quota: PriorityQuota, names: readonly string[]): Limit {
+function limitOf(name: string, quota: PriorityQuota, names: readonly string[]): CountedResource {
   const limit = quota.hard.get(name) ?? ZERO;
   return {
     at: names.indexOf(name),
@@ -269,16 +269,16 @@ function limitOf(name: string, quota: PriorityQuota, names: readonly string[]): 
 }
 
 /** What one or more pods cost of a limited resource, those that cannot be read left out. */
-function amountIn(amounts: readonly Quantity[], { at, unstatedAt, ofUnstated }: Limit): Quantity {
+function amountIn(amounts: readonly Quantity[], { at, unstatedAt, ofUnstated }: CountedResource): Quantity {
   const stated = amounts[at] ?? ZERO;
   return unstatedAt === at ? stated : withDefault(stated, amounts[unstatedAt] ?? ZERO, ofUnstated);
 }
 
-function sumOfGroup({ sums, unreadable }: PodGroup, limit: Limit): Quantity {
+function sumOfGroup({ sums, unreadable }: PodGroup, limit: CountedResource): Quantity {
   const sum = amountIn(sums, limit);
   return unreadable.size === 0 ? sum : addQuantities(sum, multiplyQuantity(limit.ofUnreadable, unreadable.size));
 }
 
-function named({ hard }: PriorityQuota, sums: Sums): Amounts {
+function named({ hard }: PriorityQuota, sums: UsageSums): Amounts {
   return new Map(Array.from(hard.keys(), (name, at) => [name, sums[at] ?? ZERO]));
 }

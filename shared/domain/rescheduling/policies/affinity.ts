@@ -10,18 +10,18 @@ import { ownPreferences, preferenceFor } from '#shared/domain/rescheduling/stati
 import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { antiAffinityCheck } from './anti-affinity.ts';
 import { nodeAffinityCheck, podsByLabel, type RuleCheck, spreadCheck } from './broken-rules.ts';
-import { type PolicyInput, type Wish, type WishGroup } from './wish.ts';
+import { type PolicyInput, type MoveCandidate, type CandidateGroup } from './move-candidate.ts';
 
 /** The gain of repairing a broken rule, in points: more than any preference. */
 export const RULE_GAIN = 100;
 /** The minimum weight of preferred affinity that is worth a move. */
 const LEAST_WEIGHT: Readonly<Record<Aggressiveness, number>> = { Low: 50, Medium: 20, High: 10 };
 const PODS_PER_STEP = 10;
-/** Wishes that are put in order at a time: thousands at once would take too long. */
-const WISHES_IN_GROUP = 200;
+/** Number of candidates to sort at a time: thousands at once would take too long. */
+const CANDIDATES_IN_GROUP = 200;
 
 /** Pods whose rules are broken, then pods that prefer another node. */
-export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy): Steps<readonly WishGroup[]> {
+export function* affinityCandidates(input: PolicyInput, affinity: AffinityPolicy): Steps<readonly CandidateGroup[]> {
   const checks = checksOf(input, affinity);
   const best = bestPreference(input);
   const broken: PlacedPod[] = [];
@@ -38,22 +38,25 @@ export function* wishesOfAffinity(input: PolicyInput, affinity: AffinityPolicy):
     }
     yield;
   }
-  const mend = (each: PlacedPod): readonly Wish[] => brokenWish(input, each, checks);
-  const prefer = (each: PlacedPod): readonly Wish[] => unmetWish(input, each, best);
+  const mend = (each: PlacedPod): readonly MoveCandidate[] => brokenRuleCandidate(input, each, checks);
+  const prefer = (each: PlacedPod): readonly MoveCandidate[] => unmetPreferenceCandidate(input, each, best);
   return [...groupsOf(broken, mend, 2), ...groupsOf(unmet, prefer, 1)];
 }
 
 type OnNode = readonly [PlacedPod, PassNode];
 
-/** Wishes are made for the groups that are served: what is kept of tens of thousands of pods holds up the garbage collector. */
+/**
+ * Candidates are built only for the groups that are handled: keeping those of tens of thousands of pods slows the
+ * garbage collector.
+ */
 function groupsOf(
   pods: readonly PlacedPod[],
-  wishesFor: (placed: PlacedPod) => readonly Wish[],
+  candidatesFor: (placed: PlacedPod) => readonly MoveCandidate[],
   urgency: number,
-): readonly WishGroup[] {
-  const count = Math.ceil(pods.length / WISHES_IN_GROUP);
+): readonly CandidateGroup[] {
+  const count = Math.ceil(pods.length / CANDIDATES_IN_GROUP);
   return Array.from({ length: count }, (_, at) => ({
-    wishes: () => pods.slice(at * WISHES_IN_GROUP, (at + 1) * WISHES_IN_GROUP).flatMap(wishesFor),
+    candidates: () => pods.slice(at * CANDIDATES_IN_GROUP, (at + 1) * CANDIDATES_IN_GROUP).flatMap(candidatesFor),
     urgency: () => urgency,
   }));
 }
@@ -72,7 +75,11 @@ function stillMovable({ cluster, rules }: PolicyInput, placed: PlacedPod): Movab
   return movable?.kind === 'movable' ? movable.pod : undefined;
 }
 
-function brokenWish(input: PolicyInput, placed: PlacedPod, checks: readonly RuleCheck[]): readonly Wish[] {
+function brokenRuleCandidate(
+  input: PolicyInput,
+  placed: PlacedPod,
+  checks: readonly RuleCheck[],
+): readonly MoveCandidate[] {
   const pod = stillMovable(input, placed);
   if (pod === undefined) return [];
   const because = firstReason(checks, pod);
@@ -117,7 +124,11 @@ function isUnmet({ policy }: PolicyInput, [placed, node]: OnNode, bestOf: (rules
   return bestOf(rules) - preferenceFor(node.entry.node, rules) >= LEAST_WEIGHT[policy.aggressiveness];
 }
 
-function unmetWish(input: PolicyInput, placed: PlacedPod, bestOf: (rules: SchedulingRules) => number): readonly Wish[] {
+function unmetPreferenceCandidate(
+  input: PolicyInput,
+  placed: PlacedPod,
+  bestOf: (rules: SchedulingRules) => number,
+): readonly MoveCandidate[] {
   const pod = stillMovable(input, placed);
   if (pod === undefined) return [];
   const { aggressiveness, underused } = input.policy;

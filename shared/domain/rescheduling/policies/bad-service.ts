@@ -11,7 +11,13 @@ import type { BadServicePolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
 import { type PlacedPod, TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { type CountedBefore, type PodFailure, failureOf } from './failing-pod.ts';
-import { LONG_AVOID_MS, type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
+import {
+  LONG_AVOID_MS,
+  type PolicyInput,
+  SHORT_AVOID_MS,
+  type MoveCandidate,
+  type CandidateGroup,
+} from './move-candidate.ts';
 
 /** The gain of a pod that works again, in points. */
 export const SERVICE_GAIN = 100;
@@ -24,13 +30,13 @@ interface Failing {
 }
 
 /** A pod that a policy names, and why. */
-interface Named extends Pick<Wish, 'because' | 'held' | 'harmed'> {
+interface Named extends Pick<MoveCandidate, 'because' | 'held' | 'harmed'> {
   readonly placed: PlacedPod;
   readonly node: PassNode;
 }
 
 /** Pods that fail on their nodes, or the pods on those nodes that use more than they request (S3-4, S3-5). */
-export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy): Steps<readonly WishGroup[]> {
+export function* badServiceCandidates(input: PolicyInput, policy: BadServicePolicy): Steps<readonly CandidateGroup[]> {
   const { cluster, memory } = input;
   const before = policy.move === 'Aggressor' ? countedBefore(memory) : undefined;
   const hasFigures = cluster.measurements.figuresOf !== undefined;
@@ -45,8 +51,8 @@ export function* wishesOfBadService(input: PolicyInput, policy: BadServicePolicy
   }
   const named = policy.move === 'Victim' ? failing.map(victim) : aggressorsOf(input, failing);
   const harmful = harmfulNodes(cluster, [...failing, ...named]);
-  const wishes = named.flatMap((each) => wishOf(input, each, harmful));
-  return [{ wishes: () => wishes, urgency: () => 1 }];
+  const candidates = named.flatMap((each) => candidateOf(input, each, harmful));
+  return [{ candidates: () => candidates, urgency: () => 1 }];
 }
 
 function victim({ placed, node, failure: { fails } }: Failing): Named {
@@ -164,7 +170,7 @@ function harmfulNodes(cluster: PassCluster, found: readonly Pick<Named, 'placed'
   return nodes;
 }
 
-function wishOf(input: PolicyInput, named: Named, harmful: HarmfulNodes): readonly Wish[] {
+function candidateOf(input: PolicyInput, named: Named, harmful: HarmfulNodes): readonly MoveCandidate[] {
   const movable = input.movable(named.placed, named.node);
   if (movable?.kind !== 'movable') return [];
   const { pod } = movable;

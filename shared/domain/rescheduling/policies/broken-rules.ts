@@ -37,9 +37,9 @@ function wantsNode(pod: Pod): (node: PassNode) => boolean {
 
 /** Hard topology spread constraints: the pod's domain has too many more pods than another one. */
 export function spreadCheck(cluster: PassCluster, labelled = podsByLabel(cluster)): RuleCheck {
-  const byRules = new Map<SchedulingRules, readonly Spread[]>();
+  const byRules = new Map<SchedulingRules, readonly DomainSpread[]>();
   const counting: Counting = { cluster, labelled, openDomains: memoize((key) => domainsOf(cluster, key)) };
-  const spreadsOf = (pod: Pod): readonly Spread[] => {
+  const spreadsOf = (pod: Pod): readonly DomainSpread[] => {
     const rules = pod.spec.scheduling;
     if (rules.topologySpread.length === 0) return [];
     const spreads = byRules.get(rules) ?? hardConstraints(rules).map((each) => countSpread(counting, pod, each));
@@ -56,11 +56,11 @@ export function spreadCheck(cluster: PassCluster, labelled = podsByLabel(cluster
   };
 }
 
-function skewOn({ counts, key, least }: Spread, node: PassNode): number {
+function skewOn({ counts, key, least }: DomainSpread, node: PassNode): number {
   return (countOn(counts, node, key) ?? 0) - least;
 }
 
-interface Spread {
+interface DomainSpread {
   readonly key: string;
   readonly most: number;
   readonly counts: ReadonlyMap<string, number>;
@@ -77,7 +77,7 @@ function hardConstraints({ topologySpread }: SchedulingRules): readonly Topology
   return topologySpread.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === 'DoNotSchedule');
 }
 
-function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadConstraint): Spread {
+function countSpread(counting: Counting, pod: Pod, constraint: TopologySpreadConstraint): DomainSpread {
   const { topologyKey: key, maxSkew: most } = constraint;
   const { cluster } = counting;
   const counts = new Map<string, number>();

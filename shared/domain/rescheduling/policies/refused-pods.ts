@@ -2,7 +2,7 @@ import { ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { KeepAway, PassInput } from '#shared/domain/rescheduling/pass.ts';
 import type { KubeletRefusal } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { LONG_AVOID_MS } from './wish.ts';
+import { LONG_AVOID_MS } from './move-candidate.ts';
 
 /** A refused pod has ended and its controller creates another one, so older refusals say little about the node now. */
 const REFUSED_WITHIN_MS = 3_600_000;

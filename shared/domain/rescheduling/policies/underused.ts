@@ -18,7 +18,7 @@ import type { OverTarget } from '#shared/domain/rescheduling/pass.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { UnderusedPolicy } from '#shared/domain/rescheduling/policy.ts';
 import type { MovablePod } from '#shared/domain/rescheduling/running-pod.ts';
-import { type PolicyInput, SHORT_AVOID_MS, type Wish, type WishGroup } from './wish.ts';
+import { type PolicyInput, SHORT_AVOID_MS, type MoveCandidate, type CandidateGroup } from './move-candidate.ts';
 
 /** Consecutive readings above the target after which a node's usage counts. */
 const READINGS = 3;
@@ -40,16 +40,16 @@ const WAVER = 0.05;
 const FILLED_GAIN = 2;
 
 /** Pods of nodes above `target`, while some node is below `low`, one group per node; then pods of filled nodes. */
-export function* wishesOfUnderused(input: PolicyInput, underused: UnderusedPolicy): Steps<readonly WishGroup[]> {
+export function* underusedCandidates(input: PolicyInput, underused: UnderusedPolicy): Steps<readonly CandidateGroup[]> {
   const { cluster, memory } = input;
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  if (whyNotNow(open, yardstick, input) !== undefined) return [];
+  if (pauseReason(open, yardstick, input) !== undefined) return [];
   const leastGain = underused.gain ?? input.restraint.gain;
   const isForFilled = underused.by === 'Requests' && open.some((node) => isLow(yardstick, node));
   const filled = isForFilled ? filledByRules(memory) : NO_NODES;
   const mean = towardsMean(yardstick, open);
-  const groups: WishGroup[] = [];
+  const groups: CandidateGroup[] = [];
   for (const node of open) {
     if (excess(yardstick, node) > 0) {
       if (whyEarly(node, yardstick, memory) !== undefined) continue;
@@ -78,7 +78,7 @@ export function* nodesOverTarget({ cluster, policy, memory }: OverTargetInput): 
   if (underused === undefined) return [];
   const yardstick = yardstickOf(cluster, underused);
   const open = cluster.nodes.filter((node) => node.closed === undefined && isMeasured(node, underused));
-  const notNow = whyNotNow(open, yardstick, { cluster, memory });
+  const notNow = pauseReason(open, yardstick, { cluster, memory });
   const over = open.map((node) => ({ node, above: excess(yardstick, node) })).filter(({ above }) => above > 0);
   yield;
   return yield* collectInSteps(
@@ -113,7 +113,7 @@ const BEGUN_MS = 3_600_000;
  * Why no pods are moved off nodes now. A low node starts moves, which continue until no node is above its target. By
  * usage they do not continue, and a node that is low in one reading may not be low in the next.
  */
-function whyNotNow(
+function pauseReason(
   open: readonly PassNode[],
   yardstick: Yardstick,
   { cluster: { now }, memory: { owners, lowReadings } }: Pick<PolicyInput, 'cluster' | 'memory'>,
@@ -154,7 +154,7 @@ function isMeasured({ used }: PassNode, { by }: UnderusedPolicy): boolean {
   return by === 'Requests' || used !== undefined;
 }
 
-interface Source {
+interface SourceNode {
   readonly yardstick: Yardstick;
   readonly node: PassNode;
   readonly leastGain: number;
@@ -164,24 +164,24 @@ interface Source {
   readonly isFilled: boolean;
 }
 
-function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: Source): WishGroup {
+function groupOf(input: PolicyInput, underused: UnderusedPolicy, source: SourceNode): CandidateGroup {
   const { yardstick, node, isFilled } = source;
-  const wishes = (): readonly Wish[] =>
+  const candidates = (): readonly MoveCandidate[] =>
     node.entry.occupancy.pods.flatMap((placed) => {
       const movable = input.movable(placed, node);
-      return movable?.kind === 'movable' ? [wishOf(underused, source, movable.pod)] : [];
+      return movable?.kind === 'movable' ? [candidateOf(underused, source, movable.pod)] : [];
     });
   const urgency = (): number => {
     const over = excess(yardstick, node);
     return over <= 0 ? 0 : over + (isFilled ? 0 : ABOVE_TARGET);
   };
-  return { wishes, urgency };
+  return { candidates, urgency };
 }
 
 /** Makes a node above its target more urgent than any that is only filled. */
 const ABOVE_TARGET = 1;
 
-function wishOf(underused: UnderusedPolicy, source: Source, pod: MovablePod): Wish {
+function candidateOf(underused: UnderusedPolicy, source: SourceNode, pod: MovablePod): MoveCandidate {
   const { yardstick, node, isFilled } = source;
   return {
     policy: 'underused',

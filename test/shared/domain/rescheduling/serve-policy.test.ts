@@ -15,7 +15,7 @@ function pods(node: string, count: number, change: Partial<ReplicaFields> = {}):
   );
 }
 
-describe('how the wishes of a policy are served', () => {
+describe('how the candidates of a policy are served', () => {
   test('the fullest node gives first, then whichever is fullest by then', () => {
     const result = passOn({ nodes: [A, B, C], pods: [...pods('a', 8), ...pods('b', 9)], most: 3 });
     expect(result.moves.map(({ from }) => from)).toEqual(['b', 'a', 'b']);

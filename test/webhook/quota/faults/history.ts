@@ -1,4 +1,4 @@
-import type { Change } from '#sandbox/api-server/storage/change.ts';
+import type { StoreChange } from '#sandbox/api-server/storage/change.ts';
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, listAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 
@@ -55,7 +55,7 @@ export function recordHistory(store: Store): readonly HistoryEntry[] {
   return entries;
 }
 
-function podEntry({ current: { object }, number: revision, isRemoval: isGone }: Change): PodEntry {
+function podEntry({ current: { object }, number: revision, isRemoval: isGone }: StoreChange): PodEntry {
   const { name, namespace = '', uid = '' } = object.metadata;
   const className = textAt(fieldsAt(object, 'spec'), 'priorityClassName');
   const cost = isGone ? NO_COST : costOf(object);
@@ -72,7 +72,7 @@ function costOf(pod: KubeObject): Cost {
   return { pods: 1, 'requests.memory': requests.reduce((sum, each) => sum + mebibytes(each['memory'] ?? '0'), 0) };
 }
 
-function quotaEntry({ current: { object }, number: revision, isRemoval }: Change): QuotaEntry {
+function quotaEntry({ current: { object }, number: revision, isRemoval }: StoreChange): QuotaEntry {
   const status = fieldsAt(object, 'status');
   return {
     kind: 'quota',

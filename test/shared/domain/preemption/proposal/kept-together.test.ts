@@ -6,8 +6,8 @@ import { reviewByProtection } from '#shared/domain/preemption/proposal/as-propos
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { finish } from '#shared/domain/model/steps.ts';
-import { createTaker } from '#shared/domain/queue/laws.ts';
-import { createQueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import { createTaker } from '#shared/domain/queue/reclaim-rules.ts';
+import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import { plainQueue } from '#shared/domain/queue/queue.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
@@ -103,7 +103,7 @@ function rulesFor(small: SmallCluster): ProposalRules {
   ]);
   const taker = createTaker(tree, sumUsage(tree, new Map(own)), waiting('incoming', 'asking'), 0);
   const keptOn = () =>
-    createQueueLaws<Pod>(taker, ({ name }) => {
+    createQueueRules<Pod>(taker, ({ name }) => {
       const { queue = 'none', cpu = 0 } = small.pods[Number(name.slice(1))] ?? {};
       const index = tree.indexes.get(queue);
       return index === undefined ? undefined : { queue: index, amounts: new Map([['cpu', cpu]]) };

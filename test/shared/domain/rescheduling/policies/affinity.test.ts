@@ -3,8 +3,8 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { finish } from '#shared/domain/model/steps.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
-import { wishesOfAffinity } from '#shared/domain/rescheduling/policies/affinity.ts';
-import type { PolicyInput } from '#shared/domain/rescheduling/policies/wish.ts';
+import { affinityCandidates } from '#shared/domain/rescheduling/policies/affinity.ts';
+import type { PolicyInput } from '#shared/domain/rescheduling/policies/move-candidate.ts';
 import { type AffinityPolicy, RESTRAINTS } from '#shared/domain/rescheduling/policy.ts';
 import { isMovable, runningPod } from '#shared/domain/rescheduling/running-pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -78,7 +78,7 @@ describe('a policy for rules', () => {
     ]);
   });
 
-  test('wishes nothing for a pod whose rule is kept again by the time it is served', () => {
+  test('candidates nothing for a pod whose rule is kept again by the time it is served', () => {
     const apart = { podAntiAffinity: [buildTerm({ app: 'db' })] };
     const pods = [
       replica({ name: 'web0', node: 'a', scheduling: apart }),
@@ -86,11 +86,11 @@ describe('a policy for rules', () => {
     ];
     const snapshot = createSnapshot({ nodes: [A, B], pods });
     const input = inputOn(snapshot);
-    const groups = () => finish(wishesOfAffinity(input, AFFINITY.affinity as AffinityPolicy));
+    const groups = () => finish(affinityCandidates(input, AFFINITY.affinity as AffinityPolicy));
     const [group] = groups();
-    expect(groups()[0]?.wishes()).toHaveLength(1);
+    expect(groups()[0]?.candidates()).toHaveLength(1);
     removePod(snapshot, pods[1] as Pod);
-    expect(group?.wishes()).toEqual([]);
+    expect(group?.candidates()).toEqual([]);
   });
 });
 

@@ -19,13 +19,13 @@ export interface PolicyInput {
 }
 
 /** One pod that a policy proposes to move. */
-export interface Wish {
+export interface MoveCandidate {
   readonly policy: PolicyKind;
   readonly pod: MovablePod;
   readonly because: Because;
   /**
    * Larger values come first, then the owner disrupted longest ago. Recomputed after each move; 0 withdraws the
-   * proposal.
+   * candidate.
    */
   readonly worth: () => number;
   /** The gain of the move if the replacement is placed on this other node. */
@@ -42,10 +42,10 @@ export interface Wish {
   readonly harmed?: readonly Harm[] | undefined;
 }
 
-/** Proposals that are handled together: those of one node, or of one rule. */
-export interface WishGroup {
+/** Candidates that are handled together: those of one node, or of one rule. */
+export interface CandidateGroup {
   /** Built when the group is handled. */
-  readonly wishes: () => readonly Wish[];
+  readonly candidates: () => readonly MoveCandidate[];
   /** The group with the largest value is handled next; 0 ends it. */
   readonly urgency: () => number;
 }

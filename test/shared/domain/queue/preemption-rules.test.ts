@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createTaker } from '#shared/domain/queue/laws.ts';
-import { createQueueLaws } from '#shared/domain/queue/preemption-laws.ts';
+import { createTaker } from '#shared/domain/queue/reclaim-rules.ts';
+import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
@@ -33,7 +33,7 @@ function kept({ queues, elsewhere = [], pods, proposed, taker = {} }: Case): Rea
   const tree = createQueueTree([...queues, ...(queues.some(({ name }) => name === 'taker') ? [] : [queue('taker')])]);
   const counted = [...pods, ...elsewhere].filter((each) => tree.indexes.has(each.queue));
   const asking = createTaker(tree, sumUsage(tree, ownUsage(counted)), waiting('p', 'taker', taker), 0);
-  const laws = createQueueLaws<SmallPod>(asking, ({ queue: name, requests }) => {
+  const laws = createQueueRules<SmallPod>(asking, ({ queue: name, requests }) => {
     const index = tree.indexes.get(name);
     return index === undefined ? undefined : { queue: index, amounts: requests };
   });
@@ -167,7 +167,7 @@ describe('pods that queues keep from a preemption by priority', () => {
     const usage = sumUsage(tree, new Map([['giver', cpu(3_000)]]));
     const taker = createTaker(tree, usage, waiting('p', 'taker'), 0);
     const loss = { queue: tree.indexes.get('giver') as number, amounts: cpu(1_000) };
-    const { whyKept } = createQueueLaws<string>(taker, () => loss)({ proposed: ['a'], others: () => ['a'] });
+    const { whyKept } = createQueueRules<string>(taker, () => loss)({ proposed: ['a'], others: () => ['a'] });
     expect(whyKept('a')).toEqual({
       code: 'AboveExcess',
       text: 'queue giver would be below its guarantee (cpu 3 of 3) without such a pod',

@@ -3,22 +3,22 @@ import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.t
 import { times, type Whole } from '#shared/domain/quantity/whole.ts';
 import {
   findObjection,
-  GIVER_LAWS,
-  type Law,
-  type LawCode,
+  GIVER_RULES,
+  type ReclaimRule,
+  type ReclaimRuleCode,
   type Loss,
-  LOSS_LAWS,
+  LOSS_RULES,
   type Taker,
-  TAKER_LAWS,
-} from './laws.ts';
+  TAKER_RULES,
+} from './reclaim-rules.ts';
 import { pathOf } from './queue-tree.ts';
 import { addAmounts } from './usage.ts';
 
 /** The rules of reclaim for queues that switch preemption off or limit it to a part of the tree. */
-const POLICIES: readonly LawCode[] = ['TakerDisabled', 'OutsideFence', 'GiverDisabled'];
-const isOfPolicy = ({ code }: { readonly code: LawCode }): boolean => POLICIES.includes(code);
-const TAKER_POLICIES = TAKER_LAWS.filter(isOfPolicy);
-const GIVER_POLICIES = GIVER_LAWS.filter(isOfPolicy);
+const POLICIES: readonly ReclaimRuleCode[] = ['TakerDisabled', 'OutsideFence', 'GiverDisabled'];
+const isOfPolicy = ({ code }: { readonly code: ReclaimRuleCode }): boolean => POLICIES.includes(code);
+const TAKER_POLICIES = TAKER_RULES.filter(isOfPolicy);
+const GIVER_POLICIES = GIVER_RULES.filter(isOfPolicy);
 
 /** What the queue of a pod loses with it; `undefined` for a pod without a queue. */
 interface LossOf<Pod> {
@@ -31,10 +31,10 @@ interface LossOf<Pod> {
  * fence or `Disabled` keeps away. If the proposed pods may be preempted together, none of them is protected. Preemption
  * within a queue is allowed, and a guarantee above both queues loses nothing. Mechanisms S2-10, S2-15, S2-32.
  */
-export function createQueueLaws<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTogether<Pod> {
+export function createQueueRules<Pod>(taker: Taker, lossOf: LossOf<Pod>): KeepTogether<Pod> {
   const judge = { taker, policies: new Map<number, Because | undefined>() };
   return ({ proposed, others }) => {
-    const tally: Tally = new Map();
+    const tally: LossTally = new Map();
     const keepsProposed = !takeAll(judge, tally, proposed, lossOf);
     if (keepsProposed) tally.clear();
     const keepOthers = (): ReadonlyMap<Pod, Because> => {
@@ -65,10 +65,10 @@ interface Judge {
 }
 
 /** What queues would lose in total, by number. */
-type Tally = Map<number, Map<string, Whole>>;
+type LossTally = Map<number, Map<string, Whole>>;
 
 /** Adds all losses if they break no rule together. Most losses are alike, and each kind is checked once. */
-function takeAll<Pod>(judge: Judge, tally: Tally, pods: readonly Pod[], lossOf: LossOf<Pod>): boolean {
+function takeAll<Pod>(judge: Judge, tally: LossTally, pods: readonly Pod[], lossOf: LossOf<Pod>): boolean {
   const counts = new Map<Loss, number>();
   for (const pod of pods) {
     const loss = lossOf(pod);
@@ -84,7 +84,7 @@ function timesLoss({ queue, amounts }: Loss, count: number): Loss {
 }
 
 /** Adds a loss that breaks no rule; otherwise returns the rule that it breaks. */
-function take(judge: Judge, tally: Tally, loss: Loss | undefined): Because | undefined {
+function take(judge: Judge, tally: LossTally, loss: Loss | undefined): Because | undefined {
   const { taker } = judge;
   if (loss === undefined || loss.queue === taker.queue) return undefined;
   const policy = policyAgainst(judge, loss.queue);
@@ -93,8 +93,8 @@ function take(judge: Judge, tally: Tally, loss: Loss | undefined): Because | und
     .filter((queue) => !taker.above.has(queue))
     .map((queue) => ({ queue, amounts: sumOf(tally.get(queue), loss.amounts) }));
   for (const each of losses) {
-    const law = findObjection(LOSS_LAWS, each, taker);
-    if (law !== undefined) return because(law, each, taker);
+    const rule = findObjection(LOSS_RULES, each, taker);
+    if (rule !== undefined) return because(rule, each, taker);
   }
   for (const { queue, amounts } of losses) tally.set(queue, amounts);
   return undefined;
@@ -114,7 +114,7 @@ function sumOf(before: ReadonlyMap<string, Whole> | undefined, amounts: Loss['am
   return sum;
 }
 
-function because<Subject>(law: Law<Subject>, subject: Subject, taker: Taker): Because {
-  const { code, row } = law;
-  return { code, text: law.text(subject, taker), facts: { row, queue: taker.pod.queue } };
+function because<Subject>(rule: ReclaimRule<Subject>, subject: Subject, taker: Taker): Because {
+  const { code, row } = rule;
+  return { code, text: rule.text(subject, taker), facts: { row, queue: taker.pod.queue } };
 }

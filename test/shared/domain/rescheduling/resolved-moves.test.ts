@@ -6,7 +6,7 @@ import {
   type PolicyMemory,
   NO_MEMORY,
   rememberMoves,
-  settleMoves,
+  resolveMoves,
 } from '#shared/domain/rescheduling/memory.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { clusterWith, NOON, replica } from '#test/build/rescheduling.ts';
@@ -41,7 +41,7 @@ function settle(moves: readonly PastMove[], { pods = [], stop, policy, reached =
   const policies = new Map(policy === undefined ? [] : [['underused', policy] as const]);
   const memory = { ...NO_MEMORY, owners: new Map([[OWNER, { moves, stop }]]), policies };
   const judgement = { reachedBy: () => () => reached, isFailing: () => isFailing };
-  const after = settleMoves(memory, clusterWith({ nodes: NODES, pods }), judgement);
+  const after = resolveMoves(memory, clusterWith({ nodes: NODES, pods }), judgement);
   return { owner: after.owners.get(OWNER), policy: after.policies.get('underused') };
 }
 

@@ -7,15 +7,15 @@ import { pathOf, type QueueTree } from './queue-tree.ts';
 import { aboveMaximum, type QueueExcess, type QueueUsage, usedBy } from './usage.ts';
 
 /** One rule of reclaim: what breaks it, and the sentence for that. */
-export interface Law<Subject> {
-  readonly code: LawCode;
+export interface ReclaimRule<Subject> {
+  readonly code: ReclaimRuleCode;
   /** The row of docs/mechanisms.md. */
   readonly row: string;
   isBroken(subject: Subject, taker: Taker): boolean;
   text(subject: Subject, taker: Taker): string;
 }
 
-export type LawCode =
+export type ReclaimRuleCode =
   | 'NotAboveDelay'
   | 'NeverPreempts'
   | 'NotCharged'
@@ -61,7 +61,7 @@ function typesOf({ requests }: WaitingPod): readonly string[] {
 }
 
 /** Rules that keep the pod from taking anything. */
-export const TAKER_LAWS: readonly Law<Taker>[] = [
+export const TAKER_RULES: readonly ReclaimRule<Taker>[] = [
   {
     code: 'NotCharged',
     row: 'S2-37',
@@ -106,7 +106,7 @@ export const TAKER_LAWS: readonly Law<Taker>[] = [
 ];
 
 /** Rules that keep a queue from giving, by number of the queue. */
-export const GIVER_LAWS: readonly Law<number>[] = [
+export const GIVER_RULES: readonly ReclaimRule<number>[] = [
   {
     code: 'OwnQueue',
     row: 'S2-2',
@@ -135,7 +135,7 @@ export const GIVER_LAWS: readonly Law<number>[] = [
 ];
 
 /** Rules that keep a pod of a giving queue on its node, opt-outs aside. */
-export const VICTIM_LAWS: readonly Law<RunningPod>[] = [
+export const VICTIM_RULES: readonly ReclaimRule<RunningPod>[] = [
   {
     code: 'HigherPriority',
     row: 'S2-14',
@@ -163,7 +163,7 @@ export interface Loss {
 }
 
 /** Rules that protect every pod of a queue with this request. */
-export const LOSS_LAWS: readonly Law<Loss>[] = [
+export const LOSS_RULES: readonly ReclaimRule<Loss>[] = [
   {
     code: 'AboveExcess',
     row: 'S2-22',
@@ -175,12 +175,12 @@ export const LOSS_LAWS: readonly Law<Loss>[] = [
 
 /** The first rule that is broken. */
 export function findObjection<Subject>(
-  laws: readonly Law<Subject>[],
+  rules: readonly ReclaimRule<Subject>[],
   subject: Subject,
   taker: Taker,
-): Law<Subject> | undefined {
+): ReclaimRule<Subject> | undefined {
   // A loop, because with 150,000 pods a closure for each takes as long as the rules.
-  for (const law of laws) if (law.isBroken(subject, taker)) return law;
+  for (const rule of rules) if (rule.isBroken(subject, taker)) return rule;
   return undefined;
 }
 
