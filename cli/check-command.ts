@@ -31,7 +31,7 @@ export function checkCommand(io: ProcessIo): Command {
     .summary('check the installation, and find likely mistakes')
     .description('Check the installation of Plimsoll, and find likely mistakes in the cluster.')
     .option('--pre-install', 'check whether Plimsoll can be installed in the cluster')
-    .option('--wait <seconds>', 'check every second until there are no errors, for at most so long', seconds)
+    .option('--wait <seconds>', 'check every second until there are no errors, for at most this long', seconds)
     .addOption(outputOption());
   return addClusterOptions(addSortOptions(command))
     .addHelpText('after', HELP)

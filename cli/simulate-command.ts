@@ -18,7 +18,7 @@ Exit codes: 0, the pod would be placed; 1, it would not; 2, the command or its
 input cannot be used.
 
 Examples:
-  # Where would this pending pod go?
+  # Where would this pending pod be placed?
   ${program} simulate preempt --pod team-a/web
 
   # On a saved cluster, for a pod that does not exist yet
@@ -33,15 +33,15 @@ Answers as the agent of the node would decide, by the same code: which
 thresholds of its policy are met, which pods would be evicted and in which
 order, and which pods never would. Nothing is changed.
 
-Usage of pods is that of the agent's last report, which has ten pods at most,
-and of --usage, which counts first: a PodMetricsList, or lines of
+Usage of pods comes from the agent's last report, which has at most ten pods,
+and from --usage, which takes precedence: a PodMetricsList, or lines of
 NAMESPACE/POD AMOUNT (bytes of memory; for pid.available processes).
 
 Exit codes: 0, a pod would be evicted, or in mode DryRun reported; 1, none; 2,
 the command or its input cannot be used.
 
 Examples:
-  # Which pods would go if 200Mi of memory were left?
+  # Which pods would be evicted if 200Mi of memory were left?
   ${program} simulate pressure --node node-1 --available 200Mi
 
   # On a saved cluster, with the figures of metrics-server
@@ -57,10 +57,10 @@ Answers as the leader of the queues would decide, by the same code: what each
 queue deserves and uses, which waiting pods would be let in, and for every
 other pod why it waits, and which pods would make room for it or why none
 would, as with --reclaim=Enforce. Nothing is changed. Only pods of namespaces
-with the label plimsoll.dev/queues=managed stand in queues; pods that were on
+with the label plimsoll.dev/queues=managed wait in queues; pods that were on
 nodes before that make no room.
 
-Exit codes: 0, no pod goes on waiting; 1, at least one does; 2, the command or
+Exit codes: 0, no pod keeps waiting; 1, at least one does; 2, the command or
 its input cannot be used.
 
 Examples:
@@ -159,11 +159,13 @@ function findMistake({ pod, podFile, filename }: PreemptCommandOptions): string 
 
 function pressureCommand(io: ProcessIo): Command {
   const command = new Command('pressure')
-    .summary('show which pods of a node would be evicted when it runs short')
-    .description('Show which pods of a node would be evicted, and in which order, when it runs short.')
+    .summary('show which pods of a node would be evicted when it is short of a resource')
+    .description('Show which pods of a node would be evicted, and in which order, when it is short of a resource.')
     .requiredOption('--node <name>', 'the node: NAME or node/NAME')
     .requiredOption('--available <amount>', 'how much is left, such as 200Mi')
-    .addOption(new Option('--signal <signal>', 'what runs short').choices(SIGNALS).default('memory.available'))
+    .addOption(
+      new Option('--signal <signal>', 'the resource that is short').choices(SIGNALS).default('memory.available'),
+    )
     .option('--usage <file>', 'what pods use, - for standard input')
     .addOption(outputOption());
   return addClusterOptions(command)

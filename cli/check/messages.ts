@@ -24,32 +24,32 @@ export function webhookRegistered(kind: string, entries: number): Finding {
 }
 
 export function modeWebhook(): Finding {
-  const why = 'the API server gives no defaults itself, because defaults.plimsoll.dev is not installed';
-  return ok('admission', `mode Webhook: the webhook is asked about every new pod; ${why}`);
+  const why = 'the API server sets no defaults itself, because defaults.plimsoll.dev is not installed';
+  return ok('admission', `mode Webhook: the webhook reviews every new pod; ${why}`);
 }
 
 export function modeBoth(): Finding {
   const why = 'defaults.plimsoll.dev is installed, and the compiled rules are current and complete';
   return ok(
     'admission',
-    `mode Both: the webhook is asked only about new pods that the API server leaves to it; ${why}`,
+    `mode Both: the webhook reviews only the new pods that the API server does not handle; ${why}`,
   );
 }
 
 export function modeInProcess(): Finding {
   const why = 'defaults.plimsoll.dev is installed, and the webhook has no entries for pods';
-  return ok('admission', `mode InProcess: the API server alone gives and judges new pods, except for quotas; ${why}`);
+  return ok('admission', `mode InProcess: the API server alone handles new pods, except for quotas; ${why}`);
 }
 
 export function stillAskedAboutAll(): Finding {
   const next =
     'see kubectl get priorityrules, the condition EnforcedByAPIServer of each PriorityPolicy, and the log of the webhook; there may be at most 64 priority classes';
-  return warning('admission', 'mode Both, but the webhook is still asked about every new pod', next);
+  return warning('admission', 'mode Both, but the webhook still reviews every new pod', next);
 }
 
 export function stillLeftOut(): Finding {
   const next = `see that a replica of the webhook leads: kubectl -n ${NAMESPACE_SYSTEM} get lease plimsoll-webhook`;
-  return error('admission', 'the webhook is not asked about every new pod, but defaults.plimsoll.dev is missing', next);
+  return error('admission', 'the webhook does not review every new pod, but defaults.plimsoll.dev is missing', next);
 }
 
 export function nobodyGivesDefaults(): Finding {
@@ -59,7 +59,7 @@ export function nobodyGivesDefaults(): Finding {
 
 export function authorityUnreadable(kind: string, entry: string): Finding {
   const next = 'see the log of the webhook, and docs/guides/webhook-certificates.md';
-  return error(kind, `entry ${entry} has no certificate authority that can be read`, next);
+  return error(kind, `entry ${entry} has no readable certificate authority`, next);
 }
 
 export function authorityExpires(kind: string, entry: string, days: number): Finding {
@@ -106,8 +106,8 @@ export function classFarAbove(workload: string, own: string, usual: string): Fin
 export function budgetsForbidEverything(budgets: readonly string[]): Finding {
   return warning(
     'budgets',
-    `these PodDisruptionBudgets forbid every eviction, so drains wait for ever: ${listed(budgets, 'budgets')}`,
-    'let each allow one at least; forbiddingBudgets of the DisruptionPolicy warns of such budgets or refuses them',
+    `these PodDisruptionBudgets forbid every eviction, so drains never finish: ${listed(budgets, 'budgets')}`,
+    'let each allow at least one eviction; forbiddingBudgets of the DisruptionPolicy can warn about such budgets or refuse them',
   );
 }
 
@@ -119,26 +119,26 @@ interface SumOfQuotas {
 }
 
 export function quotasAboveNodes({ resource, allowed, allocatable, quotas }: SumOfQuotas): Finding {
-  const text = `quotas of the highest priority allow ${allowed} of ${resource} in sum; the nodes have ${allocatable} (${listed(quotas, 'quotas')})`;
+  const text = `quotas of the highest priority allow ${allowed} of ${resource} in total; the nodes have ${allocatable} (${listed(quotas, 'quotas')})`;
   return warning('quotas', text, 'lower these quotas or add nodes: not every pod within its quota can run');
 }
 
 export function quotasOvercommit({ resource, allowed, allocatable }: SumOfQuotas): Finding {
   return ok(
     'quotas',
-    `overcommitted: quotas of all priorities allow ${allowed} of ${resource} in sum; the nodes have ${allocatable}`,
+    `overcommitted: quotas of all priorities allow ${allowed} of ${resource} in total; the nodes have ${allocatable}`,
   );
 }
 
 export function quotasWithinNodes(quotas: number): Finding {
-  return ok('quotas', `the nodes have what the quotas by priority (${quotas}) allow in sum`);
+  return ok('quotas', `the nodes have what the quotas by priority (${quotas}) allow in total`);
 }
 
 export function preemptsPastQueues(namespaces: readonly string[]): Finding {
   const text =
     'kube-scheduler itself preempts by priority alone, past the guarantees and fences of queues, for pods of the managed namespaces';
   const next =
-    'run the extender, which holds kube-scheduler to the queues; without it give all pods of managed namespaces one priority, or forbid preemption with a PriorityPolicy (preemption: Never), by which they reclaim no room either';
+    'run the extender, which makes kube-scheduler respect queues; without it give all pods of managed namespaces one priority, or forbid preemption with a PriorityPolicy (preemption: Never), by which they reclaim no room either';
   return warning('queues', `${text} ${listed(namespaces, 'namespaces')}`, next);
 }
 
@@ -182,8 +182,8 @@ export function daemonSetBelowTop(owner: string): Finding {
 }
 
 export function judgesEvictions(webhook: string): Finding {
-  const next = `see that it lets the evictions of ${AGENT_ACCOUNT} in`;
-  return warning('webhooks', `${webhook} is asked about evictions and may refuse those of the agents`, next);
+  const next = `see that it allows the evictions of ${AGENT_ACCOUNT}`;
+  return warning('webhooks', `${webhook} reviews evictions and may refuse those of the agents`, next);
 }
 
 export function judgesOwnPods(webhook: string): Finding {
@@ -207,7 +207,7 @@ export function rightsThere(count: number): Finding {
 
 export function rightsUnknown(cause: string): Finding {
   const next = 'run the command as a user who may create subjectaccessreviews';
-  return warning('rights', `the rights of the accounts cannot be checked: ${cause}`, next);
+  return warning('rights', `cannot check the rights of the accounts: ${cause}`, next);
 }
 
 export function kindUnread(resource: string, cause: string): Finding {
@@ -228,7 +228,7 @@ export function oldControlGroups(nodes: readonly string[]): Finding {
 
 export function kubeletUnasked(node: string, cause: string): Finding {
   const next = 'check it on the node: stat -fc %T /sys/fs/cgroup prints cgroup2fs for cgroup v2';
-  return warning('nodes', `the kubelet of ${node} cannot be asked for its cgroup version: ${cause}`, next);
+  return warning('nodes', `cannot read the cgroup version of node ${node} from its kubelet: ${cause}`, next);
 }
 
 export function controlGroupsFine(count: number): Finding {

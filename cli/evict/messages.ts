@@ -40,13 +40,13 @@ export const SEVERAL_BUDGETS =
   'change their selectors so that one is left';
 
 export function anotherPod(pod: string): string {
-  return `another pod is now called ${pod}; look at it, and run the command again`;
+  return `another pod now has the name ${pod}; check it, and run the command again`;
 }
 
 export const GONE = 'it is gone already';
 
 export function mayHaveWorked(cause: string, pod: string): string {
-  return `${cause}; it may have been evicted all the same: see kubectl get pod ${pod}`;
+  return `${cause}; the pod may still have been evicted: see kubectl get pod ${pod}`;
 }
 
 /** Follows a temporary refusal of the API server. */

@@ -16,7 +16,7 @@ export interface QueueOptions extends ClusterOptions {
 
 const EXIT_SOME_WAIT = 1;
 
-/** Carries out `plimsoll simulate queue`: exit code 0 if no pod goes on waiting, 1 if one does. */
+/** Carries out `plimsoll simulate queue`: exit code 0 if no pod keeps waiting, 1 if one does. */
 export async function runQueue(options: QueueOptions, io: ProcessIo): Promise<void> {
   const read = await readManifests(options, [...CLUSTER_RESOURCES, QUEUES], io);
   const view = queueView(queueScene(read, options.reclaimBy));

@@ -73,7 +73,7 @@ const KEPT_NAMESPACES: ReadonlySet<string> = new Set([...EXEMPT_NAMESPACES, 'def
 const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
 /** What redaction collects from all objects before it changes them. */
-interface Redaction {
+interface Context {
   readonly pseudonym: Pseudonym;
   readonly nodeNames: ReadonlySet<string>;
   /** Keys of labels that a selector compares as numbers. */
@@ -103,7 +103,7 @@ const NAME_BY_KIND: Readonly<Record<string, RedactionRule>> = {
   [CONFIG_MAPS.kind]: nameFor('configmap'),
 };
 
-function redactObject({ kind, raw }: Manifest, context: Redaction): Manifest['raw'] {
+function redactObject({ kind, raw }: Manifest, context: Context): Manifest['raw'] {
   const redacted = redactRecord(raw, context);
   const { metadata } = redacted;
   const rule = NAME_BY_KIND[kind];
@@ -111,15 +111,12 @@ function redactObject({ kind, raw }: Manifest, context: Redaction): Manifest['ra
   return { ...redacted, metadata: { ...metadata, name: rule(metadata['name'], context) } };
 }
 
-function redactValue(value: unknown, context: Redaction): unknown {
+function redactValue(value: unknown, context: Context): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => redactValue(item, context));
   return isRecord(value) ? redactRecord(value, context) : value;
 }
 
-function redactRecord(
-  record: Readonly<Record<string, unknown>>,
-  context: Redaction,
-): Readonly<Record<string, unknown>> {
+function redactRecord(record: Readonly<Record<string, unknown>>, context: Context): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(record).map(([field, value]) => {
       const rule = Object.hasOwn(RULES, field) ? RULES[field] : undefined;
@@ -128,7 +125,7 @@ function redactRecord(
   );
 }
 
-type RedactionRule = (value: unknown, context: Redaction) => unknown;
+type RedactionRule = (value: unknown, context: Context) => unknown;
 
 const leftOut: RedactionRule = () => '';
 const keptFacts: ReadonlySet<string> = new Set(['signal', 'usage', 'request', 'decidedBy', 'resource']);
@@ -176,13 +173,13 @@ function isCause(value: unknown): boolean {
 const COMPONENTS: ReadonlySet<unknown> = new Set([...Object.values(COMPONENT_NAMES), 'kubelet']);
 
 /** The key of a DisruptionLimit has its name, that of an owner its UID; other `rules` are objects. */
-function limitKey(value: unknown, context: Redaction): unknown {
+function limitKey(value: unknown, context: Context): unknown {
   const [, name = ''] = typeof value === 'string' ? value.split('/', 2) : [];
   return value === keyOfLimit(name) ? keyOfLimit(context.pseudonym('limit', name)) : redactValue(value, context);
 }
 
 /** A component or, later, a user. */
-function requester(value: unknown, context: Redaction): unknown {
+function requester(value: unknown, context: Context): unknown {
   return COMPONENTS.has(value) ? value : nameFor('user')(value, context);
 }
 
@@ -211,18 +208,18 @@ function namedItem(sort: Sort): RedactionRule {
 }
 
 /** An owner, or a pod without one. */
-function party(value: unknown, context: Redaction): unknown {
+function party(value: unknown, context: Context): unknown {
   if (!isRecord(value)) return value;
   return namedItem(fieldOf(value, 'kind') === PODS.kind ? 'pod' : 'owner')(value, context);
 }
 
 /** The owner of a mirror pod is its node. */
-function ownerReference(value: unknown, context: Redaction): unknown {
+function ownerReference(value: unknown, context: Context): unknown {
   return fieldOf(value, 'kind') === NODES.kind ? value : inField('name', nameFor('owner'))(value, context);
 }
 
 /** `namespace/name`, or a name alone. */
-function podName(value: unknown, context: Redaction): unknown {
+function podName(value: unknown, context: Context): unknown {
   if (typeof value !== 'string') return value;
   const [first = '', name] = value.split('/', 2);
   if (name === undefined) return nameFor('pod')(first, context);
@@ -230,7 +227,7 @@ function podName(value: unknown, context: Redaction): unknown {
 }
 
 /** The name of a queue created from a template contains that of its parent and of a namespace. */
-function queueName(value: unknown, context: Redaction): unknown {
+function queueName(value: unknown, context: Context): unknown {
   if (typeof value !== 'string' || value === ROOT_QUEUE) return value;
   const dot = value.lastIndexOf('.');
   if (dot < 0) return context.pseudonym('queue', value);
@@ -238,7 +235,7 @@ function queueName(value: unknown, context: Redaction): unknown {
 }
 
 /** The application of an admitted pod comes from its label or is the UID of its owner. */
-function annotations(value: unknown, context: Redaction): unknown {
+function annotations(value: unknown, context: Context): unknown {
   const text = fieldOf(value, ANNOTATION_ADMITTED);
   if (!isRecord(value) || typeof text !== 'string') return value;
   const admitted = decodeAdmitted(text);
@@ -252,12 +249,12 @@ function annotations(value: unknown, context: Redaction): unknown {
   return { ...value, [ANNOTATION_ADMITTED]: encodeAdmitted({ ...admitted, queue, application }) };
 }
 
-function labelValues(labels: unknown, context: Redaction): unknown {
+function labelValues(labels: unknown, context: Context): unknown {
   if (!isRecord(labels)) return labels;
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, labelValue(key, value, context)]));
 }
 
-function labelValue(key: string, value: unknown, context: Redaction): unknown {
+function labelValue(key: string, value: unknown, context: Context): unknown {
   if (typeof value !== 'string' || isKeptLabel(key, value, context)) return value;
   if (key === NAMESPACE_NAME_LABEL) return nameFor('ns')(value, context);
   if (key === LABEL_QUEUE) return queueName(value, context);
@@ -266,19 +263,19 @@ function labelValue(key: string, value: unknown, context: Redaction): unknown {
   return isLabelValue(value) ? replaced : `!${replaced}`;
 }
 
-function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Redaction): boolean {
+function isKeptLabel(key: string, value: string, { nodeNames, comparedKeys }: Context): boolean {
   const isName = key === LABEL_QUEUE || key === LABEL_APPLICATION;
   return (key.startsWith(`${API_GROUP}/`) && !isName) || comparedKeys.has(key) || nodeNames.has(value);
 }
 
-function expression(value: unknown, context: Redaction): unknown {
+function expression(value: unknown, context: Context): unknown {
   const key = fieldOf(value, 'key');
   const rule: RedactionRule = (each) => labelValue(typeof key === 'string' ? key : '', each, context);
   return inField('values', eachItem(rule))(value, context);
 }
 
 /** `POD.UID`: the name of a Disruption begins with that of its pod. */
-function recordName(value: unknown, context: Redaction): unknown {
+function recordName(value: unknown, context: Context): unknown {
   if (typeof value !== 'string') return value;
   const [, pod = value, uid = ''] = /^(.*)(\.[0-9a-f]+)$/.exec(value) ?? [];
   return `${context.pseudonym('pod', pod)}${uid}`;

@@ -47,7 +47,7 @@ describe('plimsoll explain pod says of each ReschedulingPolicy', () => {
     [
       'why the pass leaves it',
       'web-5',
-      'even (DryRun) leaves it where it is: 2 pods of shop/ReplicaSet/web are new, terminating or not yet replaced; 2 may be at a time',
+      'even (DryRun) leaves it where it is: 2 pods of shop/ReplicaSet/web are new, terminating or not yet replaced; at most 2 may be at a time',
     ],
     [
       'why it is never moved',
@@ -58,9 +58,9 @@ describe('plimsoll explain pod says of each ReschedulingPolicy', () => {
     expect(await rescheduling(name, policy('even', UNDERUSED))).toEqual([line]);
   });
 
-  test('that no policy finds fault with its place', async () => {
+  test('that no policy has a reason to move it', async () => {
     expect(await rescheduling('web-0', policy('rules', { affinity: { required: true } }))).toEqual([
-      'rules (DryRun) leaves it where it is: no policy finds fault with its place',
+      'rules (DryRun) leaves it where it is: no policy has a reason to move it',
     ]);
   });
 

@@ -100,7 +100,7 @@ export const TAKER_RULES: readonly ReclaimRule<Taker>[] = [
     isBroken: (taker) => taker.now - taker.pod.waitingSince < delayOf(taker),
     text: (taker) => {
       const waited = Math.max(0, taker.now - taker.pod.waitingSince) / 1_000;
-      return `the pod has waited ${waited} s of the ${delayOf(taker) / 1_000} s after which others go for it`;
+      return `the pod has waited ${waited} s; other pods are evicted for it after ${delayOf(taker) / 1_000} s`;
     },
   },
 ];

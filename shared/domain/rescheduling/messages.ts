@@ -37,10 +37,9 @@ export const REASONS = {
   noController: reason('NoController', () => 'the pod has no controller that would replace it'),
   daemonSet: reason('DaemonSet', () => 'the pod belongs to a DaemonSet, which runs it on this node'),
   localVolume: reason('LocalVolume', (f: { readonly volume: string }) => `volume ${f.volume} is local to the node`),
-  notReady: reason('NotReady', () => 'the pod is not ready, so a move would be judged by what it is not'),
   notSeenToFit: reason(
     'NotSeenToFit',
-    (f: { readonly need: string }) => `${f.need} is not modelled, so no other node is seen to fit`,
+    (f: { readonly need: string }) => `${f.need} is not modelled, so it is unknown whether another node fits`,
   ),
   severalBudgets: reason(
     'SeveralBudgets',
@@ -51,7 +50,7 @@ export const REASONS = {
   ownerWindow: reason(
     'OwnerWindow',
     (f: OfOwner & { readonly recent: number; readonly most: number }) =>
-      `${f.recent} pods of ${f.owner} are new, terminating or not yet replaced; ${f.most} may be at a time`,
+      `${f.recent} pods of ${f.owner} are new, terminating or not yet replaced; at most ${f.most} may be at a time`,
   ),
   ownerWaits: reason(
     'ReplacementPending',
@@ -103,7 +102,7 @@ export const REASONS = {
     (f: OfNode & { readonly gain: number; readonly least: number }) =>
       `on node ${f.node} it would gain ${points(f.gain)} points; ${points(f.least)} are needed`,
   ),
-  noNodeIsLow: reason('NoNodeIsLow', () => 'no node is below what counts as low in every resource'),
+  noNodeIsLow: reason('NoNodeIsLow', () => 'no node is low in every resource'),
   fewLowReadings: reason(
     'FewLowReadings',
     (f: { readonly readings: number; readonly needed: number }) =>
@@ -114,7 +113,7 @@ export const REASONS = {
     (f: { readonly readings: number; readonly needed: number }) =>
       `it was above its target in ${f.readings} readings in succession; ${f.needed} are needed`,
   ),
-  notNeeded: reason('NotNeeded', () => 'no policy finds fault with its place'),
+  notNeeded: reason('NotNeeded', () => 'no policy has a reason to move it'),
 
   overloaded: reason(
     'NodeOverTarget',

@@ -16,6 +16,6 @@ test('plimsoll check shows the budgets that forbid every eviction (S3-17)', () =
   const read = { manifests: manifestsOf(objects), now: Date.parse(TAKEN_AT), namespace: 'default' };
   const found = checkCluster(read, '1.0.0').filter(({ subject }) => subject === 'budgets');
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([
-    'Warning: these PodDisruptionBudgets forbid every eviction, so drains wait for ever: shop/none, shop/all',
+    'Warning: these PodDisruptionBudgets forbid every eviction, so drains never finish: shop/none, shop/all',
   ]);
 });

@@ -82,7 +82,7 @@ describe('checkCluster', () => {
     [
       'unreadable',
       { ...webhook(MUTATING, 5), webhooks: [{ name: 'x', clientConfig: { caBundle: 'bm90aGluZw==' } }] },
-      ['Error', MUTATING, 'entry x has no certificate authority that can be read'],
+      ['Error', MUTATING, 'entry x has no readable certificate authority'],
     ],
   ])('a certificate authority, %s', (_, mutating, expected) => {
     expect(troubles(...DEFINITIONS, ...WEBHOOKS.slice(1), mutating)).toEqual([expected]);
@@ -172,7 +172,7 @@ describe('checkCluster', () => {
       'that is asked about evictions',
       VALIDATING,
       { failurePolicy: 'Ignore', rules: [{ apiGroups: [''], resources: ['pods/eviction'] }] },
-      'is asked about evictions and may refuse those of the agents',
+      'reviews evictions and may refuse those of the agents',
     ],
     [
       'that fails closed for our pods',
@@ -238,7 +238,7 @@ describe('accountFindings', () => {
     const refused = { request: () => Promise.resolve({ kind: 'forbidden', message: 'no' } as Outcome<unknown>) };
     expect((await accountFindings(refused))[0]).toMatchObject({
       level: 'Warning',
-      text: 'the rights of the accounts cannot be checked: no',
+      text: 'cannot check the rights of the accounts: no',
     });
   });
 });
@@ -270,7 +270,7 @@ describe('plimsoll check', () => {
         'OK        definitions                      all 11 CustomResourceDefinitions are there',
         'OK        MutatingWebhookConfiguration     1 entry is registered',
         'OK        ValidatingWebhookConfiguration   1 entry is registered',
-        'OK        admission                        mode Webhook: the webhook is asked about every new pod; the API server gives no defaults itself, because defaults.plimsoll.dev is not installed',
+        'OK        admission                        mode Webhook: the webhook reviews every new pod; the API server sets no defaults itself, because defaults.plimsoll.dev is not installed',
         'Warning   scheduler                        preemption is disabled for profile batch in ConfigMap kube-system/scheduler; ' +
           'enable the plugin DefaultPreemption again: critical pods depend on it when nodes are full',
         'Warning   classes                          team/d has priority class top, most of its namespace has low; ' +

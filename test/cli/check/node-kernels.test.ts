@@ -96,7 +96,7 @@ describe('findings about kernels', () => {
       ),
     ).toEqual([
       ['Warning', 'cgroup v1 on a, b'],
-      ['Warning', 'the kubelet of e cannot be asked for its cgroup version: no'],
+      ['Warning', 'cannot read the cgroup version of node e from its kubelet: no'],
       ['OK', 'cgroup v2 on 1 node'],
     ]);
   });

@@ -42,7 +42,7 @@ describe('quotas and what the nodes have (S3-12)', () => {
     const objects = [quota('gold', 'high', { 'requests.cpu': '1k' }), resourceQuota('team-a', 'high', { cpu: '1k' })];
     expect(aboutQuotas(...objects, quota('bronze', 'low', { cpu: '1' }))).toEqual([
       expect.stringMatching(
-        /^Warning: quotas of the highest priority allow 2k of cpu in sum; the nodes have \d+ \(PriorityQuota gold, ResourceQuota team-a\/by-class\)$/,
+        /^Warning: quotas of the highest priority allow 2k of cpu in total; the nodes have \d+ \(PriorityQuota gold, ResourceQuota team-a\/by-class\)$/,
       ),
     ]);
   });
@@ -50,11 +50,11 @@ describe('quotas and what the nodes have (S3-12)', () => {
   test('lower ones only overcommit, which is in order', () => {
     expect(aboutQuotas(quota('gold', 'high', { cpu: '1' }), quota('bronze', 'low', { cpu: '1k' }))).toEqual([
       expect.stringMatching(
-        /^OK: overcommitted: quotas of all priorities allow 1001 of cpu in sum; the nodes have \d+$/,
+        /^OK: overcommitted: quotas of all priorities allow 1001 of cpu in total; the nodes have \d+$/,
       ),
     ]);
     expect(aboutQuotas(quota('gold', 'high', { cpu: '1' }))).toEqual([
-      'OK: the nodes have what the quotas by priority (1) allow in sum',
+      'OK: the nodes have what the quotas by priority (1) allow in total',
     ]);
   });
 });

@@ -156,7 +156,7 @@ describe('plimsoll simulate queue', () => {
   test('a pod that has not waited for the delay of its queue gets no room by others (S2-20)', async () => {
     const { letIn } = await rowsOf('young.json');
     expect(letIn[0]?.victims).toEqual([]);
-    expect(letIn[0]?.because.text).toContain('of the 30 s after which others go for it');
+    expect(letIn[0]?.because.text).toContain('other pods are evicted for it after 30 s');
   });
 
   test('a queue in a circle lets nothing in, and a pod without a queue waits, with the reason', async () => {

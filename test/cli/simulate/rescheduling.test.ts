@@ -88,7 +88,7 @@ describe('plimsoll simulate rescheduling', () => {
         'POD          NODE     WHY IT STAYS',
         ...[2, 3, 4, 5, 6, 7].map(
           (index) =>
-            `shop/web-${index}   node-1   2 pods of shop/ReplicaSet/web are new, terminating or not yet replaced; 2 may be at a time`,
+            `shop/web-${index}   node-1   2 pods of shop/ReplicaSet/web are new, terminating or not yet replaced; at most 2 may be at a time`,
         ),
         '',
       ].join('\n'),

@@ -96,7 +96,7 @@ describe('what keeps pods where they are', () => {
   test.each([
     ['NeverPreempts', { mayPreempt: false }, 'the class of pod p never preempts'],
     ['NotCharged', { isCharged: false }, 'the quotas of its namespace have not counted pod p'],
-    ['NotAboveDelay', { waitingSince: -29_900 }, 'the pod has waited 29.9 s of the 30 s after which others go for it'],
+    ['NotAboveDelay', { waitingSince: -29_900 }, 'the pod has waited 29.9 s; other pods are evicted for it after 30 s'],
   ])('%s', (code, change, text) => {
     const asked = question(QUEUES, [node('n', cpu(1), [victim])], waiting('p', 'taker', change));
     expect(decideReclaim(asked)).toMatchObject({ kind: 'none', because: { code, text } });

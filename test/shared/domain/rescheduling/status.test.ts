@@ -48,7 +48,7 @@ test('the status tells what a pass looked at and decided, and which owners are l
       {
         code: 'OwnerWindow',
         count: 3,
-        example: '1 pods of default/ReplicaSet/o1 are new, terminating or not yet replaced; 1 may be at a time',
+        example: '1 pods of default/ReplicaSet/o1 are new, terminating or not yet replaced; at most 1 may be at a time',
       },
     ],
     overTarget: [

@@ -258,7 +258,7 @@ describe('the nodes that a pass leaves above their target', () => {
 
   test('are held by nodes none of which is low', () => {
     const given = { nodes: [A, B], pods: [...podsOn('a', 9), ...podsOn('b', 5)] };
-    expect(left(given)).toEqual(['a: no node is below what counts as low in every resource']);
+    expect(left(given)).toEqual(['a: no node is low in every resource']);
   });
 
   test('by usage are held by the readings that are missing', () => {
