@@ -24,12 +24,17 @@ describe('admissionModeFindings', () => {
   const LEFT = ['not-by-a-node', 'left-to-webhook'];
   test.each<[string, readonly object[], string, string]>([
     ['only the webhook', registered([], []), 'OK', 'mode Webhook: the webhook reviews every new pod'],
-    ['both', [...registered(LEFT, LEFT), ...given], 'OK', 'mode Both: the webhook is asked only about'],
+    ['both', [...registered(LEFT, LEFT), ...given], 'OK', 'mode Both: the webhook reviews only the new'],
     ['both, without the validating entry', [...registered(LEFT, undefined), ...given], 'OK', 'mode Both'],
     ['only the API server', [...registered(undefined, undefined), ...given], 'OK', 'mode InProcess: the API server'],
-    ['both, with every call', [...registered(LEFT, []), ...given], 'Warning', 'mode Both, but the webhook is still'],
+    [
+      'both, with every call',
+      [...registered(LEFT, []), ...given],
+      'Warning',
+      'mode Both, but the webhook still reviews',
+    ],
     ['left out without the policy', registered(LEFT, LEFT), 'Error', 'the webhook does not review every new pod'],
-    ['without the binding', [...registered(LEFT, LEFT), ...given.slice(0, 1)], 'Error', 'the webhook is not asked'],
+    ['without the binding', [...registered(LEFT, LEFT), ...given.slice(0, 1)], 'Error', 'the webhook does not review'],
     ['neither', registered(undefined, undefined), 'Error', 'the webhook has no entries for pods'],
   ])('%s', (_, objects, level, text) => {
     const found = admissionModeFindings(manifestsOf(objects));
