@@ -52,13 +52,13 @@ export function review({ manifests, inCluster, knownPods, requester, namespace, 
 }
 
 /** Who would create the objects, and the namespace of those that name none. */
-interface ReviewContext {
+interface RunningReview {
   readonly requester: Requester;
   readonly namespace: string;
 }
 
 /** The webhook's answer if the object were created now; an admitted pod is added to the running usage. */
-function judgeManifest(manifest: Manifest, usage: RunningUsage, context: ReviewContext): AdmissionDecision {
+function judgeManifest(manifest: Manifest, usage: RunningUsage, context: RunningReview): AdmissionDecision {
   const namespace = namespaceOf(manifest, context.namespace);
   const { requester } = context;
   const exemption = findExemption({ isPod: isPod(manifest), requester, namespace }, usage.world);

@@ -45,7 +45,7 @@ interface PriorityRow {
   readonly requests: { readonly cpu: string; readonly memory: string };
 }
 
-interface PriorityLevel extends Pick<PriorityRow, 'priority' | 'preempts' | 'globalDefault'> {
+interface LevelTotals extends Pick<PriorityRow, 'priority' | 'preempts' | 'globalDefault'> {
   readonly name: string;
 }
 
@@ -63,16 +63,16 @@ function keyOf(className: string | undefined, priority: number | undefined): str
   return `${priority ?? 0} ${className ?? ''}`;
 }
 
-function levelOf({ name, value, preemptionPolicy, isGlobalDefault }: PriorityClass): PriorityLevel {
+function levelOf({ name, value, preemptionPolicy, isGlobalDefault }: PriorityClass): LevelTotals {
   return { name, priority: value, preempts: preemptionPolicy !== 'Never', globalDefault: isGlobalDefault };
 }
 
-function levelOfPod(pod: Pod | undefined): PriorityLevel {
+function levelOfPod(pod: Pod | undefined): LevelTotals {
   const { priorityClassName = '<none>', priority = 0, preemptionPolicy } = pod?.spec ?? {};
   return { name: priorityClassName, priority, preempts: preemptionPolicy !== 'Never', globalDefault: false };
 }
 
-function rowOf({ name, ...level }: PriorityLevel, pods: readonly Pod[]): PriorityRow {
+function rowOf({ name, ...level }: LevelTotals, pods: readonly Pod[]): PriorityRow {
   const requests = pods.reduce<Amounts>((sum, pod) => addAmounts(sum, podRequests(pod, SCHEDULER_VIEW)), NO_AMOUNTS);
   return {
     metadata: { name },

@@ -8,7 +8,7 @@ import { podOf } from './scenario-objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 
 /** When the node became short of memory and when the hog was evicted; monotonic milliseconds. */
-export interface ObservedShortage {
+export interface HogTimes {
   readonly shortAt: number | undefined;
   readonly evictedAt: number | undefined;
 }
@@ -19,7 +19,7 @@ const REPORT_EVERY_MS = 1_000;
 const THRESHOLD_BYTES = THRESHOLD_MI * 1024 * 1024;
 
 /** Starts the hog and prints how the node fills, until the hog is evicted or killed. */
-export async function letHogGrow(ports: ScenarioPorts, hog: PlannedPod): Promise<ObservedShortage> {
+export async function letHogGrow(ports: ScenarioPorts, hog: PlannedPod): Promise<HogTimes> {
   const { client, clock, narrator } = ports;
   const created = await createObject(client, { resource: PODS, namespace: hog.namespace }, podOf(hog));
   expectOk(created, `start ${hog.name}`);

@@ -1,6 +1,6 @@
 import { createObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { letHogGrow, type ObservedShortage, waitForRelief } from './let-hog-grow.ts';
+import { letHogGrow, type HogTimes, waitForRelief } from './let-hog-grow.ts';
 import type { PlannedPod, Scenario } from './plan-scenario.ts';
 import { queueObjects } from './queue-objects.ts';
 import { groundRules, podOf } from './scenario-objects.ts';
@@ -57,7 +57,7 @@ function evictions({ shown }: ScenarioPorts): Happenings['evicted'] {
   return evicted.map(({ name, note }) => ({ pod: name, because: note }));
 }
 
-function secondsBetween({ shortAt, evictedAt }: ObservedShortage): number | undefined {
+function secondsBetween({ shortAt, evictedAt }: HogTimes): number | undefined {
   if (shortAt === undefined || evictedAt === undefined) return undefined;
   return Math.round(Math.max(0, evictedAt - shortAt)) / 1000;
 }

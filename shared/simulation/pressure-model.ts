@@ -30,7 +30,7 @@ export interface PressureAnswer {
   readonly selection: Selection;
   readonly policy: AgentPolicy;
   readonly status: NodePressureStatus | undefined;
-  readonly level: SignalLevel;
+  readonly level: LevelLeft;
   readonly thresholds: readonly ThresholdFact[];
   /** The met threshold that pods would be evicted for. */
   readonly met: ThresholdFact | undefined;
@@ -94,7 +94,7 @@ function avoidedOwners(pressure: NodePressure | undefined, now: Instant): Readon
 }
 
 /** How much of a signal is left; `capacity` is `undefined` if no object states it. */
-interface SignalLevel {
+interface LevelLeft {
   readonly signal: SimulatedSignal;
   readonly available: Quantity;
   readonly capacity: Quantity | undefined;
@@ -113,12 +113,12 @@ export interface ThresholdFact {
 }
 
 /** The thresholds of a policy for the signal, the most urgent first. */
-function thresholdFacts(policy: AgentPolicy, level: SignalLevel): readonly ThresholdFact[] {
+function thresholdFacts(policy: AgentPolicy, level: LevelLeft): readonly ThresholdFact[] {
   const own = policy.thresholds.filter(({ signal }) => signal === level.signal);
   return byUrgency(own).map((threshold) => thresholdFact(threshold, policy, level));
 }
 
-function thresholdFact(threshold: Threshold, policy: AgentPolicy, { available, capacity }: SignalLevel): ThresholdFact {
+function thresholdFact(threshold: Threshold, policy: AgentPolicy, { available, capacity }: LevelLeft): ThresholdFact {
   const observed = { available, capacity: capacity ?? ZERO, at: undefined };
   const isKnown = threshold.value.kind === 'amount' || capacity !== undefined;
   const needed = isKnown ? amountOf(threshold.value, observed) : undefined;

@@ -12,7 +12,7 @@ export interface PodSetOptions extends PublisherPorts {
   readonly ports: ContainerPorts;
 }
 
-interface PodEntry {
+interface HostedPod {
   readonly worker: PodWorker;
   readonly publisher: StatusPublisher;
   /** When its containers must be gone, monotonic; `undefined` while it is not terminating. */
@@ -25,7 +25,7 @@ const DEFAULT_GRACE_SECONDS = 30;
 export class PodSet {
   readonly #options: PodSetOptions;
   readonly #reflector: Reflector<WirePod>;
-  readonly #entries = new Map<string, PodEntry>();
+  readonly #entries = new Map<string, HostedPod>();
   #addresses = 0;
 
   constructor(options: PodSetOptions) {
@@ -60,14 +60,14 @@ export class PodSet {
     else this.#show(pod, this.#entries.get(uid) ?? this.#start(pod));
   }
 
-  #show(pod: WirePod, entry: PodEntry | undefined): void {
+  #show(pod: WirePod, entry: HostedPod | undefined): void {
     if (entry === undefined) return;
     entry.worker.see(pod);
     const graceSeconds = graceOf(pod, entry.worker);
     if (graceSeconds !== undefined) this.#end(entry, graceSeconds);
   }
 
-  #start(pod: WirePod): PodEntry | undefined {
+  #start(pod: WirePod): HostedPod | undefined {
     const phase = pod.status?.phase;
     if (phase === 'Succeeded' || phase === 'Failed') return undefined;
     if (pod.metadata.deletionTimestamp !== undefined) {
@@ -89,7 +89,7 @@ export class PodSet {
   }
 
   /** A later call counts only if it leaves less time, such as a second deletion with a shorter grace period. */
-  #end(entry: PodEntry, graceSeconds: number): void {
+  #end(entry: HostedPod, graceSeconds: number): void {
     const endsAt = this.#options.clock.monotonic() + graceSeconds * 1000;
     if (entry.endsAt !== undefined && entry.endsAt <= endsAt) return;
     const isFirst = entry.endsAt === undefined;
@@ -98,7 +98,7 @@ export class PodSet {
     if (isFirst) void ended.then(() => this.#finish(entry));
   }
 
-  async #finish({ worker, publisher }: PodEntry): Promise<void> {
+  async #finish({ worker, publisher }: HostedPod): Promise<void> {
     publisher.changed();
     await publisher.flushed();
     if (worker.pod().metadata.deletionTimestamp !== undefined) await deleteForGood(this.#options, worker.pod());

@@ -12,7 +12,7 @@ export const MAX_OTHERS = 100;
 const MAX_MEMBERS = 20_000;
 
 /** What is known about a removal when it is first observed. */
-interface SeenRemoval {
+interface ObservedRemoval {
   readonly pod: Pick<DisruptionSpec, 'owner' | 'podUid' | 'removedAt'> & { readonly namespace: string };
   readonly evidence: Evidence;
 }
@@ -35,7 +35,7 @@ export class Storms {
    * The UID of the removal whose record also represents this one; `undefined` if it has its own record. Only removals
    * with the same cause share one, and none joins a record that is no longer followed.
    */
-  join({ pod, evidence }: SeenRemoval, isFollowed: (uid: string) => boolean): string | undefined {
+  join({ pod, evidence }: ObservedRemoval, isFollowed: (uid: string) => boolean): string | undefined {
     const { owner, namespace, podUid, removedAt: at } = pod;
     // Pods without an owner count together: a tenant can create and delete very many of them. A Node owns pods of several
     // namespaces, and a record names only those of its own.

@@ -64,7 +64,7 @@ function withAllocatableMemory(thresholds: readonly Threshold[]): readonly Thres
 }
 
 /** Reads every entry of a table; invalid entries go to the list of mistakes. */
-function readTable<T>(table: Table, parse: (entry: ThresholdEntry) => Parsed<T>, mistakes: string[]): Values<T> {
+function readTable<T>(table: Table, parse: (entry: SettingsLine) => Parsed<T>, mistakes: string[]): Values<T> {
   const values = new Map<KubeletSignal, T>();
   const keep = (signal: KubeletSignal, parsed: Parsed<T>) => {
     if (parsed.kind === 'mistake') mistakes.push(parsed.message);
@@ -92,7 +92,7 @@ function missingGracePeriods(soft: Values<ThresholdValue>, graces: Table): reado
 }
 
 /** One line of a settings table. */
-export type ThresholdEntry = readonly [signal: KubeletSignal, text: string];
+export type SettingsLine = readonly [signal: KubeletSignal, text: string];
 
 /** The value of a line, or its error in the kubelet's words. */
 export type Parsed<T> =
@@ -106,11 +106,11 @@ const QUANTITY_MESSAGES: Readonly<Record<QuantityError, string>> = {
 };
 
 /** Reads the value of a threshold: a share from 0 to 1, or an amount above 0 (`parseThresholdStatement`). */
-function parseValue([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseValue([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   return text.endsWith('%') ? parseShare([signal, text]) : parseAmount([signal, text]);
 }
 
-function parseShare([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseShare([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   const parsed = parsePercentage(text);
   if (!parsed.ok) return mistake(parsed.message);
   if (parsed.share < 0) return mistake(`eviction percentage threshold ${signal} must be >= 0%: ${text}`);
@@ -118,7 +118,7 @@ function parseShare([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
   return share(parsed.share);
 }
 
-function parseAmount([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseAmount([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   const parsed = parseQuantity(text);
   if (!parsed.ok) return mistake(QUANTITY_MESSAGES[parsed.error]);
   if (quantitySign(parsed.quantity) > 0) return amount(parsed.quantity);
@@ -126,18 +126,18 @@ function parseAmount([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
 }
 
 /** Reads a minimum reclaim: a share above 0, or an amount of at least 0 (`parseMinimumReclaims`). */
-function parseMinimumReclaim([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseMinimumReclaim([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   return text.endsWith('%') ? parseReclaimShare([signal, text]) : parseReclaimAmount([signal, text]);
 }
 
-function parseReclaimShare([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseReclaimShare([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   const parsed = parsePercentage(text);
   if (!parsed.ok) return mistake(parsed.message);
   if (parsed.share <= 0) return mistake(`eviction percentage minimum reclaim ${signal} must be positive: ${text}`);
   return share(parsed.share);
 }
 
-function parseReclaimAmount([signal, text]: ThresholdEntry): Parsed<ThresholdValue> {
+function parseReclaimAmount([signal, text]: SettingsLine): Parsed<ThresholdValue> {
   const parsed = parseQuantity(text);
   if (!parsed.ok) return mistake(QUANTITY_MESSAGES[parsed.error]);
   if (quantitySign(parsed.quantity) >= 0) return amount(parsed.quantity);
@@ -145,7 +145,7 @@ function parseReclaimAmount([signal, text]: ThresholdEntry): Parsed<ThresholdVal
 }
 
 /** Reads a grace period in seconds (`parseGracePeriods`). */
-function parseGracePeriod([, text]: ThresholdEntry): Parsed<number> {
+function parseGracePeriod([, text]: SettingsLine): Parsed<number> {
   const parsed = parseDuration(text);
   if (!parsed.ok) return mistake(parsed.message);
   if (parsed.nanoseconds >= 0n) return { kind: 'value', value: durationSeconds(parsed.nanoseconds) };

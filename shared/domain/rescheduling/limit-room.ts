@@ -57,7 +57,7 @@ export function createPodLimits(sources: LimitSources): LimitsOf {
     });
 }
 
-type CoveringRule = ReturnType<typeof rulesOf>[number];
+type LimitOfPod = ReturnType<typeof rulesOf>[number];
 
 function nameOf({ key }: LimitRule, pod: Pod): string {
   const limit = keyOfLimit('');
@@ -66,7 +66,7 @@ function nameOf({ key }: LimitRule, pod: Pod): string {
     : `the default limit of ${ownerOf(pod) ?? ''}`;
 }
 
-function roomUnder(rule: CoveringRule, { namespace }: Pod, { pods, account, now }: LimitSources): number {
+function roomUnder(rule: LimitOfPod, { namespace }: Pod, { pods, account, now }: LimitSources): number {
   const covered = countPods(pods(namespace).filter(rule.covers));
   const { minAvailable } = rule;
   const live = liveDebits(account(namespace), now);
