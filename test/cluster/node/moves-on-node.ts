@@ -37,11 +37,11 @@ export const KEPT: Replicas = {
   args: ['grow', '128', '100'],
   resources: { requests: { cpu: '10m', memory: '192Mi' } },
 };
-/** They want a whole processor and get a tenth of one. */
+/** Each wants all processors once it has run long enough to be moved, so that each waits for the other. */
 export const STALLED: Replicas = {
   app: 'stalled',
-  args: ['spin'],
-  resources: { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '100m' } },
+  args: ['spin', '420'],
+  resources: { requests: { cpu: '10m', memory: '16Mi' } },
 };
 /** More than a node has. */
 const CPUS = '1000';

@@ -2,7 +2,7 @@
 //
 //	workload pause              waits until it is told to end
 //	workload grow MIB PER_SEC   takes memory at that pace, page by page, then waits until it is told to end
-//	workload spin               keeps a processor busy until it is told to end
+//	workload spin AFTER_SEC     keeps every processor busy after a while, until it is told to end
 //	workload stay MIB PER_SEC   the same, and does not end when it is told to: only when it is killed
 //
 // Each line it says begins with the time in milliseconds since 1970.
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -29,7 +30,7 @@ func main() {
 	switch command := argument(1); command {
 	case "pause":
 	case "spin":
-		go spin()
+		go spin(number(2))
 	case "grow", "stay":
 		go grow(number(2)*mebibyte, number(3)*mebibyte)
 	default:
@@ -41,8 +42,13 @@ func main() {
 	}
 }
 
-func spin() {
-	for {
+func spin(afterSeconds int) {
+	time.Sleep(time.Duration(afterSeconds) * time.Second)
+	for range runtime.NumCPU() {
+		go func() {
+			for {
+			}
+		}()
 	}
 }
 
@@ -73,7 +79,7 @@ func say(format string, values ...any) {
 
 func argument(index int) string {
 	if index >= len(os.Args) {
-		fail("usage: workload pause | spin | grow MIB PER_SEC | stay MIB PER_SEC")
+		fail("usage: workload pause | spin AFTER_SEC | grow MIB PER_SEC | stay MIB PER_SEC")
 	}
 	return os.Args[index]
 }
