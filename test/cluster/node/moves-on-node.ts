@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -6,7 +6,7 @@ import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { at, textAt } from '#test/contract/harness.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
@@ -50,8 +50,8 @@ const CPUS = '1000';
 export async function startRescheduler(kubeconfig: string, admin: KubeClient): Promise<SchedulerProcess> {
   const applied = await kubectl(kubeconfig, ['apply', '--server-side', '-f', RIGHTS]);
   expect([applied.status, applied.stderr]).toEqual([0, '']);
-  const own = join(dirname(kubeconfig), `${ACCOUNT.name}.kubeconfig`);
-  writeKubeconfig(own, await kubeconfigConnection(kubeconfig), await accountToken(admin, ACCOUNT));
+  const cluster = { folder: dirname(kubeconfig) };
+  const own = await accountKubeconfig({ admin, cluster, connection: await kubeconfigConnection(kubeconfig) }, ACCOUNT);
   const [port = 0] = await freePorts(1);
   return startSchedulerProcess(own, port, FLAGS);
 }

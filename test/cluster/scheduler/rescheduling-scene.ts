@@ -1,8 +1,7 @@
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { at, textAt } from '#test/contract/harness.ts';
-import { accountToken, writeKubeconfig } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import type { OwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { endTerminatedPods } from '#test/cluster/support/end-terminated-pods.ts';
@@ -70,9 +69,7 @@ export function reschedulingScene(
   });
 
   async function startAs(name: string, flag: string): Promise<SchedulerProcess> {
-    const { admin, cluster, connection } = own();
-    const kubeconfig = join(dirname(cluster.kubeconfig), `${name}.kubeconfig`);
-    writeKubeconfig(kubeconfig, connection, await accountToken(admin, { namespace: 'plimsoll-system', name }));
+    const kubeconfig = await accountKubeconfig(own(), { namespace: 'plimsoll-system', name });
     const [port = 0] = await freePorts(1);
     const started = await startSchedulerProcess(kubeconfig, port, [...FLAGS, flag]);
     processes.push(started);
