@@ -1,6 +1,7 @@
 import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { apiVersionOf, type Resource } from '#shared/kube/resource.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
+import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';
@@ -36,7 +37,7 @@ export async function watchObjects(
     });
     let changed = Promise.withResolvers<undefined>();
     reflector.onChange(() => changed.resolve(undefined));
-    void reflector.run(new AbortController().signal);
+    void reflector.run(NOT_ABORTED);
     await reflector.synced;
     for (;;) {
       changed = Promise.withResolvers();

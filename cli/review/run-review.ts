@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { NO_KNOWN_PODS, type KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
@@ -13,6 +12,7 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { listSomePods } from '#shared/kube/list/read-some.ts';
+import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
 import {
   describeIgnored,
   isFailure,
@@ -118,9 +118,7 @@ async function whoAmI(client: KubeClient): Promise<Requester> {
   );
 }
 
-const OPTIONS = { timeoutMs: 30_000, signal: new AbortController().signal };
-// Each open request listens to it; Node.js 20 reports more than ten listeners as a leak.
-setMaxListeners(0, OPTIONS.signal);
+const OPTIONS = { timeoutMs: 30_000, signal: NOT_ABORTED };
 
 /**
  * Pods of some namespaces, for warnings and for the holders of a quota. Never rejects: not every user may list them.

@@ -2,7 +2,7 @@ import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/ad
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listSomePods, selectorText, type SomePods, readSmallPod, readSome } from '#shared/kube/list/read-some.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { withDeadline } from '#shared/runtime/deadline.ts';
+import { NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { PODS } from '#shared/kube/resource.ts';
 
@@ -27,7 +27,6 @@ const MAX_REMEMBERED = 16;
 const MAX_REMEMBERED_BYTES = 4 * 1024 * 1024;
 const MAX_AT_ONCE = 8;
 const MAX_SELECTOR_LENGTH = 2_000;
-const NOT_ABORTED = new AbortController().signal;
 
 /**
  * A look-up without a cache of all pods: reads on demand, remembers results for a few seconds, and bounds time, memory

@@ -12,12 +12,12 @@ import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#shared/kube/resource.ts';
+import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
 import { type NamespaceLimits, MAX_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 /** A new limit may take effect a moment later; the account itself is always read from storage. */
 const AT_HAND = { limit: MAX_LIMITS, resourceVersion: '0' } as const;
-const NOT_ABORTED = new AbortController().signal;
 
 /** The limits on evictions in a namespace, and its budgets, as stored. */
 export interface StoredLimits extends LimitsOfNamespace {

@@ -10,7 +10,7 @@ import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import { AGENT_ACCOUNT, callerComponent, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { withDeadline } from '#shared/runtime/deadline.ts';
+import { NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/decode-review.ts';
 import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
@@ -29,8 +29,6 @@ export interface DisruptionSources extends EvictionLimitSources {
   readonly withinMs: number;
   readonly clock: Clock;
 }
-
-const NOT_ABORTED = new AbortController().signal;
 
 /** Handles deletions of pods; the pod is in oldObject, also when a whole collection is deleted. */
 export function deletionHandler(sources: DisruptionSources): AdmissionHandler {

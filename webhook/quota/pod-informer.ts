@@ -13,7 +13,7 @@ import {
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/repeat.ts';
 import { MAX_DELAY_MS } from '#shared/runtime/clock.ts';
-import { forwardAbort } from '#shared/runtime/deadline.ts';
+import { forwardAbort, NOT_ABORTED } from '#shared/runtime/deadline.ts';
 import { latestRevision, loadUnlisted, isRelistDue, watchPods } from './pod-list.ts';
 import { LOG } from '#webhook/messages.ts';
 
@@ -36,7 +36,6 @@ const PAGE_SIZE = 500;
  * kube-apiserver sends a bookmark two seconds before a watch ends: a short watch soon reports the server's revision.
  */
 const SHORT_WATCH_SECONDS = 3;
-const NOT_ABORTED = new AbortController().signal;
 
 /**
  * Keeps a view of the pods in namespaces with quotas. An epoch is a watch from the latest revision on, with lists of all

@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type Clock, systemClock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import { DeadlineError, withDeadline, forwardAbort } from '#shared/runtime/deadline.ts';
+import { DeadlineError, forwardAbort, NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
@@ -52,9 +51,6 @@ interface ClientOptions {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const FIRST_SERVER_ERROR = 500;
 const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
-const NOT_ABORTED = new AbortController().signal;
-// Every open request listens to it. Node.js 20 takes more than ten listeners for a leak.
-setMaxListeners(0, NOT_ABORTED);
 
 /**
  * A client with kept-alive connections. Objects are raw JSON, except in streams that request another format. Throws if
