@@ -1,14 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
-import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
 import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
 import { at, pod, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
-import { createClient } from '#shared/kube/client/client.ts';
 import { AS_DEPLOYED } from './support/as-deployed.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 
@@ -60,15 +59,14 @@ describe.skipIf(why !== undefined || !servesMutatingPolicies(process.env))(`in o
   });
 
   test('the agent of a node writes for it from there, and for no other node', { timeout: WITHIN_MS }, async () => {
-    const { admin, connection } = own();
+    const { admin } = own();
     await makeFakeNodes(admin, 'node', 1);
     const podName = await eventually(async () => {
       const query = { fieldSelector: 'spec.nodeName=node-0' };
       const found = await admin.request({ path: `/api/v1/namespaces/${AGENTS}/pods`, query });
       return textAt(found, 'object.items.0.metadata.name');
     }, PATIENCE_MS);
-    const token = await accountToken(admin, { namespace: AGENTS, name: 'plimsoll-agent' }, podName);
-    const agent = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    const agent = await accountClient(own(), { namespace: AGENTS, name: 'plimsoll-agent' }, podName);
     const report = (name: string) =>
       agent.request({
         method: 'POST',

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import { createClient } from '#shared/kube/client/client.ts';
-import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -173,9 +172,7 @@ describe.skipIf(why !== undefined)(`an owner whose pods node-0 evicts${why ?? ''
   }, 120_000);
 
   test('the rights of its account are those of the golden list', async () => {
-    const { admin, connection } = own();
-    const token = await accountToken(admin, ACCOUNT);
-    const client = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    const client = await accountClient(own(), ACCOUNT);
     const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
     client.close();
     await expect(rights).toMatchFileSnapshot('golden/rights-of-node-controller.txt');

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRESSURE_CONDITIONS, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { accountToken } from '#test/cluster/support/accounts.ts';
+import { accountClient } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
@@ -33,13 +33,12 @@ describe.skipIf(why !== undefined)(`the account of the node controller${why ?? '
   let account: KubeClient;
 
   beforeAll(async () => {
-    const { admin, cluster, connection } = own();
+    const { admin, cluster } = own();
     await makeFakeNodes(admin, 'node', 1);
     await eventually(async () => expect(await countReadyNodes(admin)).toBe(1), PATIENCE_MS);
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', OVERLAY]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    const token = await accountToken(admin, { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' });
-    account = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    account = await accountClient(own(), { namespace: 'plimsoll-system', name: 'plimsoll-scheduler' });
     await prepareObjects();
     for (const change of [FORBIDDEN_CHANGES.nodes['adds a label'], FORBIDDEN_CHANGES.pressures['adds a label']])
       await eventually(async () => expect(await dryRun(account, change)).toMatchObject({ kind: 'forbidden' }));

@@ -58,8 +58,7 @@ describe.skipIf(why !== undefined)(`${MOVES} moves with faults between them${why
 
   /** How many pods each owner has lost. */
   async function losses(): Promise<readonly number[]> {
-    const staying = new Set((await pods()).filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid));
-    const gone = before.filter(({ uid }) => !staying.has(uid));
+    const gone = await scene.goneFrom(before);
     return [...Map.groupBy(gone, ({ app }) => app).values()].map(({ length }) => length);
   }
 

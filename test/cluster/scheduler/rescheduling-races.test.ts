@@ -79,11 +79,7 @@ describe.skipIf(why !== undefined)(`pods that are moved while others come${why ?
 
   /** The owners of the pods that were evicted, in order. */
   async function losers(): Promise<readonly string[]> {
-    const staying = new Set((await pods()).filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid));
-    return before
-      .filter(({ uid }) => !staying.has(uid))
-      .map(({ app }) => app)
-      .sort();
+    return (await scene.goneFrom(before)).map(({ app }) => app).sort();
   }
 
   /** The next pass, without waiting for its time: a policy that was changed is due at once. */

@@ -105,6 +105,12 @@ export function reschedulingScene(
     return (at(await send('GET', podPath()), 'items') as readonly unknown[]).map(seenPod);
   }
 
+  /** Which of these pods have gone or are leaving. */
+  async function goneFrom(before: readonly SeenPod[]): Promise<readonly SeenPod[]> {
+    const staying = new Set((await pods()).filter(({ isLeaving }) => !isLeaving).map(({ uid }) => uid));
+    return before.filter(({ uid }) => !staying.has(uid));
+  }
+
   /** Pods that request one CPU, unless said otherwise. */
   async function createReplicas(app: string, replicas: number, spec: object = {}): Promise<void> {
     const containers = [{ name: 'main', image: 'registry.test/idle:1', resources: { requests: { cpu: '1' } } }];
@@ -138,7 +144,18 @@ export function reschedulingScene(
   }
 
   return {
-    ...{ send, startAs, pods, createReplicas, countReadyReplicas, createPolicy, changePolicy, statusOf, records },
+    ...{
+      send,
+      startAs,
+      pods,
+      goneFrom,
+      createReplicas,
+      countReadyReplicas,
+      createPolicy,
+      changePolicy,
+      statusOf,
+      records,
+    },
     signal: ended.signal,
   };
 }

@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { createClient } from '#shared/kube/client/client.ts';
-import { accountKubeconfig, accountToken } from '#test/cluster/support/accounts.ts';
+import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
 import type { Component } from '#test/cluster/support/control-plane/component.ts';
 import { freePorts } from '#test/cluster/support/free-ports.ts';
 import { builtManifests } from '#test/cluster/installed/support/built-manifests.ts';
@@ -97,9 +96,7 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
   });
 
   test('the rights of its account are those of the golden list', async () => {
-    const { admin, connection } = own();
-    const token = await accountToken(admin, ACCOUNT);
-    const client = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    const client = await accountClient(own(), ACCOUNT);
     const rights = await rightsOf(client, ['default', ACCOUNT.namespace, 'kube-system']);
     client.close();
     await expect(rights).toMatchFileSnapshot('golden/rights-of-kube-scheduler.txt');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { KubeClient } from '#shared/kube/client/client.ts';
+import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM, QUEUE_LEADER } from '#shared/kube/api-names.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { textAt } from '#test/contract/harness.ts';
@@ -53,6 +53,16 @@ export async function accountKubeconfig(
   const path = join(cluster.folder, `${account.name}.kubeconfig`);
   writeKubeconfig(path, connection, await accountToken(admin, account, podName, expirationSeconds));
   return path;
+}
+
+/** A client with a token of an account; to be closed. */
+export async function accountClient(
+  { admin, connection }: Pick<OwnCluster, 'admin' | 'connection'>,
+  account: Account,
+  podName?: string,
+): Promise<KubeClient> {
+  const token = await accountToken(admin, account, podName);
+  return createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
 }
 
 /** A kubeconfig with the token. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { type Account, accountToken, AGENT } from '#test/cluster/support/accounts.ts';
+import { type Account, accountClient, AGENT } from '#test/cluster/support/accounts.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { type OwnCluster, ownCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
@@ -36,9 +36,7 @@ export function installedCluster(): InstalledCluster {
   return {
     own,
     clientOf: async (account, podName) => {
-      const token = await accountToken(own().admin, account, podName);
-      const connection = { ...own().connection, token: () => Promise.resolve(token) };
-      const client = createClient(connection, { userAgent: 'test' });
+      const client = await accountClient(own(), account, podName);
       clients.push(client);
       return client;
     },

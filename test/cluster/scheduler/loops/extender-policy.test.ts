@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { accountToken } from '#test/cluster/support/accounts.ts';
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import { accountClient } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, pod } from '#test/contract/harness.ts';
@@ -24,12 +24,11 @@ describe.skipIf(why !== undefined).each([
   let account: KubeClient;
 
   beforeAll(async () => {
-    const { admin, cluster, connection } = own();
+    const { admin, cluster } = own();
     const folder = fileURLToPath(new URL(`../../../../deploy/overlays/${overlay}`, import.meta.url));
     const applied = await kubectl(cluster.kubeconfig, ['apply', '--server-side', '--validate=strict', '-k', folder]);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
-    const token = await accountToken(admin, name);
-    account = createClient({ ...connection, token: () => Promise.resolve(token) }, { userAgent: 'test' });
+    account = await accountClient(own(), name);
     const body = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'node-0' } };
     const path = '/apis/plimsoll.dev/v1alpha1/nodepressures';
     await eventually(async () =>
