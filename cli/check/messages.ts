@@ -271,7 +271,7 @@ export function installRightMissing(verb: string, resource: string): Finding {
 }
 
 export function installRightsUnknown(cause: string): Finding {
-  return warning('caller', `your rights cannot be checked: ${cause}`, 'see kubectl auth can-i --list');
+  return warning('caller', `cannot check your rights: ${cause}`, 'see kubectl auth can-i --list');
 }
 
 export function definitionsLeft(names: readonly string[]): Finding {

@@ -14,8 +14,7 @@ export interface Shortfall {
 }
 
 /**
- * One eviction that this agent requested, in this process or before a restart. Pods that others terminate are in
- * terminating-pods.ts.
+ * One eviction that this agent requested, in this process or before a restart.
  *
  *     asking ── accepted ──▶ ending ── pod gone ──▶ (closed)
  *       │                      └── too long ──▶ stuck ── pod gone ──▶ (closed)

@@ -27,8 +27,8 @@ interface PreparedPolicy {
 }
 
 /** Reviews every policy against the existing classes, namespaces and policies. */
-export function* reviewPolicies(surroundings: PolicyContext): Steps<readonly PolicyReview[]> {
-  const { policies, classes, namespaces } = surroundings;
+export function* reviewPolicies(context: PolicyContext): Steps<readonly PolicyReview[]> {
+  const { policies, classes, namespaces } = context;
   const prepared: PreparedPolicy[] = [];
   for (const policy of policies) {
     const subjects = new Set(policy.subjects.map((subject) => JSON.stringify(subject)));

@@ -31,7 +31,7 @@ export function createNamespaceViews(snapshot: ClusterSnapshot): NamespaceView {
 }
 
 function* withoutPods({ nodes }: ClusterSnapshot): Steps<ReadonlyMap<string, NodeEntry>> {
-  return new Map(yield* collectInSteps([...nodes], ([name, entry]) => [name, withPods(entry, [])] as const));
+  return new Map(yield* collectInSteps(nodes, ([name, entry]) => [name, withPods(entry, [])] as const));
 }
 
 function withPods(entry: NodeEntry, pods: PlacedPod[]): NodeEntry {

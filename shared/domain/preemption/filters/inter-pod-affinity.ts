@@ -69,7 +69,7 @@ interface PodMatch {
 /** Input for a trial. */
 interface PreparedAffinity {
   readonly incoming: Incoming;
-  readonly wishes: AffinityMatch;
+  readonly match: AffinityMatch;
   readonly reluctanceOf: Reluctance;
   readonly company: Company;
 }
@@ -79,18 +79,18 @@ const NO_MATCH: PodMatch = { isWanted: false, farKeys: [] };
 /** Required affinity and anti-affinity, of the incoming pod and towards it. `plugins/interpodaffinity/filtering.go`. */
 export function* interPodAffinity(pod: Pod, snapshot: ClusterSnapshot): Steps<PodAwareFilter | undefined> {
   const incoming = yield* prepareIncoming(pod, snapshot);
-  const wishes = yield* prepareWishes(incoming, snapshot);
+  const match = yield* prepareMatch(incoming, snapshot);
   const company = { wanted: createPairCounts(), unwanted: createPairCounts(), unwilling: createPairCounts() };
   const lists = yield* reluctantLists(incoming, snapshot);
   yield* countUnwilling(lists, company, snapshot);
   const hasTerms = incoming.affinity.length + incoming.antiAffinity.length > 0;
-  if (hasTerms) yield* countMatches(incoming, wishes, company, snapshot);
+  if (hasTerms) yield* countMatches(incoming, match, company, snapshot);
   if (!hasTerms && company.unwilling.size() === 0) return undefined;
-  const prepared = { incoming, wishes, reluctanceOf: reluctance(incoming, lists), company };
+  const prepared = { incoming, match, reluctanceOf: reluctance(incoming, lists), company };
   return { open: (entry) => openState(prepared, entry) };
 }
 
-function* prepareWishes(incoming: Incoming, snapshot: ClusterSnapshot): Steps<AffinityMatch> {
+function* prepareMatch(incoming: Incoming, snapshot: ClusterSnapshot): Steps<AffinityMatch> {
   const { affinity, antiAffinity } = incoming;
   const near = new Set(affinity.map(({ topologyKey }) => topologyKey));
   const far = new Set(antiAffinity.map(({ topologyKey }) => topologyKey));
@@ -126,7 +126,7 @@ function keysOfTerms(incoming: Incoming, terms: TermIndex<undefined>, pod: Pod):
 
 function* countMatches(
   { affinity, antiAffinity }: Incoming,
-  wishes: AffinityMatch,
+  match: AffinityMatch,
   company: Company,
   { nodes }: ClusterSnapshot,
 ): Steps<void> {
@@ -134,7 +134,7 @@ function* countMatches(
   let looked = 0;
   for (const { node, occupancy } of nodes.values()) {
     for (const { pod } of occupancy.pods) {
-      countMatch(wishes, company, node, [pod, 1]);
+      countMatch(match, company, node, [pod, 1]);
       if ((looked += 1) % pause === 0) yield;
     }
   }
@@ -174,11 +174,11 @@ function count(counts: PairCounts, key: string, node: Node, by: number): void {
 
 /** In a trial only this node changes. */
 function openState(prepared: PreparedAffinity, { node }: NodeEntry): FilterState {
-  const { wishes, reluctanceOf } = prepared;
+  const { match, reluctanceOf } = prepared;
   let { company } = prepared;
   const countBoth = (by: number) => (placed: PlacedPod) => {
     if (company === prepared.company) company = changeable(company);
-    countMatch(wishes, company, node, [placed.pod, by]);
+    countMatch(match, company, node, [placed.pod, by]);
     if (placed.antiAffinity.length === 0) return;
     for (const key of keysOn(node, reluctanceOf(placed.antiAffinity))) count(company.unwilling, key, node, by);
   };
@@ -193,9 +193,9 @@ function changeable({ wanted, unwanted, unwilling }: Company): Company {
   };
 }
 
-function firstRefusal({ incoming, wishes }: PreparedAffinity, company: Company, node: Node): FilterRefusal | undefined {
-  if (!hasWantedCompany(incoming, wishes, company, node)) return LONELY;
-  if (wishes.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
+function firstRefusal({ incoming, match }: PreparedAffinity, company: Company, node: Node): FilterRefusal | undefined {
+  if (!hasWantedCompany(incoming, match, company, node)) return LONELY;
+  if (match.farKeys.some((key) => countAt(company.unwanted, key, node) > 0)) return AVOIDING;
   return hasUnwillingCompany(company, node) ? AVOIDED : undefined;
 }
 

@@ -38,9 +38,9 @@ export function* affinityCandidates(input: PolicyInput, affinity: AffinityPolicy
     }
     yield;
   }
-  const mend = (each: PlacedPod): readonly MoveCandidate[] => brokenRuleCandidate(input, each, checks);
+  const repair = (each: PlacedPod): readonly MoveCandidate[] => brokenRuleCandidate(input, each, checks);
   const prefer = (each: PlacedPod): readonly MoveCandidate[] => unmetPreferenceCandidate(input, each, best);
-  return [...groupsOf(broken, mend, 2), ...groupsOf(unmet, prefer, 1)];
+  return [...groupsOf(broken, repair, 2), ...groupsOf(unmet, prefer, 1)];
 }
 
 type OnNode = readonly [PlacedPod, PassNode];

@@ -78,7 +78,7 @@ describe('a policy for rules', () => {
     ]);
   });
 
-  test('candidates nothing for a pod whose rule is kept again by the time it is served', () => {
+  test('proposes nothing for a pod whose rule is kept again by the time it is served', () => {
     const apart = { podAntiAffinity: [buildTerm({ app: 'db' })] };
     const pods = [
       replica({ name: 'web0', node: 'a', scheduling: apart }),
