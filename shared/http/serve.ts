@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly keepAliveMs?: number;
   /** Maximum time for a whole request to arrive, from its first byte. */
   readonly requestTimeoutMs?: number;
+  /** Maximum time for a TLS handshake; default 10 s. */
+  readonly handshakeTimeoutMs?: number;
   /** How long `close` waits for open requests before it cuts them off. */
   readonly drainMs?: number;
   /** Maximum number of connections; above it, a connection without a request is closed. Default 128. */
@@ -74,11 +76,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
   };
 }
 
-function timeouts({ requestTimeoutMs = 10_000 }: ServeOptions) {
+function timeouts({ requestTimeoutMs = 10_000, handshakeTimeoutMs = 10_000 }: ServeOptions) {
   return {
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
-    handshakeTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    handshakeTimeout: handshakeTimeoutMs,
     connectionsCheckingInterval: CHECK_CONNECTIONS_EVERY_MS,
     noDelay: true,
   };

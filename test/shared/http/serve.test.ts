@@ -169,7 +169,7 @@ describe('serve', () => {
   });
 
   test('ends a connection whose TLS handshake does not come in time', async () => {
-    const server = await start({ tls: leaf('silent'), requestTimeoutMs: 100 });
+    const server = await start({ tls: leaf('silent'), handshakeTimeoutMs: 100 });
     const silent = connect(server.port, '127.0.0.1');
     await once(silent.resume(), 'close');
   });
