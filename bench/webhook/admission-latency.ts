@@ -3,8 +3,8 @@
  * the in-tree ResourceQuota, our mutating entry, with our validating one, and with a PriorityQuota; all but the first and
  * the ResourceQuota with those rules. One client for latency, 16 for throughput; and what the rules of 0, 100 and 400
  * PriorityPolicies add. With the argument `rules` the last alone; with `both` what admission adds in the modes Both and
- * InProcess, with 100 policies; with `namespaces` what InProcess adds where 1, 10, 100 and 1,000 policies each select a
- * namespace by its name. JSON on stdout.
+ * InProcess, with 100 policies, and the floor: two policies of Kubernetes that decide nothing; with `namespaces` what
+ * InProcess adds where 1, 10, 100 and 1,000 policies each select a namespace by its name. JSON on stdout.
  */
 import { loadavg } from 'node:os';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
@@ -14,6 +14,7 @@ import { installPlimsoll } from '#test/cluster/support/install.ts';
 import { startInstalledWebhook } from '#test/cluster/support/installed-webhook.ts';
 import { apiServerCalls, shareWithin5Ms, webhookCalls } from './admission/calls.ts';
 import { countsSince } from './admission/counts.ts';
+import { addFloor } from './admission/floor.ts';
 import { addPolicies, byName, prepare, switchToBoth } from './admission/prepare.ts';
 import { report } from './admission/report.ts';
 import { serverCpu } from './admission/server-cpu.ts';
@@ -71,6 +72,7 @@ async function measure({ kubeconfig, folder }: Cluster): Promise<object> {
 
   async function measuredInBoth(): Promise<object> {
     await addPolicies(client, 0, POLICIES_IN_BOTH);
+    await addFloor(client);
     await switchToBoth(client);
     return measuredWays(BOTH_VARIANTS);
   }

@@ -17,7 +17,7 @@ import {
 
 const HARD = { pods: '1000000', 'requests.cpu': '1000000', 'requests.memory': '1Pi' };
 const QUOTA_PATH = `/apis/${API_VERSION}/priorityquotas/${CLASS}`;
-const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
+export const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 const MUTATING = `${REGISTRATION}/mutatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
 const VALIDATING = `${REGISTRATION}/validatingwebhookconfigurations/${WEBHOOK_CONFIGURATION}`;
 const RULES_PATH = `/apis/${API_VERSION}/priorityrules/${PRIORITY_RULES_NAMES.refusing}`;
@@ -122,7 +122,8 @@ async function makeOwn(
   await ask(client, 'POST', path, { apiVersion: API_VERSION, kind, metadata: { name }, spec });
 }
 
-async function ask(
+/** The object in the answer. Throws if the API server refuses. */
+export async function ask(
   client: KubeClient,
   method: NonNullable<KubeRequest['method']>,
   path: string,

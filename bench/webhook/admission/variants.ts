@@ -6,6 +6,9 @@ export const LABEL_VALIDATED = 'bench.plimsoll.dev/validated';
 /** No webhook selects namespaces with this label; there the API server enforces the rules by itself. */
 export const LABEL_RULES_ONLY = 'bench.plimsoll.dev/rules-only';
 
+/** Only the two policies of the floor select namespaces with this label. */
+export const LABEL_FLOOR = 'bench.plimsoll.dev/floor';
+
 /** One way for a pod to be admitted, which depends on the namespace and the mode. */
 export interface Variant {
   readonly name: string;
@@ -22,6 +25,7 @@ const VALIDATED = { [LABEL_VALIDATED]: '' };
 export const NAMESPACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   nothing: UNSEEN,
   limited: UNSEEN,
+  floor: { ...UNSEEN, [LABEL_FLOOR]: '' },
   'rules-only': { [LABEL_RULES_ONLY]: '' },
   mutated: {},
   validated: VALIDATED,
@@ -48,10 +52,11 @@ export const WEBHOOK_VARIANTS: readonly Variant[] = [
   { ...given, name: 'mutateValidateAndQuota', namespace: 'charged' },
 ];
 
-/** In mode Both, where the webhooks handle the rest; and the rest in mode InProcess. */
+/** In mode Both, where the webhooks handle the rest; in mode InProcess; and the least that two policies can add. */
 export const BOTH_VARIANTS: readonly Variant[] = [
   NOTHING,
   RESOURCE_QUOTA,
+  { ...given, name: 'floor', namespace: 'floor' },
   { ...given, name: 'inProcess', namespace: 'rules-only' },
   { ...given, name: 'both', namespace: 'validated' },
   { ...given, name: 'bothAndQuota', namespace: 'charged' },
