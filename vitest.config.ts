@@ -19,11 +19,17 @@ const brief = {
   hookTimeout: 60_000,
 };
 
+/** Tests that start no process and leave nothing behind. */
 const UNIT = [
   'test/shared/**/*.test.ts',
   'test/conformance/**/*.test.ts',
   'test/agent/*/**/*.test.ts',
-  'test/webhook/quota/*.test.ts',
+  'test/dashboard/{access,what-if}/*.test.ts',
+  'test/sandbox/api-server/*/*.test.ts',
+  'test/sandbox/demo/*.test.ts',
+  'test/sandbox/node/{containers,pods}/*.test.ts',
+  'test/tools/{generate,mechanisms,metrics,mutate,reach,references}/*.test.ts',
+  'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
 ];
 const LONG = 'test/**/*.long.test.ts';
 
@@ -56,6 +62,7 @@ export default defineConfig({
         test: {
           ...brief,
           name: 'quick',
+          globalSetup: ['test/cli/bundled-cli.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [...shared.exclude, ...UNIT, LONG, 'test/cluster/**'],
         },

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';
 import { NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
@@ -11,7 +10,6 @@ import { NODE_PRESSURES as REPORTS, takenList } from './node-pressures.ts';
 import { runPlimsoll } from './run-plimsoll.ts';
 import { sandboxCluster } from './sandbox-cluster.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const NODE_LABELS = [
   { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', labels: { pool: 'batch' } } },
   { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-2', labels: { pool: 'web', zone: 'a' } } },
@@ -92,7 +90,7 @@ describe('a list that is watched', () => {
   });
 
   test('goes on with the rows that change, and a new age alone is no change', async () => {
-    const args = [MAIN, 'top', 'nodes', '-w', '--kubeconfig', cluster.kubeconfig];
+    const args = [inject('plimsoll'), 'top', 'nodes', '-w', '--kubeconfig', cluster.kubeconfig];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     let seen = '';
     child.stdout.on('data', (bytes: Buffer) => (seen += bytes.toString('utf8')));

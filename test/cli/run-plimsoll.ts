@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -16,8 +16,10 @@ export interface Run {
 
 /** Runs the real process; `input` is its standard input. */
 export async function runPlimsoll(args: readonly string[], input = '', directory = ROOT): Promise<Run> {
-  const main = join(ROOT, 'cli/main.ts');
-  const child = spawn(process.execPath, [main, ...args], { cwd: directory, env: { ...process.env, COLUMNS: '80' } });
+  const child = spawn(process.execPath, [inject('plimsoll'), ...args], {
+    cwd: directory,
+    env: { ...process.env, COLUMNS: '80' },
+  });
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
   // A process that ends before it has read everything is judged by what it says.
   child.stdin.on('error', () => undefined);

@@ -41,7 +41,14 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, RECLAIM] } },
-      { test: { ...shared, name: 'planes', include: PLANES } },
+      {
+        test: {
+          ...shared,
+          name: 'planes',
+          include: PLANES,
+          globalSetup: [fileURLToPath(new URL('../cli/bundled-cli.ts', import.meta.url))],
+        },
+      },
       { test: { ...shared, name: 'nodes', include: [NODES] } },
       { test: { ...shared, name: 'guests', include: [GUESTS] } },
     ],

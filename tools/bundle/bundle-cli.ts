@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
+const require = createRequire(import.meta.url);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const EXECUTABLE_MODE = 0o755;
 /** Where Node.js looks for an injected program (`node:sea`). */
@@ -13,7 +15,7 @@ const SEA_SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Language features in our sources that Node.js 20 lacks; a newer Node.js keeps its own. */
 const NEWER_THAN_NODE_20 = ['map/group-by.js', 'promise/with-resolvers.js', 'iterator/index.js'].map((part) =>
-  fileURLToPath(import.meta.resolve(`core-js/actual/${part}`)),
+  require.resolve(`core-js/actual/${part}`),
 );
 
 /**
@@ -99,7 +101,7 @@ export function makeExecutable(bundle: string, file: string): number {
     execFileSync(process.execPath, ['--experimental-sea-config', settings], { stdio: 'ignore' });
     copyFileSync(process.execPath, target);
     chmodSync(target, EXECUTABLE_MODE);
-    const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
+    const postject = require.resolve('postject/dist/cli.js');
     const args = [postject, target, SEA_RESOURCE, blob, '--sentinel-fuse', SEA_SENTINEL];
     execFileSync(process.execPath, args, { stdio: 'ignore' });
     return statSync(target).size;

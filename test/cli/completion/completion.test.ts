@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { chmodSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 const folder = folderWith({
-  plimsoll: `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`,
+  plimsoll: `#!/bin/sh\nexec '${process.execPath}' '${inject('plimsoll')}' "$@"\n`,
   'snapshot one.json': '',
 });
 chmodSync(`${folder}/plimsoll`, 0o755);

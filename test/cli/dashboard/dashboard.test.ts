@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer, type Server as HttpsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import { buildKubeconfig } from '#test/build/kubeconfig.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
 const PODS_PATH = '/api/v1/namespaces/plimsoll-system/pods';
 const POD = {
   metadata: { name: 'plimsoll-dashboard-1', namespace: 'plimsoll-system' },
@@ -79,7 +77,7 @@ afterAll(() => {
 
 /** Runs the command until it has printed an address, and hands it over. */
 async function withDashboard(args: readonly string[], use: (address: URL) => Promise<void>): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, 'dashboard', '--port=0', ...args], {
+  const child = spawn(process.execPath, [inject('plimsoll'), 'dashboard', '--port=0', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

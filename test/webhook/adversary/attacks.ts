@@ -9,18 +9,22 @@ import { probingAffinity } from './probing-affinity.ts';
 import type { Stage } from './stage.ts';
 import { takenNames } from './taken-names.ts';
 
+/** An attack of a tenant with the `edit` role, which registers tests in the present `describe`. */
+type Attack = (stage: Stage) => void;
+
 /**
- * Every attack of a tenant with the `edit` role, each registering tests in the present `describe`. They run on the
- * sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says what stops each.
+ * Attacks that run on the sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says
+ * what stops each.
  */
-export const ATTACKS: readonly ((stage: Stage) => void)[] = [
+export const ATTACKS: readonly Attack[] = [
   plainRequests,
   probingAffinity,
   chargesOfRefusedPods,
   managedFields,
   expensivePods,
   largeRequests,
-  takenNames,
   poisonedPod,
-  maximumSizePods,
 ];
+
+/** Those that last half a minute each run on a real API server only. */
+export const LONG_ATTACKS: readonly Attack[] = [takenNames, maximumSizePods];

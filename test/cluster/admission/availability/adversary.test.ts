@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { contractHarness } from '#test/contract/harness.ts';
-import { ATTACKS } from '#test/webhook/adversary/attacks.ts';
+import { ATTACKS, LONG_ATTACKS } from '#test/webhook/adversary/attacks.ts';
 import { dryRuns } from '#test/webhook/adversary/dry-runs.ts';
 import { stage } from '#test/webhook/adversary/stage.ts';
 import { stolenToken } from '#test/webhook/adversary/stolen-token.ts';
@@ -22,5 +22,5 @@ describe.skipIf(!hasCluster())('a tenant with the edit role, on the real API ser
     return only;
   };
   const here = stage({ target, webhook });
-  for (const attack of [...ATTACKS, ...OF_THE_BENCHMARK]) attack(here);
+  for (const attack of [...ATTACKS, ...LONG_ATTACKS, ...OF_THE_BENCHMARK]) attack(here);
 });
