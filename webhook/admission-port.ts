@@ -15,7 +15,7 @@ import { createHandlers, type HandlerSources } from './handlers/handlers.ts';
 import { createRefusals } from './server/refuse-unread.ts';
 import { createReviewMetrics } from './server/review-metrics.ts';
 import { FAILURES, LOG, type HttpFailure } from './messages.ts';
-import { headProblem } from './request-body/review-start.ts';
+import { headProblem } from './server/admission-review.ts';
 import { UNREAD_IN_PODS } from './request-body/review-scan.ts';
 import {
   createAnswerer,

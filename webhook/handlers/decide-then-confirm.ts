@@ -7,7 +7,7 @@ import type { PodRequest } from '#shared/domain/admission/request.ts';
 import { refuseUnknownNamespace, standsUnconfirmed } from '#shared/domain/admission/refusals.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import { MAX_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { ERRORS } from '#webhook/messages.ts';

@@ -12,7 +12,7 @@ import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
 import { unclearEviction, withinLimits, type EvictionLimitSources } from '#webhook/evictions/within-limits.ts';

@@ -9,7 +9,7 @@ import { overloaded, malformedField } from '#shared/domain/admission/refusals.ts
 import { ERRORS } from '#webhook/messages.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { priorityClassHandler, type ClassSources, podHandler, templateHandler } from './priority-handlers.ts';

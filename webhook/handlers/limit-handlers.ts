@@ -11,7 +11,7 @@ import { errorText } from '#shared/runtime/describe-error.ts';
 import type { AskedRemoval, DisruptionAccounts } from '#webhook/evictions/disruption-accounts.ts';
 import { evictionProblem, findEvictedPod, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { notDebited, unclearEviction } from '#webhook/evictions/within-limits.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 
 export interface LimitHandlerSources {

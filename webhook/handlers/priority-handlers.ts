@@ -4,7 +4,7 @@ import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource, standsUnconfirmed } from '#shared/domain/admission/refusals.ts';
 import { decodePodRequest, decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import { decideGroupTemplate, decidePodGroup } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';

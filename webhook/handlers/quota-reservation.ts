@@ -9,7 +9,7 @@ import { resizeReservationUid, type Reservation } from '#shared/domain/quota/led
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
-import type { Review } from '#webhook/server/decode-review.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 
 /** The reservation that a review needs; its pod is in the request's namespace. */
 export interface QuotaReview extends ChargeRequest {

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { keepReading } from '#shared/http/connections.ts';
 import { createFairShares, type TakenShare, createSharedTimeout, createFairQueue } from './fair-queue.ts';
-import { freeChunk, DROPPED, incomingBody, type BodySink, type IncomingBody } from './incoming-body.ts';
 import { holdersOf, reviewStart, type ReviewStart } from './review-start.ts';
 import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './review-scan.ts';
 
@@ -119,7 +118,7 @@ const UNKNOWN = { namespace: undefined, username: undefined };
 function begin(request: IncomingMessage, done: Done, unread: readonly Buffer[]): Reading {
   return {
     request,
-    body: incomingBody(request, DROPPED),
+    body: incomingBody(request),
     done,
     unread,
     first: undefined,
@@ -211,4 +210,71 @@ function dropRest({ request, body }: Reading): void {
   if (!(body.announcedBytes - body.receivedBytes <= MAX_DROPPED_BYTES)) return;
   keepReading(request);
   body.resume();
+}
+
+/**
+ * Frees the memory of a body chunk that was copied or dropped: until the next garbage collection, chunks would take
+ * many times the size of the body. Does nothing for small chunks, which share their memory with others.
+ */
+function freeChunk({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}
+
+/** Receives a body chunk by chunk. */
+interface BodySink {
+  piece(bytes: Buffer): void;
+  end(): void;
+  /** The client disconnected before the body was complete. */
+  gone(): void;
+}
+
+/** Frees all chunks. */
+const DROPPED: BodySink = { piece: freeChunk, end: () => undefined, gone: () => undefined };
+
+/** Starts reading a request. */
+function incomingBody(request: IncomingMessage): IncomingBody {
+  const body = new IncomingBody(request);
+  request.on('data', (bytes: Buffer) => body.receive(bytes));
+  request.on('end', () => body.sink.end());
+  // Emitted after every end and every error.
+  request.on('close', () => body.sink.gone());
+  // A request that was destroyed before the listeners were added emits nothing.
+  if (request.destroyed) process.nextTick(() => body.sink.gone());
+  return body;
+}
+
+/**
+ * A body that is arriving; its sink can be replaced. A class: an object literal with a getter costs V8 a hidden class
+ * for each request.
+ */
+class IncomingBody {
+  /** From Content-Length; NaN if it is missing. */
+  readonly announcedBytes: number;
+  /** Bytes received so far. */
+  receivedBytes = 0;
+  sink: BodySink = DROPPED;
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.announcedBytes = Number(request.headers['content-length'] ?? Number.NaN);
+    this.#request = request;
+  }
+
+  receive(bytes: Buffer): void {
+    this.receivedBytes += bytes.length;
+    this.sink.piece(bytes);
+  }
+
+  into(next: BodySink): void {
+    this.sink = next;
+  }
+
+  /** Stops reading for now. */
+  pause(): void {
+    this.#request.pause();
+  }
+
+  resume(): void {
+    this.#request.resume();
+  }
 }

@@ -1,4 +1,4 @@
-import type { Review } from './decode-review.ts';
+import type { Review } from './admission-review.ts';
 import { createFairShares, type TakenShare } from '#webhook/request-body/fair-queue.ts';
 import { holdersOf } from '#webhook/request-body/review-start.ts';
 

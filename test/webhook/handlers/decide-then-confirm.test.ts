@@ -13,7 +13,7 @@ import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { buildPod, buildTerm } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
-import { encodeReview } from '#webhook/server/encode-review.ts';
+import { encodeReview } from '#webhook/server/admission-review.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { ERRORS } from '#webhook/messages.ts';

@@ -1,6 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import { StringDecoder } from 'node:string_decoder';
+import { crc32 } from 'node:zlib';
 import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
-import { FAILURES } from '#webhook/messages.ts';
+import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
+import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
+import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
+
+/** What is wrong with the method and headers of a review; `undefined` if they are valid. */
+export function headProblem({ method, headers }: IncomingMessage): HttpFailure | undefined {
+  if (method !== 'POST') return FAILURES.wrongMethod();
+  if (!isJson(headers['content-type'])) return FAILURES.wrongContentType();
+  const encoding = headers['content-encoding'] ?? 'identity';
+  return encoding === 'identity' ? undefined : FAILURES.encoded();
+}
+
+/** The API server sends the plain media type, which is compared first. */
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** The JSON value of a scanned body; `undefined` if it is not valid JSON. Invalid UTF-8 becomes U+FFFD, as in Go. */
+export function parseBody(bytes: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(textOf(bytes)) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Decodes in pieces: V8 keeps a string of 1 MiB or more outside its heap, where the heap limit triggers no garbage
+ * collection.
+ */
+function textOf(bytes: Buffer): string {
+  if (bytes.length <= PIECE_BYTES) return bytes.toString('utf8');
+  const decoder = new StringDecoder('utf8');
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) text += decoder.write(bytes.subarray(at, at + PIECE_BYTES));
+  return text + decoder.end();
+}
+
+/**
+ * Upper bound of the memory that the values of a body take: strings with two bytes per character, and the objects
+ * decoded from them.
+ */
+export function parsedBytes(length: number, values: number): number {
+  return length * 4 + values * 160;
+}
 
 /** A decoded AdmissionReview; the objects stay raw until a handler decodes them. */
 export interface Review {
@@ -126,4 +176,75 @@ function asRecord(value: unknown): WireRecord {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** An admission answer as JSON text. `object` is the raw pod to which a change applies. */
+export function encodeReview(uid: string, decision: AdmissionDecision, object: unknown): string {
+  const response = {
+    uid,
+    allowed: decision.kind === 'allowed',
+    ...(decision.warnings.length > 0 && { warnings: decision.warnings.map(bounded) }),
+    ...(decision.kind === 'refused' && { status: refusalStatus(decision) }),
+    ...encodePatch(decision, object),
+    auditAnnotations: auditAnnotations(decision),
+  };
+  return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response });
+}
+
+const REASONS = {
+  400: 'BadRequest',
+  403: 'Forbidden',
+  409: 'Conflict',
+  413: 'RequestEntityTooLarge',
+  429: 'TooManyRequests',
+} as const;
+
+function refusalStatus({ code, because, retryAfterSeconds, causes, unconfirmed }: Refused) {
+  const details = { ...(retryAfterSeconds !== undefined && { retryAfterSeconds }), ...(causes && { causes }) };
+  return {
+    status: 'Failure',
+    code,
+    reason: REASONS[code],
+    message: unconfirmed === undefined ? because.text : `${because.text}; ${unconfirmed}`,
+    ...(Object.keys(details).length > 0 && { details }),
+  };
+}
+
+function encodePatch(decision: AdmissionDecision, object: unknown) {
+  if (decision.kind === 'refused' || decision.change === undefined) return {};
+  const patch = priorityPatch(object, decision.change);
+  if (patch.length === 0) return {};
+  return { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+}
+
+const HASH_DIGITS = 8;
+
+/**
+ * The audit annotations of an answer; the API server prefixes them with the name of the webhook entry. When a key is
+ * set twice for one API request, the API server keeps the first value and logs a warning. So only a single answer uses
+ * the keys `decision` and `because`; one of several answers gets a key derived from its content, and a mutation that
+ * changes nothing gets no annotation.
+ */
+export function auditAnnotations(decision: AdmissionDecision): Readonly<Record<string, string>> {
+  const { because, oneOf } = decision;
+  if (oneOf === undefined) return { decision: because.code, because: bounded(because.text) };
+  if (oneOf === 'mutations' && decision.kind === 'allowed' && decision.change === undefined) return {};
+  const value = bounded(`${because.code}: ${because.text}`);
+  return { [`${KEYS[oneOf]}-${fingerprint(value)}`]: value };
+}
+
+const KEYS = { mutations: 'mutation', items: 'item' } as const;
+
+function fingerprint(text: string): string {
+  return crc32(text).toString(16).padStart(HASH_DIGITS, '0');
+}
+
+const MAX_CHARACTERS = 500;
+
+/**
+ * Shortens a text for an answer: the API server truncates warnings beyond 4 KiB in total, and keeps audit annotations
+ * in memory.
+ */
+function bounded(text: string): string {
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, MAX_CHARACTERS - 1)}…`;
 }
