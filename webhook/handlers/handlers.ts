@@ -10,9 +10,9 @@ import { ERRORS } from '#webhook/messages.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import { fieldOf } from '#shared/kube/kube-object.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
-import { MUTATION, VALIDATION, type PodSources } from './decide-then-confirm.ts';
+import { MUTATION, VALIDATION, type PodSources, podHandler, templateHandler } from './pod-handlers.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
-import { priorityClassHandler, type ClassSources, podHandler, templateHandler } from './priority-handlers.ts';
+import { priorityClassHandler, type ClassSources } from './class-handler.ts';
 import { acceptDeletion, limitHandler } from './limit-handlers.ts';
 import { deletionHandler, evictionHandler, type DisruptionSources } from './disruption-handlers.ts';
 
@@ -53,13 +53,12 @@ function marked(path: string, handle: AdmissionHandler): AdmissionHandler {
 
 function recording(handle: AdmissionHandler, record: RecordDenial): AdmissionHandler {
   return (review) => {
+    const recordRefusal = (decided: AdmissionDecision): void => {
+      if (decided.kind === 'refused') record(review.request, decided);
+    };
     const decision = handle(review);
-    if (decision instanceof Promise)
-      void decision.then(
-        (decided) => record(review.request, decided),
-        () => undefined,
-      );
-    else record(review.request, decision);
+    if (decision instanceof Promise) void decision.then(recordRefusal, () => undefined);
+    else recordRefusal(decision);
     return decision;
   };
 }

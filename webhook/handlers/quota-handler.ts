@@ -17,7 +17,7 @@ import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
-import type { PodSources } from './decide-then-confirm.ts';
+import type { PodSources } from './pod-handlers.ts';
 
 export interface QuotaSources {
   /** `DryRun` admits what would be refused, with a warning. */

@@ -8,7 +8,7 @@ import {
   VALIDATION,
   type AdmissionPhase,
   type PodSources,
-} from '#webhook/handlers/decide-then-confirm.ts';
+} from '#webhook/handlers/pod-handlers.ts';
 import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { buildPod, buildTerm } from '#test/build/cluster.ts';

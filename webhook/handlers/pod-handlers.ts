@@ -1,18 +1,34 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ClusterState, PodSearch } from '#shared/domain/admission/cluster-state.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import {
+  decideTemplate,
+  decideValidation,
+  decideGroupTemplate,
+  decidePodGroup,
+} from '#shared/domain/admission/decide-validation.ts';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { affinitySearches } from '#shared/domain/admission/warnings.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
-import { refuseUnknownNamespace, standsUnconfirmed } from '#shared/domain/admission/refusals.ts';
+import {
+  refuseUnknownNamespace,
+  standsUnconfirmed,
+  malformed,
+  unexpectedResource,
+} from '#shared/domain/admission/refusals.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
 import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
 import { MAX_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { ERRORS } from '#webhook/messages.ts';
-import { withinTime } from '#webhook/server/review-answerer.ts';
+import { withinTime, type AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
+import { allowFor } from '#shared/domain/admission/message.ts';
+import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { decodePodRequest, decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
+import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf } from '#shared/kube/kube-object.ts';
 
 export interface PodSources {
   readonly cluster: StateReader;
@@ -38,7 +54,93 @@ export interface AdmissionPhase {
 /** Sets the priority fields; the validating phase decides whether the pod may exist. */
 export const MUTATION: AdmissionPhase = { decide: decideMutation, explains: false };
 export const VALIDATION: AdmissionPhase = { decide: decideValidation, explains: true };
-export const TEMPLATE: AdmissionPhase = { decide: decideTemplate, explains: true };
+const TEMPLATE: AdmissionPhase = { decide: decideTemplate, explains: true };
+
+/** Handles the creation of pods; a refusal based on cached objects is checked on live ones. */
+export function podHandler(sources: PodSources, phase: AdmissionPhase): AdmissionHandler {
+  return (review) => {
+    const unexpected = notACreatedPod(review);
+    if (unexpected !== undefined) return unexpected;
+    const { requester, namespace } = review.request;
+    const decoded = decodePodRequest(review.object, requester, namespace);
+    if (!decoded.ok) return malformed('object', decoded);
+    return decideThenConfirm({ review, request: decoded.value, phase }, sources);
+  };
+}
+
+/**
+ * Refuses anything but the creation of a pod: a webhook rule that sends it is misconfigured, which must not go
+ * unnoticed.
+ */
+function notACreatedPod({ request }: Review): AdmissionDecision | undefined {
+  const { group, resource, subresource, operation } = request;
+  if (group !== '' || resource !== 'pods' || subresource !== '') return unexpectedResource(request, 'pods');
+  return operation === 'CREATE' ? undefined : allowFor(MESSAGES.changesNoPriority, { operation });
+}
+
+const RESOURCES: readonly string[] = [
+  ...['deployments', 'statefulsets', 'daemonsets', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'],
+];
+
+/**
+ * Handles workloads by the pods they would create; an update that leaves the template unchanged (scaling) is allowed.
+ */
+export function templateHandler(sources: PodSources): AdmissionHandler {
+  const handleGroup = groupHandler(sources);
+  return (review) => {
+    const { request, object, oldObject } = review;
+    if (isGroup(request)) return handleGroup(review);
+    if (!RESOURCES.includes(request.resource)) return unexpectedResource(request, 'a workload');
+    if (request.operation === 'UPDATE' && isDeepStrictEqual(rawTemplate(object), rawTemplate(oldObject))) {
+      return allowFor(MESSAGES.templateUnchanged, {});
+    }
+    const template = decodeTemplate(object, request.requester, request.namespace);
+    if (template === undefined) return allowFor(MESSAGES.noTemplate, {});
+    if (!template.ok) return malformed('object', template);
+    return decideThenConfirm({ review, request: template.value, phase: TEMPLATE }, sources);
+  };
+}
+
+/** By resource of `scheduling.k8s.io`; neither can be changed later. */
+const PHASES: Readonly<Record<string, AdmissionPhase>> = {
+  podgroups: { decide: decidePodGroup, explains: false },
+  workloads: { decide: decideGroupTemplate, explains: false },
+};
+
+/** Whether a resource is a group of pods that the scheduler places together, or holds templates of such groups. */
+function isGroup({ group, resource }: Review['request']): boolean {
+  return group === 'scheduling.k8s.io' && Object.hasOwn(PHASES, resource);
+}
+
+/** Handles groups by each class that they name; the first refusal decides. */
+function groupHandler(sources: PodSources): AdmissionHandler {
+  return async (review) => {
+    const phase = PHASES[review.request.resource];
+    let decision: AdmissionDecision = allowFor(MESSAGES.noTemplate, {});
+    for (const name of classNames(review.object)) {
+      const group = groupOf(name, review.request);
+      if (phase === undefined || decision.kind === 'refused') break;
+      if (!group.ok) return malformed('object', group);
+      decision = await decideThenConfirm({ review, request: group.value, phase }, sources);
+    }
+    return decision;
+  };
+}
+
+/** The class of a PodGroup, or those of the templates of a Workload, each once. */
+function classNames(object: unknown): ReadonlySet<unknown> {
+  const spec = fieldOf(object, 'spec');
+  const templates = fieldOf(spec, 'podGroupTemplates');
+  const holders: readonly unknown[] = [spec, ...(Array.isArray(templates) ? (templates as unknown[]) : [])];
+  return new Set(holders.map((holder) => fieldOf(holder, 'priorityClassName') ?? '').filter((name) => name !== ''));
+}
+
+/** As a pod of the class without a service account. */
+function groupOf(priorityClassName: unknown, { requester, namespace }: Review['request']): Decoded<PodRequest> {
+  const pod = { metadata: { namespace }, spec: { priorityClassName, containers: [] } };
+  const decoded = decodePodRequest(pod, requester, namespace);
+  return decoded.ok ? { ok: true, value: { ...decoded.value, serviceAccountName: '' } } : decoded;
+}
 
 /** A pod to decide about. */
 interface Case {
@@ -101,15 +203,16 @@ async function explain(
   return asked.phase.decide(asked.request, { ...cluster, knownPods: await sources.lookUpPods(searches) });
 }
 
-/** Empty when there is no time for searches. */
+/** Empty if the phase explains nothing, or if there is no time for searches. */
 function searchesFor(
   { request, phase, review }: Case,
   decision: AdmissionDecision,
   cluster: ClusterState,
   { clock }: PodSources,
 ): readonly PodSearch[] {
+  if (!phase.explains) return [];
   const isInTime = review.answerBy - clock.monotonic() > MAX_LOOK_UP_MS + ANSWER_MS;
-  return phase.explains && isInTime ? usefulSearches(decision, request, cluster) : [];
+  return isInTime ? usefulSearches(decision, request, cluster) : [];
 }
 
 /** The pods to look up: the largest holders of a full quota, or the pods that the new pod must be co-located with. */
