@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { AvoidLookup } from '#shared/domain/admission/choose-fields.ts';
+import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type KubeClient, connect, createClient } from '#shared/kube/client/client.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';

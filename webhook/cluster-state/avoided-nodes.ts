@@ -1,6 +1,6 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import type { AvoidLookup } from '#shared/domain/admission/choose-fields.ts';
+import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';

@@ -1,5 +1,4 @@
-import type { AvoidLookup } from '#shared/domain/admission/choose-fields.ts';
-import { type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
+import { type AvoidLookup, type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import { derived, type Reflector } from '#shared/kube/reflector/reflector.ts';

@@ -6,11 +6,45 @@ import {
   type PriorityClass,
   type PriorityClasses,
 } from '#shared/domain/priority/priority-class.ts';
-import { type PriorityPolicy, classByRule } from '#shared/domain/priority/priority-policy.ts';
+import {
+  type PriorityPolicy,
+  type PolicySubject,
+  classByRule,
+  serviceAccountUser,
+} from '#shared/domain/priority/priority-policy.ts';
 import { isBound } from '#shared/domain/pod/pod.ts';
-import { ownerKeyOf, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerKeyOf, ownerText } from '#shared/domain/pod/pod-owner.ts';
+import type { AvoidLookup, ClusterState } from './cluster-state.ts';
 import type { PriorityFields } from './decision.ts';
 import type { PodRequest } from './request.ts';
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
+/**
+ * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod
+ * runs as (a controller's pod does not show the user; its template was checked when the user wrote it).
+ */
+export function policiesFor(request: PodRequest, cluster: ClusterState): readonly PriorityPolicy[] {
+  const labels = cluster.namespaceLabels(request.pod.namespace) ?? NO_LABELS;
+  return cluster.policies.filter(
+    ({ namespaces, subjects }) =>
+      namespaces.matches(labels) && (subjects.length === 0 || subjects.some((each) => isSubject(each, request))),
+  );
+}
+
+function isSubject(subject: PolicySubject, { requester, pod, serviceAccountName }: PodRequest): boolean {
+  switch (subject.kind) {
+    case 'User':
+      return requester.name === subject.name;
+    case 'Group':
+      return requester.groups.includes(subject.name);
+    case 'ServiceAccount':
+      return (
+        requester.name === serviceAccountUser(subject) ||
+        (pod.namespace === subject.namespace && serviceAccountName === subject.name)
+      );
+  }
+}
 
 /** The class that a pod gets and where it comes from; `fields` are its three priority fields. */
 export interface ClassChoice {
@@ -140,9 +174,6 @@ export function chooseScheduler(
     .sort((a, b) => compareTexts(a.policy, b.policy));
   return first?.schedulerName === DEFAULT_SCHEDULER ? undefined : first;
 }
-
-/** Names of the nodes whose avoid list has an entry for an owner; the longest-lasting entries come first. */
-export type AvoidLookup = (owner: OwnerKey) => readonly string[];
 
 /** What a pod is given, with its owner for the message. */
 export interface NodeChoice {

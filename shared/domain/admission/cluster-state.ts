@@ -1,10 +1,10 @@
 import type { Selector, LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { AvoidLookup } from './choose-fields.ts';
 
 /** What an admission decision knows about the cluster. */
 export interface ClusterState {
@@ -29,6 +29,9 @@ export interface ClusterState {
   /** Which nodes evicted pods of an owner; absent if unknown. */
   readonly avoidedBy?: AvoidLookup | undefined;
 }
+
+/** Names of the nodes whose avoid list has an entry for an owner; the longest-lasting entries come first. */
+export type AvoidLookup = (owner: OwnerKey) => readonly string[];
 
 /** Pods that were looked up for one decision. */
 export interface KnownPods {

@@ -11,12 +11,12 @@ import {
   chooseScheduler,
   ruleToRecord,
   type SchedulerChoice,
+  policiesFor,
 } from './choose-fields.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
 import { reasonOf } from './message.ts';
-import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { MESSAGES } from './messages.ts';
 import type { PodRequest } from './request.ts';
-import { policiesFor } from './policy-rules.ts';
 import { priorityRefusal } from './pod-rules.ts';
 
 /**

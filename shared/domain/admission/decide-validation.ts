@@ -7,7 +7,6 @@ import { MESSAGES } from './messages.ts';
 import { podWarnings } from './warnings.ts';
 import { type PodRequest, withPriority } from './request.ts';
 import {
-  policiesFor,
   POD_RULES,
   violationsOf,
   breaksLabelRules,
@@ -15,9 +14,9 @@ import {
   breaksClassRule,
   breaksQuotaRequiredRule,
 } from './policy-rules.ts';
+import { policiesFor, chooseClass, fieldsOf } from './choose-fields.ts';
 import { breaksPriorityRule, breaksQosRule, breaksResourceQuotaRule, breaksAnyResourceQuota } from './pod-rules.ts';
 import { PHRASES } from './messages/wording.ts';
-import { chooseClass, fieldsOf } from './choose-fields.ts';
 
 /**
  * Decides whether a new pod, as it is about to be stored, may exist: its priority matches its class, its policies allow

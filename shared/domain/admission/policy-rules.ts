@@ -1,10 +1,4 @@
-import {
-  type PriorityPolicy,
-  type PolicySubject,
-  isPersonal,
-  classByRule,
-  serviceAccountUser,
-} from '#shared/domain/priority/priority-policy.ts';
+import { type PriorityPolicy, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
@@ -16,35 +10,9 @@ import type { PodRequest } from './request.ts';
 import type { Violation } from './decision.ts';
 import { reasonOf } from './message.ts';
 import { MESSAGES } from './messages.ts';
-import { chooseClass, namedClass } from './choose-fields.ts';
+import { chooseClass, namedClass, policiesFor } from './choose-fields.ts';
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
-
-/**
- * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod
- * runs as (a controller's pod does not show the user; its template was checked when the user wrote it).
- */
-export function policiesFor(request: PodRequest, cluster: ClusterState): readonly PriorityPolicy[] {
-  const labels = cluster.namespaceLabels(request.pod.namespace) ?? NO_LABELS;
-  return cluster.policies.filter(
-    ({ namespaces, subjects }) =>
-      namespaces.matches(labels) && (subjects.length === 0 || subjects.some((each) => isSubject(each, request))),
-  );
-}
-
-function isSubject(subject: PolicySubject, { requester, pod, serviceAccountName }: PodRequest): boolean {
-  switch (subject.kind) {
-    case 'User':
-      return requester.name === subject.name;
-    case 'Group':
-      return requester.groups.includes(subject.name);
-    case 'ServiceAccount':
-      return (
-        requester.name === serviceAccountUser(subject) ||
-        (pod.namespace === subject.namespace && serviceAccountName === subject.name)
-      );
-  }
-}
 
 /**
  * Refuses a class outside the policy's list, or a priority above its ceiling. A pod without a class has priority 0 and
