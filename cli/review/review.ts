@@ -2,10 +2,9 @@ import type { KnownPods, ClusterState } from '#shared/domain/admission/cluster-s
 import { type Requester, type PodRequest, withPriority } from '#shared/domain/admission/request.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isPod, type Manifest, namespaceOf, typeOf, nameOf } from '#cli/manifests/parse-manifests.ts';
-import { because } from '#shared/domain/admission/message.ts';
+import { because, type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';

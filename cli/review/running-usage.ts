@@ -1,5 +1,5 @@
 import { type ClusterState, type KnownPods, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { type AdmissionDecision, refuseFor } from '#shared/domain/admission/decision.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
@@ -9,7 +9,6 @@ import { chargeToPriorityQuota, costTo, missingFor } from '#shared/domain/quota/
 import { EMPTY_LEDGER, largestHolders, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
-import { refuseFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import type { CountedQuota } from '#cli/cluster/cluster-model.ts';

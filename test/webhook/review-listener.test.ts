@@ -1,7 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { because } from '#shared/domain/admission/message.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { because, allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

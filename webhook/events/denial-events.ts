@@ -1,4 +1,4 @@
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision, AdmissionCode } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { putBounded } from '#shared/domain/model/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -13,7 +13,6 @@ import {
   PODS,
 } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { AdmissionCode } from '#shared/domain/admission/message.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { EVENTS } from '#webhook/messages.ts';

@@ -1,7 +1,6 @@
 import { windowText } from '#shared/api/disruption-limit.ts';
 import type { Exceeded } from '#shared/domain/disruption/account.ts';
-import type { Allowed, Refused } from '#shared/domain/admission/decision.ts';
-import { refuseFor } from '#shared/domain/admission/message.ts';
+import { type Allowed, type Refused, refuseFor } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';

@@ -1,7 +1,6 @@
 import type { ClusterState, KnownPods } from '#shared/domain/admission/cluster-state.ts';
 import { decideClassChange, type ClassChange } from '#shared/domain/admission/decide-class-change.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { allowFor } from '#shared/domain/admission/message.ts';
+import { type AdmissionDecision, allowFor } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, standsUnconfirmed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { annotationProblemsOfClass } from '#shared/kube/annotations/annotations.ts';

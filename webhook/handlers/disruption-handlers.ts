@@ -1,7 +1,6 @@
-import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
+import { allowFor, refuseFor, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decideDisruption, type RemovalRequest, refusalOfCaller } from '#shared/domain/admission/decide-disruption.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';

@@ -1,5 +1,4 @@
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
-import { allowFor } from '#shared/domain/admission/message.ts';
+import { type AdmissionDecision, allowFor } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { callerComponent } from '#shared/kube/admission/cel-expressions.ts';

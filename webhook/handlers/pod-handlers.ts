@@ -7,7 +7,7 @@ import {
   decideGroupTemplate,
   decidePodGroup,
 } from '#shared/domain/admission/decide-validation.ts';
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { type AdmissionDecision, allowFor } from '#shared/domain/admission/decision.ts';
 import { affinitySearches } from '#shared/domain/admission/warnings.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
 import {
@@ -24,7 +24,6 @@ import { MAX_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-
 import { ERRORS } from '#webhook/messages.ts';
 import { withinTime, type AdmissionHandler } from '#webhook/server/review-answerer.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
-import { allowFor } from '#shared/domain/admission/message.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decodePodRequest, decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';

@@ -1,7 +1,6 @@
 import type { PendingReservation, ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
-import { allowFor, refuseFor } from '#shared/domain/admission/message.ts';
+import { allowFor, refuseFor, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Amounts } from '#shared/domain/quantity/amounts.ts';

@@ -1,5 +1,4 @@
-import { asDryRun, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
-import { refuseFor } from '#shared/domain/admission/message.ts';
+import { asDryRun, type AdmissionDecision, type Refused, refuseFor } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { overloaded } from '#shared/domain/admission/refusals.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';

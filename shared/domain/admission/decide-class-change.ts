@@ -2,9 +2,8 @@ import { PHRASES, listSome } from './messages/wording.ts';
 import { classMentions } from '#shared/domain/quota/priority-quota.ts';
 import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { allow, type AdmissionDecision } from './decision.ts';
-import { reasonOf, refuseFor } from './message.ts';
-import { MESSAGES } from '#shared/domain/admission/messages.ts';
+import { allow, type AdmissionDecision, reasonOf, refuseFor } from './decision.ts';
+import { MESSAGES } from './messages.ts';
 
 /** A change of a priority class: `after` is `undefined` for a deletion, `before` for a creation. */
 export interface ClassChange {

@@ -1,8 +1,7 @@
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { type OptOut, type Protection, protectionOf } from '#shared/domain/eviction/protection.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { AdmissionDecision, Refused } from './decision.ts';
-import { allowFor, refuseFor } from './message.ts';
+import { type AdmissionDecision, type Refused, allowFor, refuseFor } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 
 /** A request to remove a pod by eviction or deletion. */

@@ -13,8 +13,7 @@ import {
   type SchedulerChoice,
   policiesFor,
 } from './choose-fields.ts';
-import { allow, refuse, type AdmissionDecision, type PriorityFields } from './decision.ts';
-import { reasonOf } from './message.ts';
+import { allow, refuse, type AdmissionDecision, type PriorityFields, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { PodRequest } from './request.ts';
 import { priorityRefusal } from './pod-rules.ts';

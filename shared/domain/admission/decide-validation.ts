@@ -1,8 +1,14 @@
 import { isPersonal, type PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterState } from './cluster-state.ts';
-import { type AdmissionDecision, decideByViolations, type Violation, refuse, type Refused } from './decision.ts';
-import { reasonOf } from './message.ts';
+import {
+  type AdmissionDecision,
+  decideByViolations,
+  type Violation,
+  refuse,
+  type Refused,
+  reasonOf,
+} from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import { podWarnings } from './warnings.ts';
 import { type PodRequest, withPriority } from './request.ts';

@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message } from './decision.ts';
 import { CLASS_MESSAGES, POLICY_MESSAGES, TEMPLATE_MESSAGES } from './messages/priority-messages.ts';
 import { DISRUPTION_MESSAGES, REQUEST_MESSAGES } from './messages/request-messages.ts';
 import { QUOTA_MESSAGES } from './messages/quota-messages.ts';

@@ -8,7 +8,7 @@ import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-qu
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
 import { PHRASES } from './messages/wording.ts';
-import { reasonOf } from './message.ts';
+import { reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { PodRequest } from './request.ts';
 import type { ClusterState } from './cluster-state.ts';

@@ -7,8 +7,7 @@ import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quo
 import { matchesQuota, type ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { PodRequest } from './request.ts';
-import type { Violation } from './decision.ts';
-import { reasonOf } from './message.ts';
+import { type Violation, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import { chooseClass, namedClass, policiesFor } from './choose-fields.ts';
 

@@ -13,10 +13,9 @@ import { byName } from '#shared/domain/model/texts.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { PHRASES, listSome } from './messages/wording.ts';
-import { refuse, type AdmissionDecision } from './decision.ts';
+import { refuse, type AdmissionDecision, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { KnownPods } from './cluster-state.ts';
-import { reasonOf } from './message.ts';
 
 /** The holders of a PriorityQuota, as far as they are known. */
 export interface QuotaHolders {

@@ -1,5 +1,4 @@
-import type { AdmissionDecision, Refused } from './decision.ts';
-import { refuseFor } from './message.ts';
+import { type AdmissionDecision, type Refused, refuseFor } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { AdmissionRequest } from './request.ts';
 import { PHRASES } from './messages/wording.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { because } from '#shared/domain/admission/message.ts';
+import { because, allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decideDisruption } from '#shared/domain/admission/decide-disruption.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';

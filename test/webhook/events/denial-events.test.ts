@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { because, type AdmissionCode } from '#shared/domain/admission/message.ts';
-import { refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { because, type AdmissionCode, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';

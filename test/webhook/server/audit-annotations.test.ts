@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { because } from '#shared/domain/admission/message.ts';
-import { allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { because, allow, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { auditAnnotations } from '#webhook/server/admission-review.ts';
 import { markOneOfSeveral } from '#webhook/handlers/handlers.ts';

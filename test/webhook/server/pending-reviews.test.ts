@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { because } from '#shared/domain/admission/message.ts';
-import { allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { because, allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/admission-review.ts';
 import { createCallerLanes, createPendingReviews } from '#webhook/server/pending-reviews.ts';
 import { limitConcurrency } from '#webhook/handlers/handlers.ts';

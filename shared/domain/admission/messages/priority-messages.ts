@@ -1,4 +1,4 @@
-import type { Message } from '#shared/domain/admission/message.ts';
+import type { Message } from '#shared/domain/admission/decision.ts';
 import { PREEMPT_LOWER_PRIORITY } from '#shared/domain/priority/priority-class.ts';
 import {
   classNamed,

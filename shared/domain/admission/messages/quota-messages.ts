@@ -1,4 +1,4 @@
-import type { Message } from '#shared/domain/admission/message.ts';
+import type { Message } from '#shared/domain/admission/decision.ts';
 import type { Caused, NamedClass } from './wording.ts';
 
 /** Sentences about charges of quotas. */

@@ -1,4 +1,4 @@
-import type { Message } from '#shared/domain/admission/message.ts';
+import type { Message } from '#shared/domain/admission/decision.ts';
 import type { Caused, OfPolicy } from './wording.ts';
 
 /** Sentences about requests that cannot be decided, and those without a decision. */
