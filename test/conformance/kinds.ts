@@ -73,7 +73,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerPriority,
       answerFields: ['want'],
-      decision: 'shared/domain/priority/resolve-priority.ts#resolvePriority',
+      decision: 'shared/domain/priority/priority-class.ts#resolvePriority',
       runBy: ['webhook', 'scheduler'],
       notRun: ['keepPriority'],
     },

@@ -2,8 +2,10 @@ import {
   type PriorityClasses,
   validateChangedClass,
   validateNewClass,
+  keepPriority,
+  resolvePriority,
+  type PodPriority,
 } from '#shared/domain/priority/priority-class.ts';
-import { keepPriority, resolvePriority, type PodPriority } from '#shared/domain/priority/resolve-priority.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { forbidden, badRequest, type ErrorSubject } from '#sandbox/api-server/errors/errors.ts';

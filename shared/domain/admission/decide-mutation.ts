@@ -1,7 +1,6 @@
 import { PHRASES } from './messages/wording.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
-import { severalDefaults } from '#shared/domain/priority/priority-class.ts';
+import { resolvePriority, severalDefaults } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from './cluster-state.ts';
 import {
   chooseClass,

@@ -1,5 +1,8 @@
-import { PREEMPT_LOWER_PRIORITY, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import {
+  PREEMPT_LOWER_PRIORITY,
+  type PriorityClasses,
+  resolvePriority,
+} from '#shared/domain/priority/priority-class.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';

@@ -1,6 +1,7 @@
-import { type ApiRefusal, forbidden, invalid } from '#shared/domain/model/api-refusal.ts';
+import { type ApiRefusal, forbidden, invalid, displayName } from '#shared/domain/model/api-refusal.ts';
 import { quote } from '#shared/domain/model/texts.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /** A PriorityClass with the API's defaults applied; `preemptionPolicy` may be any text until it is validated. */
 export interface PriorityClass {
@@ -47,6 +48,65 @@ export function severalDefaults(classes: PriorityClasses): string | undefined {
     .map((name) => `\`${name}\``)
     .join(', ');
   return `several priority classes are the global default (${names}): the lowest, \`${lowest.name}\`, counts`;
+}
+
+/** The three fields that must agree, as stored. */
+export interface PodPriority {
+  readonly kind: 'resolved';
+  readonly priorityClassName: string;
+  readonly priority: number | undefined;
+  readonly preemptionPolicy: string | undefined;
+}
+
+/**
+ * What a new pod's priority is: its class, else the default class, else 0. An explicit number or policy must equal the
+ * computed one; the number is checked first (oddity P2). `plugin/pkg/admission/priority/admission.go` admitPod.
+ */
+export function resolvePriority(pod: Pod, classes: PriorityClasses): PodPriority | ApiRefusal {
+  const computed = computePriority(pod.spec.priorityClassName, classes);
+  if (computed === undefined) {
+    return refuse(pod, `no PriorityClass with name ${pod.spec.priorityClassName ?? ''} was found`);
+  }
+  const { priority, preemptionPolicy } = pod.spec;
+  if (priority !== undefined && priority !== computed.priority) {
+    return refuse(pod, mismatch('integer value of priority', String(priority), String(computed.priority)));
+  }
+  if (preemptionPolicy !== undefined && preemptionPolicy !== computed.preemptionPolicy) {
+    return refuse(pod, mismatch('string value of PreemptionPolicy', preemptionPolicy, computed.preemptionPolicy));
+  }
+  return computed;
+}
+
+/** An update does not look up a class: number and policy are kept if the new pod lacks them (oddity P6). */
+export function keepPriority(pod: Pod, oldPod: Pod): PodPriority {
+  return {
+    kind: 'resolved',
+    priorityClassName: pod.spec.priorityClassName ?? '',
+    priority: pod.spec.priority ?? oldPod.spec.priority,
+    preemptionPolicy: pod.spec.preemptionPolicy ?? oldPod.spec.preemptionPolicy,
+  };
+}
+
+function computePriority(className: string | undefined, classes: PriorityClasses) {
+  const found = className === undefined ? defaultClass(classes) : classes.get(className);
+  if (found === undefined && className !== undefined) return undefined;
+  return {
+    kind: 'resolved',
+    priorityClassName: found?.name ?? '',
+    priority: found?.value ?? 0,
+    preemptionPolicy: found?.preemptionPolicy ?? PREEMPT_LOWER_PRIORITY,
+  } as const;
+}
+
+function refuse(pod: Pod, why: string): ApiRefusal {
+  return forbidden('pods', displayName(pod), why);
+}
+
+function mismatch(what: string, given: string, computed: string): string {
+  return (
+    `the ${what} (${given}) must not be provided in pod spec; ` +
+    `priority admission controller computed ${computed} from the given PriorityClass name`
+  );
 }
 
 /** The highest value for classes other than system classes. */

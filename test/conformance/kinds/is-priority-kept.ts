@@ -1,5 +1,4 @@
-import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
-import type { PodPriority } from '#shared/domain/priority/resolve-priority.ts';
+import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER, type PodPriority } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
-import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';

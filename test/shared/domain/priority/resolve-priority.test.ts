@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { defaultClass, type PriorityClass, validateNewClass } from '#shared/domain/priority/priority-class.ts';
-import { keepPriority, resolvePriority } from '#shared/domain/priority/resolve-priority.ts';
+import {
+  defaultClass,
+  type PriorityClass,
+  validateNewClass,
+  keepPriority,
+  resolvePriority,
+} from '#shared/domain/priority/priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { isPriorityKept } from '#test/conformance/kinds/is-priority-kept.ts';
