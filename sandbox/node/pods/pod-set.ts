@@ -1,5 +1,4 @@
-import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
-import type { Change } from '#shared/kube/reflector/reflector-store.ts';
+import { createReflector, type Reflector, type Change } from '#shared/kube/reflector/reflector.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { ContainerPorts } from '#sandbox/node/containers/container-runner.ts';
 import { hasPodEnded, type PodWorker, startPodWorker } from './pod-worker.ts';

@@ -4,7 +4,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { resourceLabel } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { readList } from './read-list.ts';
-import { createPageSize, type Collection, type Target } from './reflector-target.ts';
+import { createPageSize, type Collection, type Target, type ObjectSink } from './reflector-target.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
 import {
   type Ending,
@@ -15,7 +15,6 @@ import {
   REFLECTOR_BACKOFF,
   type Step,
 } from './reflector-plan.ts';
-import type { ObjectSink } from './reflector-store.ts';
 
 export interface ListWatchOptions extends Collection {
   /** A number in [0, 1) for jitter. */

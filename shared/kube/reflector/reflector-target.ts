@@ -10,7 +10,7 @@ import { type WireMessage, UnreadableMessageError } from '#shared/kube/protobuf/
 import { PROTOBUF_OR_JSON } from '#shared/kube/protobuf/envelope.ts';
 import { type Resource, resourcePath } from '#shared/kube/resource.ts';
 import { OversizedLineError } from './split-frames.ts';
-import type { ObjectSink } from './reflector-store.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 
 /** A collection to list or watch. */
 export interface Collection {
@@ -55,6 +55,17 @@ export interface Target extends Collection {
   readonly shouldSkip?: (bytes: Buffer, format: WireFormat) => string | undefined;
   /** How long the server should keep a watch open; some minutes by default. */
   readonly watchSeconds?: () => number | undefined;
+}
+
+/** Receives the objects of one kind as a reflector reads them. None of its functions may throw. */
+export interface ObjectSink {
+  readonly set: (raw: KubeObject) => void;
+  readonly remove: (raw: KubeObject) => void;
+  /**
+   * Starts a replacement by a fresh list. Each object set from now on replaces its predecessor at once, so that the
+   * store is never held twice; the returned function removes objects that were not set.
+   */
+  readonly replace: () => () => void;
 }
 
 /** The API server rejects objects above 3 MiB, so anything several times larger is not an object. */

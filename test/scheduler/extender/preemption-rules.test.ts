@@ -4,7 +4,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
-import { createStore } from '#shared/kube/reflector/reflector-store.ts';
+import { createStore } from '#shared/kube/reflector/reflector.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';
 import { loopsAfter } from '#test/scheduler/preemptions/loops-after.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Reflector } from '#shared/kube/reflector/reflector.ts';
-import type { Change, ChangeListener } from '#shared/kube/reflector/reflector-store.ts';
+import type { Reflector, Change, ChangeListener } from '#shared/kube/reflector/reflector.ts';
 import { byNamespace } from '#webhook/cluster-state/cached-state.ts';
 
 interface Thing {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ChangeListener } from '#shared/kube/reflector/reflector-store.ts';
+import type { ChangeListener } from '#shared/kube/reflector/reflector.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { buildPolicy } from '#test/build/admission.ts';
 import type { Caches } from '#webhook/cluster-state/caches.ts';

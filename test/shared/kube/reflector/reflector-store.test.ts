@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { createStore } from '#shared/kube/reflector/reflector-store.ts';
+import { createStore } from '#shared/kube/reflector/reflector.ts';
 
 const object = (namespace: string, name: string): KubeObject => ({ metadata: { namespace, name } });
 
