@@ -13,7 +13,7 @@ import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { CompactPod, LastMade, type Placement, type PodTemplate, TemplatePool } from './compact-pod.ts';
 

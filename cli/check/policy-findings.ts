@@ -1,6 +1,6 @@
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import {
   isInScope,

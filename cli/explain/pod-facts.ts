@@ -22,9 +22,15 @@ import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts
 import type { ClusterModel, CountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
-import { type Amounts, sortedNames, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
+import {
+  type Amounts,
+  sortedNames,
+  subtractAmounts,
+  compareQuantities,
+  type Quantity,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { compareQuantities, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import {
   avoided,

@@ -4,7 +4,7 @@ import { byName } from '#shared/domain/model/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
-import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { chargeToPriorityQuota, costTo, missingFor } from '#shared/domain/quota/charge.ts';
 import { EMPTY_LEDGER, largestHolders, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';

@@ -1,4 +1,4 @@
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityQuota, PriorityScope } from '#shared/domain/quota/priority-quota.ts';
 import {
   type Decoded,

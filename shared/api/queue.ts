@@ -1,6 +1,5 @@
 import { type PreparedSelector, prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, NO_AMOUNTS, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import {
   DEFAULT_DELAY_MS,
   type Queue,

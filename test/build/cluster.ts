@@ -1,4 +1,4 @@
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';

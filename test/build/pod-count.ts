@@ -1,10 +1,9 @@
-import { PLAIN_QUOTA } from '#test/build/cluster.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { PLAIN_QUOTA, selectorOf } from './cluster.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';
-import { selectorOf } from './cluster.ts';
 
 /** A pod that exists, and what it costs. */
 export interface CountedPod {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts, Quantity } from '#shared/domain/quantity/quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
 
 /** The quantity of a text that is one; a test with any other is wrong itself. */
 export function quantityOf(text: string): Quantity {

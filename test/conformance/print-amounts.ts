@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 
 /** Amounts as the API prints them. */

@@ -1,5 +1,5 @@
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, NO_AMOUNTS, quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
@@ -37,7 +37,6 @@ import { listObjects, type CollectionAddress } from '#shared/kube/client/objects
 import { ERRORS } from '#webhook/messages.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { byName } from '#shared/domain/model/texts.ts';
-import { quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 
 /** A namespace and its resourceVersion; 0 if that is not a decimal number. */

@@ -3,7 +3,7 @@ import { allowFor, refuseFor, type AdmissionDecision, type Refused } from '#shar
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { growthTo, missingFor } from '#shared/domain/quota/charge.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
 import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals.ts';
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';

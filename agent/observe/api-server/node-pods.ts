@@ -14,7 +14,7 @@ import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { LOG } from '#agent/messages.ts';
 import { isLocal } from '#shared/domain/ranking/pod-usage.ts';
-import { filterAmounts } from '#shared/domain/quantity/amounts.ts';
+import { filterAmounts } from '#shared/domain/quantity/quantity.ts';
 import { BASIC_RESOURCES } from '#shared/domain/quantity/resource-columns.ts';
 import { ANNOTATION_EVICT, FOREIGN_PREFER_NO_EVICTION } from '#shared/kube/api-names.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';

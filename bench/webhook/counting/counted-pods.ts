@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter, type QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';

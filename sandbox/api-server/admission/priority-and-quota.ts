@@ -13,7 +13,7 @@ import { PRIORITY_CLASSES, RESOURCE_QUOTAS } from '#sandbox/api-server/storage-n
 import type { Store } from '#sandbox/api-server/storage/store.ts';
 import { fieldsAt, fieldsOf, type KubeObject, copyObject } from '#sandbox/api-server/wire/object.ts';
 import type { Attributes } from '#sandbox/api-server/admission.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { encodeAmounts } from '#shared/api/fields.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

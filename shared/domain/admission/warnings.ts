@@ -1,5 +1,5 @@
 import { byName } from '#shared/domain/model/texts.ts';
-import { areAllZero } from '#shared/domain/quantity/amounts.ts';
+import { areAllZero } from '#shared/domain/quantity/quantity.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import {
   prepareTerms,

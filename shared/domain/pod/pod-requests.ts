@@ -1,5 +1,12 @@
-import { type Amounts, addAmounts, NO_AMOUNTS, filterAmounts } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  addAmounts,
+  NO_AMOUNTS,
+  filterAmounts,
+  addQuantities,
+  quantitySign,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Pod, Container, Resources } from './pod.ts';
 import {
   containerResizes,

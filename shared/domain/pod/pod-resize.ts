@@ -1,5 +1,12 @@
-import { type Amounts, filterAmounts, maxAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  filterAmounts,
+  maxAmounts,
+  NO_AMOUNTS,
+  addQuantities,
+  compareQuantities,
+  type Quantity,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Container, ContainerStatus, Pod, Resources } from './pod.ts';
 
 /** What a container or pod holds while it is resized in place, in addition to what its spec requests. */

@@ -1,5 +1,5 @@
 import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type Instant = number;

@@ -1,7 +1,11 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { equalAmounts } from '#shared/domain/quantity/amounts.ts';
+import {
+  type Amounts,
+  equalAmounts,
+  addQuantities,
+  quantitySign,
+  type Quantity,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Pod, Resources } from './pod.ts';
-import { addQuantities, quantitySign, type Quantity } from '#shared/domain/quantity/quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 

@@ -1,7 +1,6 @@
 import { isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
 import type { Whole } from './whole.ts';
-import type { Amounts } from './amounts.ts';
-import { quantityMilliValue, quantityValue } from './quantity.ts';
+import { type Amounts, quantityMilliValue, quantityValue } from './quantity.ts';
 
 /** Gives each resource that the nodes of a cluster have a small number, so that amounts become rows of numbers. */
 export interface ResourceColumns {

@@ -1,5 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { type Quantity, quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, type Quantity, quantityMilliValue, quantityValue } from '#shared/domain/quantity/quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 
 /**

@@ -1,6 +1,8 @@
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import { type Amounts, filterAmounts, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
 import {
+  type Amounts,
+  filterAmounts,
+  subtractAmounts,
   addQuantities,
   multiplyQuantity,
   type Quantity,

@@ -1,11 +1,16 @@
-import { type Amounts, addAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import {
+  type Amounts,
+  addAmounts,
+  NO_AMOUNTS,
+  type Quantity,
+  compareQuantities,
+} from '#shared/domain/quantity/quantity.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/model/api-refusal.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { type Quantity, compareQuantities } from '#shared/domain/quantity/quantity.ts';
 import { countsPods } from './charged-names.ts';
 
 /** Which pods a PriorityQuota counts. */

@@ -1,9 +1,8 @@
 import type { Instant, Pod, Volume } from '#shared/domain/pod/pod.ts';
 import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
-import { addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 
 /** What one pod uses, as in the kubelet's statistics: whole units, `undefined` if a figure is missing. */
 export interface PodUsage {

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Occupancy, PlacedPod } from './placed-pod.ts';
 

@@ -1,5 +1,5 @@
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
 import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
 import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';

@@ -10,7 +10,7 @@ import type {
   Resources,
   Volume,
 } from '#shared/domain/pod/pod.ts';
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import {
   type Decoded,
   decodeObject,

@@ -1,5 +1,9 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { compareQuantities, type Quantity, quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  compareQuantities,
+  type Quantity,
+  quantityFromInteger,
+} from '#shared/domain/quantity/quantity.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';

@@ -1,7 +1,6 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { parseQuantity, type QuantityError } from '#shared/domain/quantity/parse-quantity.ts';
-import { type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 
 /**

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, compareQuantities, quantityFromInteger, ZERO } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  NO_AMOUNTS,
+  addQuantities,
+  compareQuantities,
+  quantityFromInteger,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { Change } from '#shared/kube/reflector/reflector.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { type CachedQuota, exportQuotas } from '#webhook/cluster-state/caches.ts';

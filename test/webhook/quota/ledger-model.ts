@@ -1,4 +1,4 @@
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createModelApiServer, total, unitsOf } from './model-api-server.ts';

@@ -1,6 +1,6 @@
-import { filterAmounts, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
+import { filterAmounts, quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { EMPTY_LEDGER, podUidOf, type LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { LedgerWrite, Read, LedgerWritten } from '#shared/domain/quota/replica/event.ts';

@@ -1,12 +1,10 @@
-import type { Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { resizeReservationUid } from '#shared/domain/quota/ledger/ledger-state.ts';
-import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import { type Reservation, resizeReservationUid } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { filterAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { ReservationResult } from '#shared/domain/quota/replica/apply-batch.ts';
 import type { RandomSource } from '#test/fakes/random-source.ts';
 import { costOf, type ModelApiServer, unitsOf } from './model-api-server.ts';
 import type { ModelTime } from './model-clock.ts';
 import type { Bug, Happening } from './model-options.ts';
-
 import { isStopped, type Replica } from './model-replica.ts';
 
 interface Promised {

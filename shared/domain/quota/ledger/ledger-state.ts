@@ -1,6 +1,7 @@
-import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import {
+  addAmounts,
+  type Amounts,
+  NO_AMOUNTS,
   addQuantities,
   compareQuantities,
   multiplyQuantity,
@@ -8,6 +9,7 @@ import {
   quantitySign,
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/model/texts.ts';
 
 /** A charge for a pod that was admitted and has not been seen yet. */

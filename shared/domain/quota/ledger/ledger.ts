@@ -1,5 +1,11 @@
-import { type Amounts, equalAmounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, type Quantity, subtractQuantities } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  equalAmounts,
+  NO_AMOUNTS,
+  addQuantities,
+  type Quantity,
+  subtractQuantities,
+} from '#shared/domain/quantity/quantity.ts';
 import {
   type Held,
   heldByNamespace,

@@ -1,5 +1,7 @@
-import { addAmounts, type Amounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import {
+  addAmounts,
+  type Amounts,
+  filterAmounts,
   addQuantities,
   approximateNumber,
   compareQuantities,

@@ -1,5 +1,13 @@
-import { addAmounts, type Amounts, NO_AMOUNTS, maxAmounts } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, compareQuantities, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
+import {
+  addAmounts,
+  type Amounts,
+  NO_AMOUNTS,
+  maxAmounts,
+  addQuantities,
+  compareQuantities,
+  subtractQuantities,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Excess } from '#shared/domain/quota/priority-quota.ts';
 import {
   type Demand,

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import {
   heldByNamespace,
   type HeldByNamespace,

@@ -1,5 +1,10 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { addQuantities, subtractQuantities, ZERO, type Quantity } from '#shared/domain/quantity/quantity.ts';
+import {
+  type Amounts,
+  addQuantities,
+  subtractQuantities,
+  ZERO,
+  type Quantity,
+} from '#shared/domain/quantity/quantity.ts';
 import {
   covers,
   isSeen,

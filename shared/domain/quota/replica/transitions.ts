@@ -1,4 +1,4 @@
-import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { isSeen, podUidOf, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts';
 import type { QuotaCount } from '#shared/domain/quota/view/quota-counter.ts';

@@ -1,6 +1,8 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { addAmounts, type Amounts, filterAmounts } from '#shared/domain/quantity/amounts.ts';
 import {
+  addAmounts,
+  type Amounts,
+  filterAmounts,
   addQuantities,
   compareQuantities,
   type Quantity,

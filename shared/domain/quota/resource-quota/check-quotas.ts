@@ -1,7 +1,6 @@
-import { type Amounts, filterAmounts, sortedNames } from '#shared/domain/quantity/amounts.ts';
+import { type Amounts, filterAmounts, sortedNames, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { fail, forbid, type QuotaRefusal } from '#shared/domain/quota/priority-quota.ts';
 import { missingValues } from '#shared/domain/quota/charged-names.ts';

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charged-names.ts';

@@ -1,6 +1,11 @@
-import { addQuantities, type Quantity, subtractQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
+import {
+  addQuantities,
+  type Quantity,
+  subtractQuantities,
+  ZERO,
+  type Amounts,
+} from '#shared/domain/quantity/quantity.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 
 /** The total cost of the pods of one priority level in one namespace, without a list of them. */
 export interface PodGroup {

@@ -1,5 +1,5 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
 import {
+  type Amounts,
   addQuantities,
   multiplyQuantity,
   quantityFromInteger,

@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 
 /** An existing pod, as far as quotas charge it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import type { Container, Resources } from '#shared/domain/pod/pod.ts';
 import { amountsOf, buildPod } from '#test/build/cluster.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import {
   hasPodLevelResources,

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addAmounts, maxAmounts, NO_AMOUNTS, type Amounts } from '#shared/domain/quantity/amounts.ts';
+import {
+  addAmounts,
+  maxAmounts,
+  NO_AMOUNTS,
+  type Amounts,
+  quantityFromInteger,
+} from '#shared/domain/quantity/quantity.ts';
 import type { Container, Pod } from '#shared/domain/pod/pod.ts';
 import { qosClass } from '#shared/domain/pod/qos.ts';
 import { isSidecar, sumContainers } from '#shared/domain/pod/pod-resize.ts';
-import { quantityFromInteger } from '#shared/domain/quantity/quantity.ts';
 import { buildPod } from '#test/build/cluster.ts';
 
 const SEED = 20_261_122;

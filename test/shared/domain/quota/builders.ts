@@ -1,4 +1,4 @@
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
+import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';

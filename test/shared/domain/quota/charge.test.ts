@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addAmounts, areAllZero, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
-import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { addAmounts, areAllZero, subtractAmounts, compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge, chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readVectors } from '#test/conformance/read-vectors.ts';
 import { required } from '#test/conformance/required.ts';
-import type { PodWish } from '#test/shared/domain/ranking/builders.ts';
-import { pod } from '#test/shared/domain/ranking/builders.ts';
+import { type PodWish, pod } from '#test/shared/domain/ranking/builders.ts';
 import { NOW } from './builders.ts';
 
 const DELETED = '2026-03-01T11:59:30Z';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { quantityMilliValue } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, quantityMilliValue } from '#shared/domain/quantity/quantity.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { isInWindow } from '#shared/domain/rescheduling/policy.ts';

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addAmounts, equalAmounts, filterAmounts, subtractAmounts } from '#shared/domain/quantity/amounts.ts';
-import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
+import {
+  addAmounts,
+  equalAmounts,
+  filterAmounts,
+  subtractAmounts,
+  compareQuantities,
+  ZERO,
+} from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

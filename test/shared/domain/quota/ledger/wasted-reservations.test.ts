@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Amounts } from '#shared/domain/quantity/amounts.ts';
-import { quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { type Amounts, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { Ledger, type ReserveOutcome } from '#shared/domain/quota/ledger/ledger.ts';
 import { EMPTY_LEDGER, type LedgerState, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { debtsAt, noteCount, NO_WASTE, type WasteRecord } from '#shared/domain/quota/ledger/wasted-reservations.ts';

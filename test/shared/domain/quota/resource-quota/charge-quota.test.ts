@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NO_AMOUNTS } from '#shared/domain/quantity/amounts.ts';
+import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { chargeQuota } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { pod } from '#test/shared/domain/ranking/builders.ts';
