@@ -4,7 +4,7 @@ import { unevenness, reachedGain, yardstickOf } from './load.ts';
 import { rememberMoves, resolveMoves, type PastMove, type ReachedGain } from './memory.ts';
 import type { ReschedulingPass, PassInput, ReschedulingResult } from './pass.ts';
 import { failureOf } from './policies/failing-pod.ts';
-import { ownersToKeepAway } from './policies/refused-pods.ts';
+import { ownersToKeepAway, badServiceCandidates } from './policies/bad-service.ts';
 import { countReadings, nodesOverTarget, underusedCandidates } from './policies/underused.ts';
 import type { PolicyInput, CandidateGroup } from './policies/move-candidate.ts';
 import { POLICY_KINDS, RESTRAINTS, type PolicyKind, type ReschedulingPolicy } from './policy.ts';
@@ -14,7 +14,6 @@ import { servePolicy } from './serve-policy.ts';
 import type { Arrival } from './spread-scores.ts';
 import type { PassCluster } from './pass-cluster.ts';
 import { affinityCandidates } from './policies/affinity.ts';
-import { badServiceCandidates } from './policies/bad-service.ts';
 
 /**
  * Plans one pass. The cluster is changed as if the moves were made; each move is planned on the result of the earlier
