@@ -7,7 +7,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { problemHandler, RequestProblem } from '#shared/http/problem.ts';
 import { failureStatus } from '#shared/http/status.ts';
-import { endIfUnread } from '#shared/http/connections.ts';
+import { endIfUnread, type Handler } from '#shared/http/connections.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import { createBodyReader, type ReadBody, type ReviewBody } from './request-body/body-budget.ts';
 import type { WebhookConfiguration } from './configuration.ts';
@@ -79,8 +79,6 @@ function fallbackApp(log: Log): Express {
   app.use(problemHandler(log));
   return app;
 }
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Accepts only clients whose certificate has one of these common names; all others get 403 before the body is read.

@@ -90,6 +90,23 @@ function removeFirst(place: Map<string, Socket>): Socket | undefined {
   return first[1];
 }
 
+/** Answers requests. An express app is such a listener. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Once connections are no longer kept, each response says so. Nothing here is allocated per request. */
+export function answerWith(server: NodeServer, handler: Handler, keeping: { readonly isKept: boolean }): void {
+  server.on('request', (request, response) => {
+    response.on('finish', endUnreadRequest);
+    if (!keeping.isKept || !server.listening) response.shouldKeepAlive = false;
+    handler(request, response);
+  });
+}
+
+/** A request that was answered before its body had arrived (too large, not wanted) ends its connection. */
+function endUnreadRequest(this: ServerResponse): void {
+  if (isLeftUnread(this.req)) linger(this.req.socket);
+}
+
 /** Long enough for a caller that is still writing. */
 const LINGER_MS = 5_000;
 /** With more, other callers could not connect. */
@@ -125,7 +142,7 @@ export function keepReading(request: IncomingMessage): void {
 }
 
 /** Whether a request was answered before its body had arrived, and the rest of the body stays unread. */
-export function isLeftUnread(request: IncomingMessage): boolean {
+function isLeftUnread(request: IncomingMessage): boolean {
   return !request.complete && !readOn.has(request);
 }
 
@@ -138,4 +155,44 @@ export function endIfUnread(response: ServerResponse): void {
   const { socket } = response.req;
   response.shouldKeepAlive = false;
   socket.destroySoon = () => linger(socket);
+}
+
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** Invalid HTTP gets a bare 4xx instead of a reset, and no input is echoed. */
+export function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (error.code === REQUEST_TIMEOUT && socket.bytesRead === 0) {
+      keepSpare(socket, keepAliveMs);
+      return;
+    }
+    const line = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : lineOf(error.code);
+    socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  });
+}
+
+/** No answer can be sent before the handshake is over: it would stay queued and keep the connection open. */
+export function endHandshake(_: Error, socket: Socket): void {
+  socket.destroy();
+}
+
+/**
+ * Node expects a request on each new connection, but Go opens spare ones while all others are busy, and may send the
+ * first request on one up to 90 s later. If the connection closes at that moment, a POST fails, and Go does not retry
+ * it.
+ */
+function keepSpare(socket: Socket, keepAliveMs: number): void {
+  const endUnused = (): void => {
+    if (socket.bytesRead === 0) socket.destroy();
+  };
+  const end = setTimeout(endUnused, keepAliveMs).unref();
+  socket.once('close', () => clearTimeout(end));
+}
+
+function lineOf(code: string | undefined): string {
+  return code === REQUEST_TIMEOUT ? '408 Request Timeout' : '400 Bad Request';
 }

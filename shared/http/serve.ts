@@ -1,8 +1,8 @@
-import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http';
+import type { Server as NodeServer } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { isIPv6, type AddressInfo, type Socket } from 'node:net';
+import { isIPv6, type AddressInfo } from 'node:net';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
-import { limitConnections, isLeftUnread, linger } from './connections.ts';
+import { answerWith, endHandshake, type Handler, limitConnections, refuseBrokenRequests } from './connections.ts';
 
 export interface TlsOptions {
   readonly certPem: string;
@@ -12,8 +12,7 @@ export interface TlsOptions {
 }
 
 export interface ServeOptions {
-  /** An express app is such a listener. */
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly handler: Handler;
   readonly host: string;
   /** 0 picks a free port. */
   readonly port: number;
@@ -49,7 +48,6 @@ const MAX_CONNECTIONS = 128;
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_CONNECTIONS_EVERY_MS = 2_000;
 const CLOSE_IDLE_EVERY_MS = 20;
-const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /** Starts listening; rejects with a one-sentence error if the port is not available. */
 export async function serve(options: ServeOptions): Promise<Server> {
@@ -100,58 +98,6 @@ function secure({ certPem, keyPem, clientCaPem }: TlsOptions) {
 function replaceCertificate(server: NodeServer | TlsServer, tls: TlsOptions): void {
   if (!('setSecureContext' in server)) throw new Error('cannot set a certificate: this server speaks plain HTTP');
   server.setSecureContext(secure(tls));
-}
-
-/** Once connections are no longer kept, each response says so. Nothing here is allocated per request. */
-function answerWith(server: NodeServer, handler: ServeOptions['handler'], keeping: { readonly isKept: boolean }): void {
-  server.on('request', (request, response) => {
-    response.on('finish', endUnreadRequest);
-    if (!keeping.isKept || !server.listening) response.shouldKeepAlive = false;
-    handler(request, response);
-  });
-}
-
-/** A request that was answered before its body had arrived (too large, not wanted) ends its connection. */
-function endUnreadRequest(this: ServerResponse): void {
-  if (isLeftUnread(this.req)) linger(this.req.socket);
-}
-
-/** Invalid HTTP gets a bare 4xx instead of a reset, and no input is echoed. */
-function refuseBrokenRequests(server: NodeServer, keepAliveMs: number): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (!socket.writable) {
-      socket.destroy();
-      return;
-    }
-    if (error.code === REQUEST_TIMEOUT && socket.bytesRead === 0) {
-      keepSpare(socket, keepAliveMs);
-      return;
-    }
-    const line = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : lineOf(error.code);
-    socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-  });
-}
-
-/** No answer can be sent before the handshake is over: it would stay queued and keep the connection open. */
-function endHandshake(_: Error, socket: Socket): void {
-  socket.destroy();
-}
-
-/**
- * Node expects a request on each new connection, but Go opens spare ones while all others are busy, and may send the
- * first request on one up to 90 s later. If the connection closes at that moment, a POST fails, and Go does not retry
- * it.
- */
-function keepSpare(socket: Socket, keepAliveMs: number): void {
-  const endUnused = (): void => {
-    if (socket.bytesRead === 0) socket.destroy();
-  };
-  const end = setTimeout(endUnused, keepAliveMs).unref();
-  socket.once('close', () => clearTimeout(end));
-}
-
-function lineOf(code: string | undefined): string {
-  return code === REQUEST_TIMEOUT ? '408 Request Timeout' : '400 Bad Request';
 }
 
 function listen(server: NodeServer, host: string, port: number): Promise<void> {
