@@ -117,7 +117,7 @@ export interface ReviewListenerOptions extends AnswererOptions {
   /** Handlers by path. */
   readonly handlers: ReadonlyMap<string, AdmissionHandler>;
   /** Answers all other paths. */
-  readonly fallback: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly fallback: Handler;
   readonly readBody: ReadBody;
   readonly log: Log;
 }
@@ -132,9 +132,7 @@ const FAILED: HttpFailure = { code: 500, message: 'Internal error' };
  * The listener of the admission port. It answers reviews without a router, and without a promise unless the handler
  * needs one: both cost more than the decision itself (docs/decisions/0008).
  */
-export function reviewListener(
-  options: ReviewListenerOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
+export function reviewListener(options: ReviewListenerOptions): Handler {
   const { handlers, fallback, readBody, metrics, log } = options;
   const answerBody = createAnswerer(options);
 

@@ -18,7 +18,10 @@ type Labels = Readonly<Record<string, string | number>>;
 
 export interface CounterMetric {
   add(labels?: Labels, by?: number): void;
-  /** One series for hot paths: counted here, and passed to the library when the metrics are read. */
+  /**
+   * One series for hot paths: counted here, and passed to the library when the metrics are read. The same labels give
+   * the same series.
+   */
   series(labels: Labels): CounterSeries;
 }
 
@@ -37,7 +40,7 @@ export interface HistogramMetric {
   observe(value: number, labels?: Labels): void;
   /**
    * One series for hot paths. It exists at once; observations reach the library in batches, which is several times as
-   * fast.
+   * fast. The same labels give the same series.
    */
   series(labels: Labels): HistogramSeries;
 }
@@ -101,14 +104,14 @@ function counter(registry: Registry, definition: Definition, flushes: Flush[]): 
   const metric = existing(registry, definition, Counter) ?? new Counter(settings(registry, definition));
   return {
     add: (labels = {}, by = 1) => metric.inc(labels, by),
-    series: (labels) => {
+    series: keptSeries(definition, (labels) => {
       let waiting = 0;
       flushes.push(() => {
         metric.inc(labels, waiting);
         waiting = 0;
       });
       return { add: () => void (waiting += 1) };
-    },
+    }),
   };
 }
 
@@ -131,7 +134,7 @@ function histogram(
     new Histogram({ ...settings(registry, definition), buckets: [...definition.buckets] });
   return {
     observe: (value, labels = {}) => metric.observe(labels, value),
-    series: (labels) => {
+    series: keptSeries(definition, (labels) => {
       metric.zero(labels);
       const waiting: number[] = [];
       const flush = (): void => {
@@ -144,8 +147,32 @@ function histogram(
           if (waiting.push(value) === BATCH) flush();
         },
       };
-    },
+    }),
   };
+}
+
+/** A series, and those whose labels have one more value. */
+interface Kept<S> {
+  series: S | undefined;
+  readonly byNext: Map<unknown, Kept<S>>;
+}
+
+/** Makes each series once. A map for each label, because a key made of all values takes three times as long. */
+function keptSeries<S>({ labels: names }: Definition, make: (labels: Labels) => S): (labels: Labels) => S {
+  const all: Kept<S> = { series: undefined, byNext: new Map() };
+  return (labels) => {
+    let kept = all;
+    for (const name of names) kept = nextKept(kept, labels[name]);
+    return (kept.series ??= make(labels));
+  };
+}
+
+function nextKept<S>({ byNext }: Kept<S>, value: unknown): Kept<S> {
+  const known = byNext.get(value);
+  if (known !== undefined) return known;
+  const added: Kept<S> = { series: undefined, byNext: new Map() };
+  byNext.set(value, added);
+  return added;
 }
 
 function settings(registry: Registry, { name, help, labels }: Definition) {

@@ -1,6 +1,5 @@
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { memoize } from '#shared/domain/model/memoize.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ReviewStart } from '#webhook/request-body/review-start.ts';
@@ -19,31 +18,22 @@ export interface ReviewMetrics {
 /** Each refusal is logged; allowed requests, which are nearly all, only at level debug. */
 export function createReviewMetrics(metrics: Metrics, log: Log): ReviewMetrics {
   const { requests, durations, decisions, repeatedUids } = registerMetrics(metrics);
-  // Webhooks, codes and operations come from fixed sets, so little is kept.
-  const requestSeries = memoize((webhook: string) => memoize((code: string) => requests.series({ webhook, code })));
-  const decisionSeries = memoize((webhook: string) =>
-    memoize((reason: string) => decisions.series({ webhook, reason })),
-  );
-  const durationSeries = (allowed: string) =>
-    memoize((webhook: string) => memoize((operation: string) => durations.series({ webhook, operation, allowed })));
-  const allowedSeries = durationSeries('true');
-  const refusedSeries = durationSeries('false');
-
   const logUnread = onceASecond((fields, more) => log.info({ ...fields, more }, LOG.unread));
 
   return {
     decided: (webhook, request, decision, elapsedMs) => {
-      const series = decision.kind === 'allowed' ? allowedSeries : refusedSeries;
-      series(webhook)(request.operation).observe(elapsedMs / 1_000);
-      decisionSeries(webhook)(decision.because.code).add();
+      const { operation } = request;
+      // Webhooks, codes and operations come from fixed sets, so there are few series.
+      durations.series({ webhook, operation, allowed: String(decision.kind === 'allowed') }).observe(elapsedMs / 1_000);
+      decisions.series({ webhook, reason: decision.because.code }).add();
       if (decision.kind === 'refused') log.info(describe(request, decision, elapsedMs), LOG.refused);
       else if (log.isLevelEnabled('debug')) log.debug(describe(request, decision, elapsedMs), LOG.allowed);
     },
     decidedUnread: (webhook, start, { because }) => {
-      decisionSeries(webhook)(because.code).add();
+      decisions.series({ webhook, reason: because.code }).add();
       logUnread({ ...start, path: webhook, because });
     },
-    answered: (webhook, code) => requestSeries(webhook)(String(code)).add(),
+    answered: (webhook, code) => requests.series({ webhook, code }).add(),
     uidUsedTwice: (webhook, request) => {
       repeatedUids.add({ webhook });
       log.warn(identify(request), LOG.uidReused);

@@ -45,7 +45,7 @@ describe('createMetrics', () => {
     const series = counter.series({ kind: 'unit' });
     counter.add({ kind: 'unit' });
     series.add();
-    series.add();
+    counter.series({ kind: 'unit' }).add();
     const wait = metrics.histogram('plimsoll_wait_seconds', 'Waiting', ['of'], [1]).series({ of: 'x' });
     for (let count = 0; count < 1_000; count += 1) wait.observe(count < 700 ? 0.5 : 2);
     await metrics.text();
@@ -57,6 +57,15 @@ describe('createMetrics', () => {
       'plimsoll_wait_seconds_sum{of="x"} 950',
       'plimsoll_wait_seconds_count{of="x"} 1000',
     ]);
+  });
+
+  test('keeps one series for the same labels', () => {
+    const metrics = createMetrics('webhook');
+    const counter = metrics.counter('plimsoll_tests_total', 'Tests run', ['kind', 'of']);
+    const wait = metrics.histogram('plimsoll_wait_seconds', 'Waiting', ['of']);
+    expect(counter.series({ of: 'x', kind: 'unit' })).toBe(counter.series({ kind: 'unit', of: 'x' }));
+    expect(counter.series({ kind: 'unit', of: 'y' })).not.toBe(counter.series({ kind: 'unit', of: 'x' }));
+    expect(wait.series({ of: 'x' })).toBe(wait.series({ of: 'x' }));
   });
 
   const refused: Record<string, () => unknown> = {
