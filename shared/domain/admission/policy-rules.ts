@@ -2,7 +2,7 @@ import { type PriorityPolicy, isPersonal, classByRule } from '#shared/domain/pri
 import type { Because } from '#shared/domain/model/because.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { countsPods } from '#shared/domain/quota/charged-names.ts';
+import { countsPods } from '#shared/domain/quota/charge.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { matchesQuota, type ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ClusterState } from './cluster-state.ts';

@@ -11,7 +11,7 @@ import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts'
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/model/api-refusal.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { countsPods } from './charged-names.ts';
+import { countsPods } from './charge.ts';
 
 /** Which pods a PriorityQuota counts. */
 export type PriorityScope =

@@ -1,7 +1,7 @@
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { reportedQosClass } from '#shared/domain/pod/qos.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
-import { countsPods } from '#shared/domain/quota/charged-names.ts';
+import { countsPods } from '#shared/domain/quota/charge.ts';
 import { joinFieldErrors } from '#shared/domain/model/api-refusal.ts';
 import { hasLabelValueShape, utf8Length } from '#shared/domain/labels/label-syntax.ts';
 import { quote } from '#shared/domain/model/texts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countsPods, namesOfLimit, namesOfRequest } from '#shared/domain/quota/charged-names.ts';
+import { countsPods, namesOfLimit, namesOfRequest } from '#shared/domain/quota/charge.ts';
 
 describe('namesOfRequest', () => {
   test.each([

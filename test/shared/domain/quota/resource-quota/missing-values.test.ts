@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { missingValues } from '#shared/domain/quota/charged-names.ts';
+import { missingValues } from '#shared/domain/quota/charge.ts';
 import { pod } from '#test/shared/domain/ranking/builders.ts';
 
 const FULL = { requests: { cpu: '1', memory: '1' }, limits: { cpu: '1', memory: '1' } };
