@@ -1,4 +1,4 @@
-import { prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import { EVERYTHING, prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityPolicy, PolicySubject, ClassRule } from '#shared/domain/priority/priority-policy.ts';
 import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
 import {
@@ -16,8 +16,6 @@ import {
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
 import { encodeObject, encodeSelector, present, unlessEmpty } from './fields.ts';
-
-const EVERYTHING: PreparedSelector = { written: undefined, isEmpty: true, requirements: [], matches: () => true };
 
 /** Reads the wire form of a `plimsoll.dev/v1alpha1` PriorityPolicy. */
 export function decodePriorityPolicy(raw: unknown): Decoded<PriorityPolicy> {

@@ -22,6 +22,14 @@ export interface PreparedSelector extends Selector {
   readonly requirements: readonly Requirement[] | undefined;
 }
 
+/** What an absent selector means where it selects everything. */
+export const EVERYTHING: PreparedSelector = {
+  written: undefined,
+  isEmpty: true,
+  requirements: [],
+  matches: () => true,
+};
+
 const NOTHING: PreparedSelector = { written: undefined, isEmpty: false, requirements: undefined, matches: () => false };
 
 const OPERATORS: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];

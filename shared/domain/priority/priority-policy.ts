@@ -1,4 +1,4 @@
-import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import { EVERYTHING, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityClass, PriorityClasses } from './priority-class.ts';
 
 /** A subject that a policy applies to. */
@@ -62,12 +62,10 @@ export interface RecordedRule extends Pick<ClassRule, 'ownerKinds' | 'className'
 /** The field of a policy that decides which class pods get. */
 type Giving = Pick<PriorityPolicy, 'name' | 'defaultClassName' | 'classRules'>;
 
-const ALL_PODS: RecordedRule['pods'] = { requirements: [], matches: () => true };
-
 /** The rules of a policy in the order in which they are tried; the default comes last and matches every pod. */
 export function rulesOf({ name, classRules, defaultClassName: className }: Giving): readonly RecordedRule[] {
   const rules = classRules.map((rule) => ({ ...rule, record: `${name}/${rule.name}` }));
-  return className === undefined ? rules : [...rules, { pods: ALL_PODS, ownerKinds: [], className, record: name }];
+  return className === undefined ? rules : [...rules, { pods: EVERYTHING, ownerKinds: [], className, record: name }];
 }
 
 /**
