@@ -1,5 +1,4 @@
-import type { Clock } from '#shared/runtime/clock.ts';
-import { forwardAbort } from '#shared/runtime/deadline.ts';
+import { type Clock, forwardAbort } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 
 /** A kind of objects that is followed, as a reflector does. */

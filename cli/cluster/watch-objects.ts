@@ -1,7 +1,6 @@
 import { createReflector } from '#shared/kube/reflector/reflector.ts';
 import { apiVersionOf, type Resource } from '#shared/kube/resource.ts';
-import { systemClock } from '#shared/runtime/clock.ts';
-import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
+import { systemClock, NOT_ABORTED } from '#shared/runtime/clock.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import type { ClusterOptions } from './cluster-options.ts';

@@ -12,7 +12,7 @@ import { fieldOf } from '#shared/kube/kube-object.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { listSomePods } from '#shared/kube/list/read-some.ts';
-import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
+import { NOT_ABORTED } from '#shared/runtime/clock.ts';
 import {
   describeIgnored,
   isFailure,

@@ -10,8 +10,7 @@ import { type Decoded, decodeObject, readAmounts, readObject } from '#shared/kub
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { parseItem } from '#shared/kube/list/list-scanner.ts';
 import { readSome } from '#shared/kube/list/read-some.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import { withDeadline } from '#shared/runtime/deadline.ts';
+import { type Clock, withDeadline } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NAMESPACES, NODES, PDBS, PODS, type Resource } from '#shared/kube/resource.ts';

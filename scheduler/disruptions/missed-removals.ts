@@ -11,7 +11,7 @@ import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createPageSize } from '#shared/kube/reflector/reflector-target.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { forwardAbort, untilAborted } from '#shared/runtime/deadline.ts';
+import { forwardAbort, untilAborted } from '#shared/runtime/clock.ts';
 import { type PositionAddress, readPosition, writeGaps } from './handled-position.ts';
 import { isRemovedPod, removalOf, removedAt } from './watch-removals.ts';
 

@@ -15,7 +15,7 @@ import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { untilAborted } from '#shared/runtime/deadline.ts';
+import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { type PositionAddress, positionKeeper } from './handled-position.ts';
 import { createDebits } from './debit-removals.ts';

@@ -6,7 +6,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { type Reflector, createReflector } from '#shared/kube/reflector/reflector.ts';
-import { untilAborted } from '#shared/runtime/deadline.ts';
+import { untilAborted } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';

@@ -9,7 +9,7 @@ import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { type LeaseTerm, newIdentity, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { RESCHEDULING_POLICIES } from '#shared/kube/resource.ts';
-import { untilAborted } from '#shared/runtime/deadline.ts';
+import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';

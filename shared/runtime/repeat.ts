@@ -1,5 +1,4 @@
-import type { Clock } from './clock.ts';
-import { withDeadline } from './deadline.ts';
+import { type Clock, withDeadline } from './clock.ts';
 
 export interface Repetition {
   /** One round; its signal aborts at the deadline and at shutdown. */

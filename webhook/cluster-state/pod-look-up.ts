@@ -1,8 +1,7 @@
 import { NO_KNOWN_PODS, type KnownPods, type PodSearch } from '#shared/domain/admission/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listSomePods, selectorText, type SomePods, readSmallPod, readSome } from '#shared/kube/list/read-some.ts';
-import type { Clock } from '#shared/runtime/clock.ts';
-import { NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
+import { type Clock, NOT_ABORTED, withDeadline } from '#shared/runtime/clock.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { PODS } from '#shared/kube/resource.ts';
 

@@ -13,7 +13,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import { untilAborted } from '#shared/runtime/deadline.ts';
+import { untilAborted } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { CONDITIONS, ERRORS, LOG } from '#webhook/messages.ts';

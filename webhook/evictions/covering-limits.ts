@@ -12,7 +12,7 @@ import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS, DISRUPTION_POLICIES, PDBS, resourceLabel } from '#shared/kube/resource.ts';
-import { NOT_ABORTED } from '#shared/runtime/deadline.ts';
+import { NOT_ABORTED } from '#shared/runtime/clock.ts';
 import { type NamespaceLimits, MAX_LIMITS } from '#webhook/cluster-state/limit-caches.ts';
 import { ERRORS } from '#webhook/messages.ts';
 

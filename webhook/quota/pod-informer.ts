@@ -12,8 +12,7 @@ import {
 } from '#shared/kube/reflector/reflector-plan.ts';
 import { PODS, resourceLabel } from '#shared/kube/resource.ts';
 import { backoffDelay } from '#shared/runtime/repeat.ts';
-import { MAX_DELAY_MS } from '#shared/runtime/clock.ts';
-import { forwardAbort, NOT_ABORTED } from '#shared/runtime/deadline.ts';
+import { MAX_DELAY_MS, forwardAbort, NOT_ABORTED } from '#shared/runtime/clock.ts';
 import { latestRevision, loadUnlisted, isRelistDue, watchPods } from './pod-list.ts';
 import { LOG } from '#webhook/messages.ts';
 

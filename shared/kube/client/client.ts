@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { type Clock, systemClock } from '#shared/runtime/clock.ts';
+import {
+  type Clock,
+  systemClock,
+  DeadlineError,
+  forwardAbort,
+  NOT_ABORTED,
+  withDeadline,
+} from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
-import { DeadlineError, forwardAbort, NOT_ABORTED, withDeadline } from '#shared/runtime/deadline.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';

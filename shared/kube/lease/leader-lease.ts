@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { forwardAbort } from '#shared/runtime/deadline.ts';
+import { forwardAbort } from '#shared/runtime/clock.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { type LeaseAttempt, type LeaseCandidate, type CandidateOptions, createCandidate } from './lease-candidate.ts';
 

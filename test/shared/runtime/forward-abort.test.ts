@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { forwardAbort } from '#shared/runtime/deadline.ts';
+import { forwardAbort } from '#shared/runtime/clock.ts';
 
 describe('forwardAbort', () => {
   test('aborts with the reason of its source, also of one that has aborted already', () => {
