@@ -2,9 +2,8 @@
  * How long it takes to turn a pod into numbers: its wire form decoded, and requests, limits, QoS class and quota charge
  * computed from the decoded pod. JSON on stdout, microseconds for one pod, median of rounds.
  */
-import { podLimits, podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
+import { podLimits, podRequests, SCHEDULER_VIEW, qosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { qosClass } from '#shared/domain/pod/qos.ts';
 import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

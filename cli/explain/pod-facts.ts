@@ -15,7 +15,7 @@ import { KEPT_BY_QUEUES } from '#shared/domain/preemption/explain/explain-higher
 import { evictionRules } from '#shared/simulation/eviction-order.ts';
 import { nominatedSince, placementOf } from '#cli/cluster/placement.ts';
 import { protectionOf } from '#shared/domain/eviction/protection.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { countsPod, prepareBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';

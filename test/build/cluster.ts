@@ -3,7 +3,7 @@ import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
-import { qosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import type {
   Pod,
   PodAffinityTerm,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { byName } from '#shared/domain/model/texts.ts';
 import { type PriorityClass, type PriorityClasses, resolvePriority } from '#shared/domain/priority/priority-class.ts';

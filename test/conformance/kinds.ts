@@ -121,7 +121,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerQos,
       answerFields: ['qos', 'reported'],
-      decision: 'shared/domain/pod/qos.ts#reportedQosClass',
+      decision: 'shared/domain/pod/pod-requests.ts#reportedQosClass',
       runBy: ['webhook', 'agent', 'scheduler'],
     },
   ],

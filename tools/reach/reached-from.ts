@@ -7,7 +7,7 @@ export interface Modules {
   resolve(from: string, specifier: string): string | undefined;
 }
 
-/** A top-level declaration: `shared/domain/pod/qos.ts#qosClass`. */
+/** A top-level declaration: `shared/domain/pod/pod-requests.ts#qosClass`. */
 export type Declaration = `${string}#${string}`;
 
 /** Every declaration that the code of a program can reach by name, starting from the statements of its main module. */

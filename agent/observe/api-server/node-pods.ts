@@ -6,7 +6,7 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
-import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { rankingFacts, type RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { ObservedPod } from '#agent/observe/node/node-source.ts';
 import { type KubeletEviction, DISRUPTION_TARGET } from '#agent/decide/snapshot/node-snapshot.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
+import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 
 /** Where this node's cgroup files are; directories are absolute, `undefined` if the node has no such tree. */
 export interface CgroupLayout extends PodsPlace {

@@ -3,7 +3,7 @@ import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usag
 import type { ObservedNode, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
 import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
+import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
 
 /** The parts of a pod that its statistics need. */

@@ -8,7 +8,7 @@ import {
   fieldsOf,
 } from '#sandbox/api-server/wire/object.ts';
 import { recordAt, setDefault } from '#sandbox/api-server/set-default.ts';
-import { qosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 
 function setTemplateDefaults(spec: Fields): void {

@@ -4,7 +4,7 @@ import {
   resolvePriority,
 } from '#shared/domain/priority/priority-class.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import { qosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';

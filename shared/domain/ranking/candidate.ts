@@ -1,8 +1,13 @@
-import type { Decimal } from '#shared/domain/quantity/decimal.ts';
-import { addDecimals, compareDecimals, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
+import {
+  type Decimal,
+  addDecimals,
+  compareDecimals,
+  negateDecimal,
+  roundDecimal,
+} from '#shared/domain/quantity/decimal.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { type DiskLayout, type Signal, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { type PodUsage, kubeletRequests, measuredUsage } from './pod-usage.ts';

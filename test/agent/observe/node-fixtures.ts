@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
+import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 
 /** The recorded and derived node trees (test/fixtures/nodes/README.md). */
 export const NODE_CASES = [

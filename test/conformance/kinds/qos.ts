@@ -1,4 +1,4 @@
-import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 

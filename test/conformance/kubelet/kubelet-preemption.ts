@@ -1,6 +1,5 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { type QosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { quantityMilliNumber, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { kubeletRequests } from '#shared/domain/ranking/pod-usage.ts';
 import { isCriticalPod } from '#shared/domain/eviction/protection.ts';

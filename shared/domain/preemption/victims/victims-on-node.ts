@@ -4,7 +4,7 @@ import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/model/because.ts';
 import { type NodeCandidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';

@@ -1,5 +1,5 @@
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
-import { reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charge.ts';
 import { joinFieldErrors } from '#shared/domain/model/api-refusal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { podCgroupPath } from '#agent/observe/cgroup/cgroup-layout.ts';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
+import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 
 const uid = '02fc025b-7095-4622-984a-5f571a192a5c';
 const escaped = '02fc025b_7095_4622_984a_5f571a192a5c';

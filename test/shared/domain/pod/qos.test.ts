@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { qosClass, reportedQosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { required } from '#test/conformance/required.ts';
 

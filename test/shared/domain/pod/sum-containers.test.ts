@@ -8,7 +8,7 @@ import {
   quantityFromInteger,
 } from '#shared/domain/quantity/quantity.ts';
 import type { Container, Pod } from '#shared/domain/pod/pod.ts';
-import { qosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import { isSidecar, sumContainers } from '#shared/domain/pod/pod-resize.ts';
 import { buildPod } from '#test/build/cluster.ts';
 

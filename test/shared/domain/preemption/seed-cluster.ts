@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { QosClass } from '#shared/domain/pod/qos.ts';
+import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
 import { buildBudget, buildNode, buildPod, buildTerm, storedPod, type PodFields } from '#test/build/cluster.ts';
 
 export interface SeedPod {

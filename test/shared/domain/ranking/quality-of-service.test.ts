@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { qosClass } from '#shared/domain/pod/qos.ts';
+import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';
