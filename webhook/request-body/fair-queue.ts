@@ -1,3 +1,5 @@
+import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
+
 /** Runs one entry at a time; the others wait. */
 export interface FairQueue {
   /**
@@ -109,6 +111,31 @@ export function createFairShares(total: number): FairShares {
       };
     },
   };
+}
+
+/** The sender of a review, if known. */
+export interface ReviewSender {
+  readonly namespace: string | undefined;
+  readonly username: string | undefined;
+}
+
+const CONTROLLER = `${SERVICE_ACCOUNT_PREFIX}kube-system:`;
+
+/**
+ * The holders that share a budget for a review: its namespace, and its user unless that is a Kubernetes component,
+ * which acts for every namespace. If neither is known, the holder is `unknown`.
+ */
+export function holdersOf({ namespace, username }: ReviewSender): readonly string[] {
+  const holders = [
+    ...(namespace === undefined || namespace === '' ? [] : [`namespace ${namespace}`]),
+    ...(username === undefined || actsForAll(username) ? [] : [`user ${username}`]),
+  ];
+  return holders.length === 0 && namespace === undefined ? ['unknown'] : holders;
+}
+
+function actsForAll(username: string): boolean {
+  if (username.startsWith(CONTROLLER)) return true;
+  return username.startsWith('system:') && !username.startsWith(SERVICE_ACCOUNT_PREFIX);
 }
 
 /** Many timeouts of the same length. */

@@ -1,6 +1,5 @@
 import type { Review } from './admission-review.ts';
-import { createFairShares, type TakenShare } from '#webhook/request-body/fair-queue.ts';
-import { holdersOf } from '#webhook/request-body/review-start.ts';
+import { createFairShares, type TakenShare, holdersOf } from '#webhook/request-body/fair-queue.ts';
 
 /** Reviews whose decision has to wait for the API server. */
 export interface PendingReviews {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reviewStart, holdersOf } from '#webhook/request-body/review-start.ts';
+import { reviewStart } from '#webhook/request-body/review-start.ts';
+import { holdersOf } from '#webhook/request-body/fair-queue.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 
 const SEED = 20_261_122;
