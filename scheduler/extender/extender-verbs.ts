@@ -1,9 +1,8 @@
-import type { Verb } from './extender-listener.ts';
+import { type Verb, decideOrCount, type ViewState } from './extender-listener.ts';
 import { filterVerb, prioritizeVerb } from './node-verbs.ts';
 import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
 import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
 import { createSinceWhen } from './since-when.ts';
-import { decideOrCount, type ViewState } from './why-undecided.ts';
 
 type Given = Omit<PreemptOptions, 'decideOr' | 'reportLoops' | 'waitedFor'>;
 

@@ -15,9 +15,8 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { unreadable, type Verb } from './extender-listener.ts';
+import { unreadable, type Verb, type DecideOr, type Undecided, type ViewState } from './extender-listener.ts';
 import { encodeFilterResult, encodeScores, type NodeArgs, readNodeArgs } from './node-args.ts';
-import type { DecideOr, Undecided, ViewState } from './why-undecided.ts';
 
 export interface NodeVerbOptions extends Pick<ViewState, 'isStale'> {
   readonly snapshot: ClusterSnapshot;

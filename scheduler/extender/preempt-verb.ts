@@ -14,11 +14,10 @@ import { reviewInSteps } from '#shared/domain/preemption/proposal/review-proposa
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import { type ExtenderRequest, unreadable, type Verb } from './extender-listener.ts';
+import { type ExtenderRequest, unreadable, type Verb, type DecideOr, type Undecided } from './extender-listener.ts';
 import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
 import type { QueueKeeper } from './queue-keeper.ts';
 import type { VoidedNominations } from './voided-nominations.ts';
-import type { DecideOr, Undecided } from './why-undecided.ts';
 
 export interface PreemptOptions {
   readonly snapshot: ClusterSnapshot;
