@@ -13,7 +13,7 @@ import { reclaimableMemory } from './observe/node/kernel-memory.ts';
 import { createFollowingNode, withPodFallback } from './observe/node/following-node.ts';
 import { createKernelNode, withOwnKernel } from './observe/node/kernel-node.ts';
 import { type KubeletAddress, kubeletUrl } from './observe/kubelet/kubelet-summary.ts';
-import { meminfoSource } from './observe/kernel/meminfo.ts';
+import { meminfoSource } from './observe/kernel/proc-memory.ts';
 import { valueOf } from './observe/source/reading.ts';
 import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';

@@ -1,7 +1,7 @@
 import type { ProcessReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ObservedNode, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
-import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/vmstat.ts';
+import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
 import { createStallMeter, stallSource } from '#agent/observe/kernel/stall-meter.ts';
 import { valueOf, absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';

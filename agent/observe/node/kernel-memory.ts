@@ -11,7 +11,7 @@ import {
 import type { MemoryReading } from '#shared/domain/pressure/observation.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { meminfoSource } from '#agent/observe/kernel/meminfo.ts';
+import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
 import { type CgroupMemory, nodeMemorySource, limitOf } from '#agent/observe/cgroup/memory-cgroup.ts';
 import { valueOf, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
 import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';

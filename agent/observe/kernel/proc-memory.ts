@@ -1,8 +1,44 @@
-import { readFileSync } from 'node:fs';
+import type { NodeMemory } from '#shared/domain/pressure/memory-figure.ts';
 import { defineFields, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { readFileSync } from 'node:fs';
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createCounterWindow, type CounterWindow } from '#agent/observe/source/counter-window.ts';
+
+const MEMINFO_KEYS = ['MemTotal', 'MemAvailable', 'Active(file)', 'Inactive(file)', 'Dirty', 'Writeback'] as const;
+const MEMINFO = defineFields(...MEMINFO_KEYS);
+const KIBIBYTE = 1024;
+
+function bytes(key: (typeof MEMINFO_KEYS)[number]): number {
+  return (MEMINFO.values[MEMINFO_KEYS.indexOf(key)] ?? Number.NaN) * KIBIBYTE;
+}
+
+/** A missing line counts as 0. */
+function orNothing(value: number): number {
+  return Number.isNaN(value) ? 0 : value;
+}
+
+/** /proc/meminfo: total and available memory, and page cache. */
+export function meminfoSource(proc: string): Source<NodeMemory> {
+  const file = new KernelFile(proc, 'meminfo');
+
+  function read(): Reading<NodeMemory> {
+    const missing = readFields(file, MEMINFO);
+    if (missing !== undefined) return missing;
+    const totalBytes = bytes('MemTotal');
+    const availableBytes = bytes('MemAvailable');
+    if (!(totalBytes > 0))
+      return failed(`cannot use ${proc}/meminfo: MemTotal is ${totalBytes / KIBIBYTE}, expected kB above 0`);
+    if (Number.isNaN(availableBytes)) return failed(`cannot use ${proc}/meminfo: no MemAvailable`);
+    return reading({
+      totalBytes,
+      availableBytes,
+      fileBytes: orNothing(bytes('Active(file)') + bytes('Inactive(file)')),
+      unwrittenBytes: orNothing(bytes('Dirty') + bytes('Writeback')),
+    });
+  }
+  return { name: 'meminfo', read, close: () => file.close() };
+}
 
 /** Counters since boot. Growing refaults and scans are evidence of a real memory shortage. */
 export interface VirtualMemoryCounters {
@@ -16,7 +52,7 @@ export interface VirtualMemoryCounters {
   readonly swapIns: number;
 }
 
-const KEYS = [
+const VMSTAT_KEYS = [
   'oom_kill',
   'workingset_refault_file',
   'workingset_refault_anon',
@@ -28,10 +64,10 @@ const KEYS = [
   'pgsteal_kswapd',
   'pswpin',
 ] as const;
-const FIELDS = defineFields(...KEYS);
+const VMSTAT = defineFields(...VMSTAT_KEYS);
 
 function counter(index: number): number {
-  return FIELDS.values[index] ?? Number.NaN;
+  return VMSTAT.values[index] ?? Number.NaN;
 }
 
 /** NaN only if this kernel has none of them. */
@@ -45,10 +81,10 @@ export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
   const file = new KernelFile(proc, 'vmstat');
 
   function read(): Reading<VirtualMemoryCounters> {
-    const missing = readFields(file, FIELDS);
+    const missing = readFields(file, VMSTAT);
     if (missing !== undefined) return missing;
-    if (FIELDS.values.every(Number.isNaN))
-      return failed(`cannot use ${proc}/vmstat: none of ${KEYS.join(', ')} is there`);
+    if (VMSTAT.values.every(Number.isNaN))
+      return failed(`cannot use ${proc}/vmstat: none of ${VMSTAT_KEYS.join(', ')} is there`);
     return reading({
       oomKills: counter(0),
       refaults: sumOfKnown(counter(1), counter(2), counter(3)),
