@@ -1,7 +1,7 @@
 import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import { createReporter, type Reporter } from './report/reporter.ts';
+import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
 import { type AgentParts, type AgentPorts, type Wiring, nodeUid, openParts } from './wire.ts';
 import { wirePasses, wirePublisher } from './wire-pass.ts';
 import type { AgentConfiguration } from './configuration.ts';
@@ -9,9 +9,8 @@ import { noStatistics } from './decide/snapshot/node-snapshot.ts';
 import { askInventory } from './observe/node/second-opinions.ts';
 import { runPasses } from './pass.ts';
 import type { PassResult } from './decide/decide.ts';
-import { type AgentLog, createAgentLog } from './report/agent-log.ts';
 import { createInventoryMetrics } from './report/source-metrics.ts';
-import { LOG } from '#agent/messages.ts';
+import { LOG } from './messages.ts';
 
 export interface Agent {
   /** Starts the health listener and every loop; resolves once the listener accepts connections. */

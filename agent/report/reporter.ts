@@ -13,7 +13,6 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';
-import type { AgentLog } from './agent-log.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import {
   type NodeReference,
@@ -22,6 +21,9 @@ import {
   recordOwnerLimit,
   recordThresholdMet,
 } from './eviction-events.ts';
+import type { Because } from '#shared/domain/model/because.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { LOG } from '#agent/messages.ts';
 
 export interface ReporterPorts {
   readonly recorder: Pick<EventRecorder, 'record'>;
@@ -165,4 +167,66 @@ export function describeEviction(
 ): EvictionMessage {
   const detailed = usage === undefined || containers.length === 0 ? usage : { ...usage, containers };
   return evictionMessage({ resource: resourceOf(signal), threshold, observed }, pod, detailed);
+}
+
+/** The decision log: one line for each change, with the numbers behind it. */
+export interface AgentLog {
+  readonly showPass: (result: PassResult) => void;
+  /** Logs when the fallback source comes into use or is dropped. */
+  readonly showFallback: (because: Because | undefined) => void;
+  readonly showOutcome: (eviction: Eviction, outcome: AttemptOutcome, message: EvictionMessage) => void;
+}
+
+function codes(becauses: readonly Because[]): string {
+  return becauses.map(({ code }) => code).join(',');
+}
+
+export function createAgentLog(log: Log): AgentLog {
+  let shortage = '';
+  let closedGates = '';
+  let fallback = '';
+
+  function showShortage({ trigger }: PassResult['decision']['assessment']): void {
+    const now = trigger === undefined ? '' : `${trigger.signal} ${trigger.stage}`;
+    if (now === shortage) return;
+    shortage = now;
+    if (trigger === undefined) log.info(LOG.resolved);
+    else log.warn({ because: trigger.because, stage: trigger.stage, mode: trigger.mode }, LOG.underPressure);
+  }
+
+  function showClosedGates({ trigger, closedGates: current }: PassResult['decision']['assessment']): void {
+    const now = trigger === undefined ? '' : codes(current);
+    if (now === closedGates) return;
+    closedGates = now;
+    if (now !== '') log.info({ holds: current }, LOG.heldBack);
+  }
+
+  function showFallback(because: Because | undefined): void {
+    const now = because?.text ?? '';
+    if (now === fallback) return;
+    fallback = now;
+    if (because === undefined) log.info(LOG.kernelBack);
+    else log.warn({ because }, LOG.usingKubelet);
+  }
+
+  function showPass({ decision: { assessment } }: PassResult): void {
+    showShortage(assessment);
+    showClosedGates(assessment);
+  }
+
+  function showOutcome(eviction: Eviction, outcome: AttemptOutcome, { text }: EvictionMessage): void {
+    const { pod, signal, stage, mode, graceSeconds, because } = eviction;
+    const facts = {
+      pod: { namespace: pod.namespace, name: pod.name, uid: pod.uid },
+      signal,
+      stage,
+      mode,
+      graceSeconds,
+    };
+    log.info(
+      { ...facts, outcome, because, message: text },
+      mode === 'DryRun' ? LOG.evictionPretended : LOG.evictionAnswered,
+    );
+  }
+  return { showPass, showFallback, showOutcome };
 }
