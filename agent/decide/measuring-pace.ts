@@ -1,8 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountToRelieve, isBelow, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { Observations } from '#shared/domain/pressure/observation.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Observations, resourceOf } from '#shared/domain/pressure/signal.ts';
 
 /** A process can allocate memory about this fast, in bytes per millisecond (3 GiB a second). */
 const WORST_FILL_RATE = (3 * 1024 ** 3) / 1000;

@@ -1,6 +1,6 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { isBelow } from '#shared/domain/pressure/threshold.ts';
-import type { Observations } from '#shared/domain/pressure/observation.ts';
+import type { Observations } from '#shared/domain/pressure/signal.ts';
 import { type AgentPolicy, modeOf } from '#shared/api/node-pressure-policy/policy.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import { decidingObservations } from './snapshot/deciding-figures.ts';

@@ -1,7 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { wholeQuantity, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { boundedOwner } from '#shared/api/decode-node-pressure.ts';
 import type {

@@ -2,7 +2,7 @@ import { compareTexts } from '#shared/domain/model/texts.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { addDecimals, type Decimal, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
 import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { PodEntry } from '#shared/api/node-pressure.ts';

@@ -10,8 +10,7 @@ import {
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { amountOf, isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
-import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
-import { type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Observation, observe, type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
 import type { StallRule } from '#shared/api/node-pressure-policy/policy.ts';

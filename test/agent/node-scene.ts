@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { NodeReadings } from '#shared/domain/pressure/signal.ts';
 import { rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import {

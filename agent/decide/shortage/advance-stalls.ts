@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { resourceOf, type Observation } from '#shared/domain/pressure/signal.ts';
 import {
   type Mode,
   type AgentPolicy,
@@ -16,7 +16,6 @@ import { type EvictionsByMode, evictionsFor } from '#agent/decide/eviction/evict
 import type { InflightEviction } from '#agent/decide/eviction/inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 import { quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import {
   type ObservedNode,

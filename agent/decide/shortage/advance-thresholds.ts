@@ -1,11 +1,15 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { isBelow, amountOf, isHard, type Threshold, amountToRelieve } from '#shared/domain/pressure/threshold.ts';
-import { type Observation, type Observations, wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import {
+  type Observation,
+  type Observations,
+  wholeQuantity,
+  type KubeletSignal,
+} from '#shared/domain/pressure/signal.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { quantityNumber, compareQuantities } from '#shared/domain/quantity/quantity.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 
 /** State of the thresholds from one pass to the next. */

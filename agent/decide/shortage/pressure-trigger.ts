@@ -3,8 +3,13 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import { type Observation, observe } from '#shared/domain/pressure/observation.ts';
-import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import {
+  type Observation,
+  observe,
+  type KubeletSignal,
+  resourceOf,
+  type Signal,
+} from '#shared/domain/pressure/signal.ts';
 import { decidingFigure } from '#agent/decide/snapshot/deciding-figures.ts';
 import type { Severity } from '#agent/decide/eviction/inflight-eviction.ts';
 import {

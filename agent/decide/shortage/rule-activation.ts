@@ -2,7 +2,7 @@ import type { Because } from '#shared/domain/model/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
 import { isBelow, type Threshold, thresholdOfId } from '#shared/domain/pressure/threshold.ts';
-import type { Observations } from '#shared/domain/pressure/observation.ts';
+import type { Observations } from '#shared/domain/pressure/signal.ts';
 import { holdingRecord, REVOCABLE_MS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import {
   type Mode,

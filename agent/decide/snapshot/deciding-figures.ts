@@ -6,8 +6,15 @@ import {
   memoryReadingOf,
   type MemorySignal,
 } from '#shared/domain/pressure/memory-figure.ts';
-import { observe, type Observations, type MemoryReading, wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import { type Signal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import {
+  observe,
+  type Observations,
+  type MemoryReading,
+  wholeQuantity,
+  type Signal,
+  resourceOf,
+  type StarvedResource,
+} from '#shared/domain/pressure/signal.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Because } from '#shared/domain/model/because.ts';

@@ -1,10 +1,9 @@
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/model/because.ts';
-import type { Signal, StalledResource, StarvedResource } from '#shared/domain/pressure/signal.ts';
+import type { Signal, StalledResource, StarvedResource, NodeReadings } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
 import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { REASONS } from '#agent/messages.ts';
 

@@ -1,11 +1,6 @@
 import { decodeSummary, type Summary } from '#shared/kube/decode/decode-summary.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import type {
-  FilesystemReading,
-  MemoryReading,
-  NodeReadings,
-  ProcessReading,
-} from '#shared/domain/pressure/observation.ts';
+import type { FilesystemReading, MemoryReading, NodeReadings, ProcessReading } from '#shared/domain/pressure/signal.ts';
 import { usageByUid, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

@@ -1,4 +1,4 @@
-import type { ProcessReading } from '#shared/domain/pressure/observation.ts';
+import type { ProcessReading } from '#shared/domain/pressure/signal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ObservedNode, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';

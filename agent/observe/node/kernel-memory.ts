@@ -8,7 +8,7 @@ import {
   type GuardedMemory,
   guardedCache,
 } from '#shared/domain/pressure/memory-figure.ts';
-import type { MemoryReading } from '#shared/domain/pressure/observation.ts';
+import type { MemoryReading } from '#shared/domain/pressure/signal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';

@@ -7,7 +7,7 @@ import { createGroupMeter } from '#agent/observe/cgroup/pod-rates.ts';
 import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
 import { areOfOneMachine, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import type { MemoryReading, FilesystemReading, NodeReadings } from '#shared/domain/pressure/observation.ts';
+import type { MemoryReading, FilesystemReading, NodeReadings } from '#shared/domain/pressure/signal.ts';
 import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
 import { valueOf } from '#agent/observe/source/reading.ts';
 import { watchSource, createPolledSource, type PolledSource } from '#agent/observe/source/followed-source.ts';

@@ -1,12 +1,9 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Container, Pod } from '#shared/domain/pod/pod.ts';
 import { hasPodLevelResources } from '#shared/domain/pod/pod-requests.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { type Quantity, compareQuantities, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { type Observation, wholeQuantity, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
 /** The text about an eviction in the pod's status and in the Event. */

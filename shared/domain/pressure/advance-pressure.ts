@@ -1,7 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isBelow, type Threshold, isHard, sameness } from './threshold.ts';
-import type { Observations } from './observation.ts';
-import { type PressureCondition, conditionOf } from './signal.ts';
+import { type Observations, type PressureCondition, conditionOf } from './signal.ts';
 
 /**
  * The kubelet's memory between two passes (`synchronize` in `pkg/kubelet/eviction/eviction_manager.go`).

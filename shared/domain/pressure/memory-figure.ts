@@ -1,5 +1,4 @@
-import type { MemoryReading, NodeReadings } from './observation.ts';
-import type { Signal } from './signal.ts';
+import type { MemoryReading, NodeReadings, Signal } from './signal.ts';
 
 /**
  * Which figure decides whether memory is short: the memory that processes can still get, or the kubelet's available

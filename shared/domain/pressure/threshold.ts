@@ -1,8 +1,14 @@
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, addQuantities, compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { isKubeletSignal, type KubeletSignal, resourceOf } from './signal.ts';
-import { type Observation, type Observations, wholeQuantity } from './observation.ts';
+import {
+  isKubeletSignal,
+  type KubeletSignal,
+  resourceOf,
+  type Observation,
+  type Observations,
+  wholeQuantity,
+} from './signal.ts';
 
 /** An amount, or a share of the whole as a 32-bit float: 10 % is 0.10000000149011612. */
 export type ThresholdValue =

@@ -8,8 +8,13 @@ import {
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
-import { type DiskLayout, type Signal, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import {
+  type DiskLayout,
+  type Signal,
+  type StarvedResource,
+  resourceOf,
+  wholeQuantity,
+} from '#shared/domain/pressure/signal.ts';
 import { type PodUsage, kubeletRequests, measuredUsage } from './pod-usage.ts';
 
 /** The facts that decide a pod's rank and change only with the pod: computed once per change. */

@@ -1,10 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type {
-  FilesystemReading,
-  MemoryReading,
-  NodeReadings,
-  ProcessReading,
-} from '#shared/domain/pressure/observation.ts';
+import type { FilesystemReading, MemoryReading, NodeReadings, ProcessReading } from '#shared/domain/pressure/signal.ts';
 import type {
   ContainerUsage,
   FilesystemUsage,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { areProcessesShort, depthNow, type MeasurementQuery, type UsageDepth } from '#agent/decide/measuring-pace.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 
 const NOW = 1_000_000;

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeletSettings, PassInput, PassOutcome } from './kubelet-pass.ts';
-import { KUBELET_START, kubeletPass } from './kubelet-pass.ts';
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
-import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
-import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { type KubeletSettings, type PassInput, type PassOutcome, KUBELET_START, kubeletPass } from './kubelet-pass.ts';
+import type { NodeReadings } from '#shared/domain/pressure/signal.ts';
+import { type PodUsage, usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { pod, usage } from '#test/shared/domain/ranking/builders.ts';
 

@@ -1,22 +1,23 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
+import { type PressureState, advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
 import { withContainerFilesystem } from './container-filesystem-thresholds.ts';
-import { type DiskLayout, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
+import {
+  type DiskLayout,
+  type StarvedResource,
+  resourceOf,
+  type NodeReadings,
+  observe,
+} from '#shared/domain/pressure/signal.ts';
 import { isBelow, byUrgency, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { NodeReadings } from '#shared/domain/pressure/observation.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { type VictimRules, chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
-import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
-import { evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import { type EvictionMessage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/eviction-limits.ts';
 import { localStorageExcess } from './local-storage.ts';
-import type { NodeReclaim } from './node-reclaim.ts';
-import { nodeReclaimFor } from './node-reclaim.ts';
+import { type NodeReclaim, nodeReclaimFor } from './node-reclaim.ts';
 import { criticalProtection, isCriticalPod } from '#shared/domain/eviction/protection.ts';
 
 export interface KubeletSettings {

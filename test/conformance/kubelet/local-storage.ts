@@ -1,11 +1,9 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Pod, Volume } from '#shared/domain/pod/pod.ts';
-import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { compareQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { type Quantity, compareQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { podLimits } from '#shared/domain/pod/pod-requests.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
+import { wholeQuantity, type DiskLayout } from '#shared/domain/pressure/signal.ts';
 import { quote } from '#shared/domain/model/texts.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 

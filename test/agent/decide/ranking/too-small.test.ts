@@ -3,7 +3,7 @@ import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { decide } from '#agent/decide/decide.ts';
 import { MIB, type NodePod, policy, snapshot } from '#test/agent/node-scene.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 
 const sleepers = Array.from({ length: 12 }, (_, index): NodePod => ({
   name: `sleep-${index}`,

@@ -5,7 +5,7 @@ import {
   NO_HEADROOM_TREND,
   pollingInterval,
 } from '#agent/decide/measuring-pace.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';

@@ -5,7 +5,7 @@ import {
   steadyFillRate,
   usualAvailable,
 } from '#agent/decide/shortage/advance-thresholds.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
+import { observe } from '#shared/domain/pressure/signal.ts';
 import { memoryReadings, MIB } from '#test/agent/node-scene.ts';
 
 /** MiB by the millisecond at which they were read. */

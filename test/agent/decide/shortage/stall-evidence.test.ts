@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
+import { observe } from '#shared/domain/pressure/signal.ts';
 import {
   NO_RECLAIM_RATES,
   type ReclaimRates,

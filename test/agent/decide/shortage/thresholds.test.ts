@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { advanceThresholds, NO_THRESHOLDS, type ThresholdState } from '#agent/decide/shortage/advance-thresholds.ts';
 import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
-import { observe } from '#shared/domain/pressure/observation.ts';
+import { observe } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';

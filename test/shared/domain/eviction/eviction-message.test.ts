@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ObservedShortage } from '#shared/domain/eviction/eviction-message.ts';
-import { evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import { type ObservedShortage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { pod, usage } from '#test/shared/domain/ranking/builders.ts';
 

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PressureRules, PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
-import type { Observations } from '#shared/domain/pressure/observation.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import {
+  type PressureRules,
+  type PressureState,
+  advancePressure,
+  NO_PRESSURE,
+} from '#shared/domain/pressure/advance-pressure.ts';
+import { type Observations, wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { threshold } from './threshold-builder.ts';
 

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import type { FilesystemReading, MemoryReading, NodeReadings } from '#shared/domain/pressure/observation.ts';
-import { observe, wholeQuantity } from '#shared/domain/pressure/observation.ts';
+import {
+  type FilesystemReading,
+  type MemoryReading,
+  type NodeReadings,
+  observe,
+  wholeQuantity,
+} from '#shared/domain/pressure/signal.ts';
 
 const NOTHING: NodeReadings = {
   memory: undefined,

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { withContainerFilesystem } from '#test/conformance/kubelet/container-filesystem-thresholds.ts';
-import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
+import { type DiskLayout, type Observation, wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { amountOf, amountToRelieve, isBelow, byUrgency, type Threshold } from '#shared/domain/pressure/threshold.ts';
-import type { Observation } from '#shared/domain/pressure/observation.ts';
-import { wholeQuantity } from '#shared/domain/pressure/observation.ts';
 import { threshold } from './threshold-builder.ts';
 
 const EIGHT_GI = 8 * 2 ** 30;
