@@ -101,7 +101,7 @@ const PASS_MS = 200;
 async function idleAgentScene(): Promise<Scene> {
   const groups = createPodGroups(3);
   const pods = groups.uids.map((uid) => groupPod(uid, 0));
-  const flags = [`--path-kubepods=${groups.kubepods}`, `--period-far-ms=${PASS_MS}`];
+  const flags = [`--path-kubepods=${groups.kubepods}`, `--period-far-ms=${PASS_MS}`, '--warm-up-ms=0'];
   const agent = await startAgent(pods, flags, { evictionHard: { 'memory.available': '1Mi' } });
   const stop = async (): Promise<void> => {
     await agent.stop();
