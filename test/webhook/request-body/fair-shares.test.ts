@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createFairShares, type TakenShare } from '#webhook/request-body/fair-queue.ts';
+import { createFairShares, holdersOf, type TakenShare } from '#webhook/request-body/fair-queue.ts';
 
 const SEED = 20_261_122;
 
@@ -68,5 +68,29 @@ describe('createFairShares', () => {
       }),
       { seed: SEED, numRuns: 500 },
     );
+  });
+});
+
+describe('holdersOf', () => {
+  const cases: Record<string, { namespace?: string; username?: string; holders: readonly string[] }> = {
+    'a user in a namespace': { namespace: 'a', username: 'alice', holders: ['namespace a', 'user alice'] },
+    'a service account of a tenant': {
+      namespace: 'a',
+      username: 'system:serviceaccount:a:ci',
+      holders: ['namespace a', 'user system:serviceaccount:a:ci'],
+    },
+    'a controller, which acts for every namespace': {
+      namespace: 'a',
+      username: 'system:serviceaccount:kube-system:replicaset-controller',
+      holders: ['namespace a'],
+    },
+    'the scheduler': { namespace: 'a', username: 'system:kube-scheduler', holders: ['namespace a'] },
+    'a user without a namespace': { namespace: '', username: 'alice', holders: ['user alice'] },
+    'the scheduler without a namespace': { namespace: '', username: 'system:kube-scheduler', holders: [] },
+    'a namespace alone': { namespace: 'a', holders: ['namespace a'] },
+    nothing: { holders: ['unknown'] },
+  };
+  test.each(Object.entries(cases))('%s', (_, { namespace, username, holders }) => {
+    expect(holdersOf({ namespace, username })).toEqual(holders);
   });
 });
