@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { quantityFromInteger, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';
+import { EMPTY_LEDGER, type Reservation, type Slice } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { Ledger } from '#shared/domain/quota/ledger/ledger.ts';
+import { countOf } from '#test/build/pod-count.ts';
+
+const SEED = 20_261_127;
+const RESOURCES = ['pods', 'units'];
+type Units = readonly [pods: number, units: number];
+
+/** A ledger in plain numbers: every sum is made anew from its parts. */
+class NumberLedger {
+  readonly reservations = new Map<string, { readonly cost: Units; claim: string | undefined }>();
+  readonly slices = new Map<string, Units>();
+  counted: Units = [0, 0];
+  readonly hard: Units;
+
+  constructor(hard: Units) {
+    this.hard = hard;
+  }
+
+  get used(): Units {
+    const parts = [this.counted, ...this.slices.values(), ...[...this.reservations.values()].map(({ cost }) => cost)];
+    return [sum(parts.map(([pods]) => pods)), sum(parts.map(([, units]) => units))];
+  }
+
+  outcome(uid: string, cost: Units, claim: string | undefined): string {
+    const present = this.reservations.get(uid);
+    if (present !== undefined) return claim !== undefined && present.claim === claim ? 'reserved' : 'alreadyReserved';
+    const { used, hard } = this;
+    return [0, 1].some((at) => (cost[at] ?? 0) > 0 && (used[at] ?? 0) + (cost[at] ?? 0) > (hard[at] ?? 0))
+      ? 'exceeded'
+      : 'reserved';
+  }
+
+  /** Whether that changed anything. */
+  put(uid: string, cost: Units, claim: string | undefined): boolean {
+    const present = this.reservations.get(uid);
+    if (present === undefined) {
+      this.reservations.set(uid, { cost, claim });
+      return true;
+    }
+    if (present.claim === undefined || present.claim === claim) return false;
+    present.claim = undefined;
+    return true;
+  }
+
+  cancel(uid: string, claim: string | undefined): boolean {
+    const isOwn = claim !== undefined && this.reservations.get(uid)?.claim === claim;
+    return isOwn && this.reservations.delete(uid);
+  }
+}
+
+function sum(all: readonly number[]): number {
+  return all.reduce((total, each) => total + each, 0);
+}
+
+function amountsOf([pods, units]: Units) {
+  return new Map([
+    ['pods', quantityFromInteger(pods, 'DecimalSI')],
+    ['units', quantityFromInteger(units, 'DecimalSI')],
+  ]);
+}
+
+function numbersOf(amounts: ReadonlyMap<string, typeof ZERO>): readonly number[] {
+  return RESOURCES.map((name) => quantityNumber(amounts.get(name) ?? ZERO));
+}
+
+interface Ask {
+  readonly kind: 'reserve' | 'adopt' | 'cancel';
+  readonly uid: string;
+  readonly cost: Units;
+  readonly claim: string | undefined;
+}
+
+interface Recount {
+  readonly kind: 'recount';
+  readonly seen: readonly string[];
+  readonly expired: readonly string[];
+}
+
+const uids = fc.integer({ min: 0, max: 6 }).map((number) => `pod-${number}`);
+const costs: fc.Arbitrary<Units> = fc.tuple(fc.nat(1), fc.nat(9));
+const asks: fc.Arbitrary<Ask> = fc.record({
+  kind: fc.constantFrom('reserve', 'reserve', 'reserve', 'adopt', 'cancel'),
+  uid: uids,
+  cost: costs,
+  claim: fc.constantFrom('one', 'two', undefined),
+});
+const recounts: fc.Arbitrary<Recount> = fc.record({
+  kind: fc.constant('recount'),
+  seen: fc.uniqueArray(uids),
+  expired: fc.uniqueArray(uids),
+});
+const actions = fc.oneof({ weight: 10, arbitrary: asks }, recounts);
+const slices = fc.dictionary(fc.constantFrom('a', 'b', 'dead'), costs);
+
+function reservationOf({ uid, cost, claim }: Omit<Ask, 'kind'>): Reservation {
+  const amounts = new Map([...amountsOf(cost), ['unlimited', quantityFromInteger(5, 'DecimalSI')]]);
+  const rest = { uid, namespace: `of-${uid.at(-1)}`, pod: uid, amounts, admittedAt: 0 };
+  return claim === undefined ? rest : { ...rest, claim };
+}
+
+/** The same ledger twice, with slices and nothing else. */
+function createBoth(hard: Units, held: Readonly<Record<string, Units>>) {
+  const model = new NumberLedger(hard);
+  for (const [holder, cost] of Object.entries(held)) model.slices.set(holder, cost);
+  const sliceOf = (holder: string, cost: Units): Slice => {
+    return { holder, amounts: amountsOf(cost), renewals: 1, recallRequested: false };
+  };
+  const stored = new Map(Array.from(model.slices, ([holder, cost]) => [holder, sliceOf(holder, cost)]));
+  const state = { ...EMPTY_LEDGER, used: amountsOf(model.used), slices: stored };
+  return { model, ledger: new Ledger(state, amountsOf(hard)) };
+}
+
+type Both = ReturnType<typeof createBoth>;
+
+/** Whether that must have changed the ledger. */
+function doBoth({ model, ledger }: Both, { kind, ...asked }: Ask): boolean {
+  const { uid, cost, claim } = asked;
+  const reservation = reservationOf(asked);
+  if (kind === 'cancel') {
+    ledger.cancel(reservation);
+    return model.cancel(uid, claim);
+  }
+  if (kind === 'adopt') {
+    expect(ledger.adopt(reservation)).toBe(true);
+    return model.put(uid, cost, claim);
+  }
+  const outcome = model.outcome(uid, cost, claim);
+  expect([ledger.preview(reservation).kind, ledger.reserve(reservation).kind]).toEqual([outcome, outcome]);
+  return outcome !== 'exceeded' && model.put(uid, cost, claim);
+}
+
+function recountBoth({ model, ledger }: Both, { seen, expired }: Recount): void {
+  const figures = (): string => JSON.stringify([model.used, model.reservations.size, model.slices.size]);
+  const before = figures();
+  const pods = seen.map((uid) => ({ uid, namespace: 'any', amounts: amountsOf([1, 3]) }));
+  model.counted = [pods.length, 3 * pods.length];
+  for (const uid of [...seen, ...expired]) model.reservations.delete(uid);
+  model.slices.delete('dead');
+  const isNews = ledger.recount(countOf(amountsOf(model.hard), pods), {
+    isExact: false,
+    isExpired: (uid) => expired.includes(uid),
+    isDead: ({ holder }) => holder === 'dead',
+  });
+  expect(isNews).toBe(before !== figures());
+}
+
+function expectSame({ model, ledger }: Both): void {
+  const { used, reservations } = ledger.state();
+  expect(numbersOf(used)).toEqual(model.used);
+  expect([...reservations.keys()].toSorted()).toEqual([...model.reservations.keys()].toSorted());
+  for (const { uid, amounts, claim } of reservations.values()) {
+    expect([...amounts.keys()]).toEqual(RESOURCES);
+    expect(claim).toBe(model.reservations.get(uid)?.claim);
+  }
+}
+
+describe('a ledger', () => {
+  test(`uses what its pods, reservations and slices come to, whatever happens (seed ${SEED})`, () => {
+    fc.assert(
+      fc.property(fc.tuple(fc.nat(8), fc.nat(40)), slices, fc.array(actions, { maxLength: 25 }), (hard, held, all) => {
+        const both = createBoth(hard, held);
+        let isChanged = false;
+        for (const action of all) {
+          if (action.kind === 'recount') recountBoth(both, action);
+          else isChanged = doBoth(both, action) || isChanged;
+          expectSame(both);
+          expect(both.ledger.isChanged).toBe(isChanged);
+        }
+      }),
+      { seed: SEED, numRuns: 200 },
+    );
+  });
+
+  test.each<[string, boolean, boolean]>([
+    ['news where the shares must be exact', true, true],
+    ['no news otherwise', false, false],
+  ])('whose pods are in another namespace than before is %s', (_, isExact, isNews) => {
+    const hard = amountsOf([9, 9]);
+    const podIn = (namespace: string) => [{ uid: 'pod', namespace, amounts: amountsOf([1, 1]) }];
+    const options = { isExact, isExpired: () => false, isDead: () => false };
+    const ledger = new Ledger({ ...EMPTY_LEDGER, used: amountsOf([0, 0]) }, hard);
+    expect(ledger.recount(countOf(hard, podIn('a')), options)).toBe(true);
+    expect(ledger.recount(countOf(hard, podIn('a')), options)).toBe(false);
+    expect(ledger.recount(countOf(hard, podIn('b')), options)).toBe(isNews);
+  });
+
+  test('adopts no more than there are places, but what is there already', () => {
+    const hard = amountsOf([0, 0]);
+    const free = (uid: string): Reservation => reservationOf({ uid, cost: [0, 0], claim: 'one' });
+    const many = Array.from({ length: 999 }, (_, index) => free(`r-${index}`));
+    const ledger = new Ledger(
+      { ...EMPTY_LEDGER, used: amountsOf([0, 0]), reservations: new Map(many.map((each) => [each.uid, each])) },
+      hard,
+    );
+    expect(['x', 'y', 'x', 'r-5'].map((uid) => ledger.adopt(free(uid)))).toEqual([true, false, true, true]);
+  });
+});
