@@ -203,7 +203,6 @@ export class PodView {
   loaded({ epoch, namespaces }: PodLoad): void {
     if (epoch !== this.#epoch) return;
     for (const namespace of namespaces) {
-      if (this.#namespaces.get(namespace.name) !== namespace) continue;
       namespace.epoch = epoch;
       this.#unlisted.delete(namespace);
       this.#unswept.delete(namespace);

@@ -10,8 +10,6 @@ function pod(uid: string, namespace: string, amounts: Record<string, string>) {
 }
 
 describe('isSeen', () => {
-  const count = countOf(HARD, [{ ...pod('web', 'a', {}), generation: 4 }, pod('unnumbered', 'a', {})]);
-
   test.each<[string, { uid: string; generation?: number }, boolean]>([
     ['a pod that is there', { uid: 'web' }, true],
     ['a pod that is not', { uid: 'other' }, false],
@@ -22,6 +20,7 @@ describe('isSeen', () => {
     ['a resize of a pod without generations', { uid: 'unnumbered.request', generation: 2 }, false],
     ['a resize of a pod that is gone', { uid: 'other.request', generation: 2 }, false],
   ])('%s', (_, reservation, expected) => {
+    const count = countOf(HARD, [{ ...pod('web', 'a', {}), generation: 4 }, pod('unnumbered', 'a', {})]);
     expect(isSeen(count, reservation)).toBe(expected);
   });
 });

@@ -48,35 +48,25 @@ function usedOf({ state }: ReturnType<typeof applyBatch>): string {
 
 describe('applyBatch', () => {
   const dry = pendingOf('dry', '1Gi', { isDryRun: true });
-  const nothing = count([], { isExpired: () => false });
 
-  test.each<[string, Partial<Batch>, boolean, string | undefined, string]>([
-    ['nothing for nothing', {}, true, undefined, '6Gi'],
-    ['a charge for a reservation', { pending: [pendingOf('a')] }, true, 'charge', '7Gi'],
-    ['nothing for a dry run', { pending: [dry] }, true, undefined, '6Gi'],
-    ['a charge for a cancellation', { cancelled: [{ uid: 'old', claim: 'of old' }] }, true, 'charge', '4Gi'],
-    [
-      'nothing for the cancellation of another claim',
-      { cancelled: [{ uid: 'old', claim: 'x' }] },
-      true,
-      undefined,
-      '6Gi',
-    ],
-    ['a recount that is due and finds something', { count: count(['p']), isCountDue: true }, true, 'recount', '7Gi'],
-    [
-      'nothing for a recount that is due and finds nothing',
-      { count: nothing, isCountDue: true },
-      true,
-      undefined,
-      '6Gi',
-    ],
-    ['nothing for a recount that is not due', { count: count(['p']) }, true, undefined, '7Gi'],
-    ['a recount with a reservation', { count: count(['p']), pending: [pendingOf('a')] }, true, 'recount', '8Gi'],
-    ['a recount under new limits', { count: nothing }, false, 'recount', '6Gi'],
-    ['a charge for a slice that is due', { own: own(true) }, true, 'charge', '6Gi'],
-    ['nothing for a slice that is not', { own: own(false) }, true, undefined, '6Gi'],
-  ])('writes %s', (_, given, isCounted, write, used) => {
-    const applied = applyBatch(base({ isCounted }), batch(given));
+  /** A batch; `seen` are the pods of its count. */
+  type Given = Partial<Batch> & { readonly seen?: readonly string[]; readonly isCounted?: false };
+
+  test.each<[string, Given, string | undefined, string]>([
+    ['nothing for nothing', {}, undefined, '6Gi'],
+    ['a charge for a reservation', { pending: [pendingOf('a')] }, 'charge', '7Gi'],
+    ['nothing for a dry run', { pending: [dry] }, undefined, '6Gi'],
+    ['a charge for a cancellation', { cancelled: [{ uid: 'old', claim: 'of old' }] }, 'charge', '4Gi'],
+    ['nothing for the cancellation of another', { cancelled: [{ uid: 'old', claim: 'x' }] }, undefined, '6Gi'],
+    ['a recount that is due and finds something', { seen: ['p'], isCountDue: true }, 'recount', '7Gi'],
+    ['nothing for a recount that is due and finds nothing', { seen: [], isCountDue: true }, undefined, '6Gi'],
+    ['nothing for a recount that is not due', { seen: ['p'] }, undefined, '7Gi'],
+    ['a recount with a reservation', { seen: ['p'], pending: [pendingOf('a')] }, 'recount', '8Gi'],
+    ['a recount under new limits', { seen: [], isCounted: false }, 'recount', '6Gi'],
+    ['a charge for a slice that is due', { own: own(true) }, 'charge', '6Gi'],
+    ['nothing for a slice that is not', { own: own(false) }, undefined, '6Gi'],
+  ])('writes %s', (_, { seen, isCounted = true, ...given }, write, used) => {
+    const applied = applyBatch(base({ isCounted }), batch({ ...given, ...(seen && { count: count(seen) }) }));
     expect([applied.write, usedOf(applied)]).toEqual([write, used]);
   });
 
