@@ -14,6 +14,7 @@ describe('the demand of the last two windows of five seconds', () => {
     ['nothing after two windows', [0], 10_000, 0],
     ['nothing of a window after a long pause', [0, 20_000], 20_000, 1],
     ['nothing after a window without any', [0, 5_000], 15_000, 0],
+    ['nothing of a window that began before its first charge', [4_000], 13_999, 0],
   ])('has %s: charges at %j, seen at %s: %s', (_, charges, now, pods) => {
     const meter = new DemandMeter(0);
     for (const at of charges) meter.add(amountsOf({ pods: '1' }), at);

@@ -46,4 +46,13 @@ describe('largestHolders', () => {
     expect(largestHolders(state, 'pods')).toEqual(['a', 'b', 'c']);
     expect(largestHolders(state, 'memory')).toEqual([]);
   });
+
+  test.each<[string, Record<string, string>, readonly string[]]>([
+    ['the largest first', { a: '1', b: '3', c: '2' }, ['b', 'c', 'a']],
+    ['equal ones by name', { c: '2', a: '2', b: '2' }, ['a', 'b', 'c']],
+    ['three of four', { d: '1', c: '4', b: '4', a: '5' }, ['a', 'b', 'c']],
+  ])('names %s', (_, used, expected) => {
+    const byNamespace = new Map(Object.entries(used).map(([name, pods]) => [name, amountsOf({ pods })]));
+    expect(largestHolders({ ...EMPTY_LEDGER, byNamespace }, 'pods')).toEqual(expected);
+  });
 });

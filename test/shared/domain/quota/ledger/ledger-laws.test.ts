@@ -188,6 +188,25 @@ describe('a ledger', () => {
     expect(ledger.recount(countOf(hard, podIn('b')), options)).toBe(isNews);
   });
 
+  test('has news where a reservation and a slice that cost nothing are gone', () => {
+    const { ledger } = createBoth([9, 9], { dead: [0, 0] });
+    ledger.reserve(reservationOf({ uid: 'pod-1', cost: [0, 0], claim: 'one' }));
+    const options = { isExact: false, isExpired: () => true, isDead: () => true };
+    const news = [1, 2].map(() => ledger.recount(countOf(amountsOf([9, 9]), []), options));
+    expect(news).toEqual([true, false]);
+  });
+
+  test('weighs a debt with what a namespace holds after a recount, not before it', () => {
+    const hard = amountsOf([10, 10]);
+    const state = { ...EMPTY_LEDGER, used: amountsOf([0, 0]) };
+    const ledger = new Ledger(state, hard, new Map([['of-1', 1.5]]));
+    const ask = (units: number) => ledger.reserve(reservationOf({ uid: 'pod-1', cost: [0, units], claim: 'one' })).kind;
+    expect(ask(4)).toBe('reserved');
+    ledger.preview(reservationOf({ uid: 'other-1', cost: [0, 1], claim: 'one' }));
+    ledger.recount(countOf(hard, []), { isExact: false, isExpired: () => true, isDead: () => false });
+    expect([ask(6), ask(5)]).toEqual(['wasted', 'reserved']);
+  });
+
   test('adopts no more than there are places, but what is there already', () => {
     const hard = amountsOf([0, 0]);
     const free = (uid: string): Reservation => reservationOf({ uid, cost: [0, 0], claim: 'one' });

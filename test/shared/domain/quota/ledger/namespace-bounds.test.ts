@@ -42,7 +42,7 @@ describe('denialReasonFor', () => {
 
   function reasonWith(size: number, places: number, ownCount: number) {
     const reservations = new Map(Array.from({ length: size }, (_each, index) => [`r-${index}`, one]));
-    const heldBy = (): Held => ({ ...NOTHING_HELD, count: ownCount });
+    const heldBy = (): Held | undefined => (ownCount === 0 ? undefined : { ...NOTHING_HELD, count: ownCount });
     const [used, hard] = [amountsOf({ pods: '0' }), amountsOf({ pods: '9' })];
     return denialReasonFor(one, { used, hard, reservations, places, heldBy, debts: new Map() })?.kind;
   }
@@ -78,6 +78,19 @@ describe('denialReasonFor', () => {
     expect(denialReasonFor(reservation, { ...standing, used: amountsOf(used), hard: amountsOf(hard) })?.kind).toBe(
       kind,
     );
+  });
+
+  test.each([
+    [1, '10', undefined],
+    [1.01, '10', 'wasted'],
+    [1.5, '5', undefined],
+    [1.5, '6', 'wasted'],
+    [undefined, '10', undefined],
+  ])('with a debt of %s, of %s of ten pods: %s', (debt, pods, kind) => {
+    const [used, hard] = [amountsOf({ pods: '0' }), amountsOf({ pods: '10' })];
+    const debts = new Map(debt === undefined ? [] : [['a', debt]]);
+    const standing = { used, hard, reservations: new Map(), places: 10, heldBy: () => undefined, debts };
+    expect(denialReasonFor({ ...one, amounts: amountsOf({ pods }) }, standing)?.kind).toBe(kind);
   });
 
   test('reports each excess with what is asked, used and allowed', () => {
@@ -147,6 +160,9 @@ describe('amounts of limited resources', () => {
     const reservation = { uid: 'x', namespace: 'a', pod: 'x', amounts, admittedAt: 0 };
     const limits = amountsOf(hard);
     const kept = limitedAmounts(amounts, limits);
+    // Nothing is copied where nothing changes: every pod of a busy cluster comes by here.
+    const isSame = JSON.stringify(given) === JSON.stringify(limited);
+    expect([kept === amounts, limitedReservation(reservation, limits) === reservation]).toEqual([isSame, isSame]);
     expect(printAmounts(kept)).toEqual(limited);
     expect([...kept.keys()].toSorted()).toEqual([...limits.keys()].toSorted());
     expect(printAmounts(limitedReservation(reservation, limits).amounts)).toEqual(limited);

@@ -19,6 +19,7 @@ describe('isSeen', () => {
     ['a resize of which no generation is known', { uid: 'web.request' }, false],
     ['a resize of a pod without generations', { uid: 'unnumbered.request', generation: 2 }, false],
     ['a resize of a pod that is gone', { uid: 'other.request', generation: 2 }, false],
+    ['the first change of a pod that is gone', { uid: 'other.request', generation: 1 }, false],
   ])('%s', (_, reservation, expected) => {
     const count = countOf(HARD, [{ ...pod('web', 'a', {}), generation: 4 }, pod('unnumbered', 'a', {})]);
     expect(isSeen(count, reservation)).toBe(expected);

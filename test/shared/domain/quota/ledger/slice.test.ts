@@ -121,6 +121,34 @@ describe('slices in a ledger', () => {
   });
 });
 
+test.each<[string, readonly (readonly [resource: string, asked: string])[], boolean]>([
+  [
+    'one of two resources',
+    [
+      ['memory', '4Gi'],
+      ['pods', '9'],
+    ],
+    false,
+  ],
+  [
+    'both',
+    [
+      ['memory', '4Gi'],
+      ['pods', '4'],
+    ],
+    true,
+  ],
+  ['a resource of which no slice holds anything', [['cpu', '1']], false],
+])('slices of others would make room for %s: all that is asked for counts', (_, asked, expected) => {
+  const slices = new Map([['a', { ...slice('a', '4Gi'), amounts: amountsOf({ memory: '4Gi', pods: '4' }) }]]);
+  const full = amountsOf({ memory: '10Gi', pods: '10', cpu: '1' });
+  const excesses = asked.map(([resource, amount]) => {
+    const held = full.get(resource) ?? ZERO;
+    return { resource, asked: amountsOf({ it: amount }).get('it') ?? ZERO, used: held, hard: held };
+  });
+  expect(isHeldElsewhere(excesses, state({ used: full, slices }), undefined)).toBe(expected);
+});
+
 describe('placeSlice', () => {
   const spent = ['x', 'y'].map((uid) => ({ uid, namespace: 'a', pod: uid, amounts: LARGEST, admittedAt: 0 }));
   const own: OwnShare = {
@@ -168,11 +196,19 @@ describe('placeSlice', () => {
     const placed = place({ ...own, demand: undefined }, crowded);
     expect(placed).toMatchObject({ used: { memory: '22Gi' }, adopted: ['x'], isGivenBack: false, pods: 0 });
     expect(print(placed?.after.slices.get('a')?.amounts)).toMatchObject({ memory: '1Gi' });
+    expect(placed?.after.slices.get('a')?.recallRequested).toBe(false);
   });
 
   test('does nothing for a replica that has no slice and needs none', () => {
     const none = { ...own, isStored: false, spent: [], demand: undefined };
     expect(place(none, state({ used: amountsOf({ memory: '1Gi' }) }))).toBeUndefined();
+  });
+
+  test('makes a reservation of a single charge to a slice that was lost', () => {
+    const lost = { ...own, isStored: false, spent: spent.slice(0, 1), demand: undefined };
+    const placed = place(lost, state({ used: amountsOf({ memory: '1Gi', pods: '1' }) }));
+    expect(placed).toMatchObject({ used: { memory: '2Gi', pods: '2' }, adopted: ['x'], isGivenBack: true });
+    expect(placed?.after.slices.size).toBe(0);
   });
 
   const newcomer = { ...own, isStored: false, spent: [] };
