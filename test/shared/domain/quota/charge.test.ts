@@ -44,6 +44,11 @@ describe('charge', () => {
       false,
     ],
     [
+      'so does one whose long deletion is overdue by a second',
+      { metadata: { deletionTimestamp: '2026-03-01T11:00:00Z', deletionGracePeriodSeconds: 3_599 } },
+      false,
+    ],
+    [
       'a pod whose deletion is due now is charged',
       { metadata: { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 30 } },
       true,
@@ -89,6 +94,20 @@ describe('chargeToPriorityQuota', () => {
     const metadata = { deletionTimestamp: DELETED, deletionGracePeriodSeconds: 1 };
     const charged = printAmounts(chargeToPriorityQuota(pod('p', { requests: { cpu: '1' }, metadata })));
     expect(charged).toMatchObject({ pods: '1', cpu: '1' });
+  });
+
+  test.each<[string, PodWish, Readonly<Record<string, string>>]>([
+    [
+      'counts what a container does not state',
+      { requests: { cpu: '1', memory: '1' }, status: { phase: 'Running' } },
+      { 'unstated/limits.cpu': '1', 'unstated/limits.memory': '1' },
+    ],
+    ['counts nothing unstated of a pod that has ended', { status: { phase: 'Succeeded' } }, {}],
+  ])('%s', (_, wish, unstated) => {
+    const charged = printAmounts(chargeToPriorityQuota(pod('p', wish)));
+    expect(Object.fromEntries(Object.entries(charged).filter(([name]) => name.startsWith('unstated/')))).toEqual(
+      unstated,
+    );
   });
 
   test('is never less than what a ResourceQuota would be charged', () => {

@@ -33,6 +33,12 @@ test.each<readonly [string, readonly QuotaLevel[], readonly string[], readonly s
     ['cpu 12 a+b+c'],
   ],
   [
+    'those that do not limit the resource are not named',
+    [quota('a', 2, { cpu: '5' }), quota('b', 1, { cpu: '6' }), quota('c', 1, { memory: '1Gi' })],
+    [],
+    ['cpu 11 a+b'],
+  ],
+  [
     'a limit takes no room',
     [quota('a', 1, { 'limits.cpu': '50', 'requests.memory': '101Gi' })],
     ['memory 101Gi a'],

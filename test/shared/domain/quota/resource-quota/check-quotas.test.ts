@@ -155,6 +155,14 @@ describe('checkQuotas', () => {
     expect(verdictOf(creation(negative), [])).toEqual({ NothingLimited: {} });
   });
 
+  test('a single negative name is enough', () => {
+    const negative = pod('web', { requests: { 'example.com/gpu': '-1' } });
+    const refused = 'quota usage is negative for resource(s): requests.example.com/gpu';
+    expect(verdictOf(creation(negative), [quota('q', { pods: '1' })])).toBe(
+      `403 Forbidden pods "web" is forbidden: ${refused}`,
+    );
+  });
+
   test('a request of zero needs no cover and is no debt', () => {
     const entries = [limited({ matchContains: ['cpu'] })];
     expect(verdictOf(creation(asking('0')), [quota('q', { pods: '1' })], entries)).toEqual({
