@@ -172,14 +172,6 @@ export class ReservationQueue {
     return this.#queued.length === 0;
   }
 
-  get hasOpen(): boolean {
-    return this.#open.size > 0;
-  }
-
-  get hasDeferred(): boolean {
-    return this.#deferred.length > 0;
-  }
-
   add(pending: PendingReservation): void {
     this.#open.add(pending);
     this.#queued.push(pending);
