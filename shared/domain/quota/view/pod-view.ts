@@ -293,7 +293,6 @@ export class PodView {
     for (const namespace of this.#namespaces.values()) {
       namespace.groups.clear();
       Object.assign(namespace, { holds: 0, epoch: NEVER, reached: NEVER });
-      this.#changed(namespace);
     }
   }
 }

@@ -131,7 +131,7 @@ export class QuotaCounter implements PodFollower {
     const isInForce =
       this.#view.namespaces.get(namespace.name) === namespace && this.#quota.namespaces.matches(namespace.labels);
     if (isInForce !== this.#inForce.has(namespace)) this.#setInForce(namespace, isInForce, this.#quota);
-    if (isInForce) this.podsMovedOn(namespace);
+    this.podsMovedOn(namespace);
   }
 
   podsMovedOn(namespace: NamespacePods): void {

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Cost, PodFollower } from '#shared/domain/quota/view/pod-group.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
-import { amountsOf, selectorOf } from '#test/build/cluster.ts';
+import { amountsOf } from '#test/build/cluster.ts';
 import { NAMES, pod, quota } from './view-builders.ts';
 
 /** Deleted pods that a view remembers, and pods that it goes through at once. */
@@ -116,9 +115,26 @@ test('a position never goes back, and a watch from the same one forgets nothing'
   expect(view.position).toBe(100);
   view.begin(100, NAMES);
   expect([view.size, view.life]).toEqual([1, life]);
+  view.remove({ uid: 'gone', namespace: 'a', revision: 101 });
   view.begin(99, NAMES);
-  expect(view.size).toBe(0);
+  expect([view.size, view.isGone('gone')]).toEqual([0, false]);
   expect(view.life).not.toBe(life);
+});
+
+test('after revisions went back, only what is listed then counts', () => {
+  const counter = new QuotaCounter(view);
+  listed(pod('x', 90), pod('odd', 91, { amounts: undefined }));
+  expect(counter.count(quota(), '1', 9)?.total.get('pods')?.mantissa).toBe(2);
+  view.begin(50, NAMES);
+  listed(pod('y', 40));
+  const count = counter.count(quota(), '1', 9);
+  expect([count?.total.get('pods')?.mantissa, count?.unreadable, count?.holds.pods]).toEqual([1, [], 40]);
+});
+
+test('a namespace that is released need not be listed any more', () => {
+  expect(view.unlisted.map(({ name }) => name)).toEqual(['a']);
+  view.removeNamespace('a');
+  expect([view.unlisted, view.isWhole]).toEqual([[], true]);
 });
 
 test('deleted pods are searched in steps, once in an epoch', () => {
@@ -129,37 +145,4 @@ test('deleted pods are searched in steps, once in an epoch', () => {
   expect(steps()).toBe(0);
   listed(pod('pod-5', 106));
   expect([view.size, steps(), view.size, steps()]).toEqual([PODS_AT_ONCE, 1, 1, 0]);
-});
-
-describe('what a counter has reached', () => {
-  const red = quota({ namespaces: prepareSelector(selectorOf({ team: 'red' })) });
-
-  test('does not depend on namespaces that are gone, or not its own', () => {
-    const counter = new QuotaCounter(view);
-    for (const name of ['b', 'c']) view.addNamespace({ name, labels: new Map([['team', 'red']]), revision: 6 });
-    listed();
-    counter.count(red, '1', 9);
-    view.begin(200, NAMES);
-    expect(counter.count(red, '1', 9)?.reached).toEqual({ pods: 100, namespaces: 9 });
-    view.loaded(view.load([...view.namespaces.values()].filter(({ name }) => name === 'b')));
-    expect(counter.count(red, '1', 9)?.reached.pods).toBe(100);
-    view.removeNamespace('c');
-    expect([view.isWhole, counter.count(red, '1', 9)?.reached.pods]).toEqual([false, 200]);
-  });
-});
-
-test.each([
-  [100, 2],
-  [101, 1],
-])('with %s namespaces the largest are looked for anew, or not: %s pods', (namespaces, pods) => {
-  const counter = new QuotaCounter(view);
-  for (let index = 1; index < namespaces; index += 1)
-    view.addNamespace({ name: `n${index}`, labels: new Map(), revision: 6 });
-  listed(pod('x', 90));
-  const of = quota({ hard: amountsOf({ pods: '1000' }) });
-  while (counter.count(of, '1', 9) === undefined) continue;
-  const largest = () => counter.count(of, '1', 9)?.byNamespace(false).get('a')?.get('pods')?.mantissa;
-  expect(largest()).toBe(1);
-  view.put(pod('y', 101));
-  expect(largest()).toBe(pods);
 });

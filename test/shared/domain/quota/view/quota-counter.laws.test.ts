@@ -10,7 +10,7 @@ import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 import { quota } from './view-builders.ts';
 
-const SEED = 20_261_127;
+const SEEDS = [20_261_127, 2, 3, 4, 5, 6, 7, 8];
 const NAMES = ['pods', 'memory', 'requests.cpu', 'unstated/memory', 'unstated/requests.cpu'] as const;
 type Costs = Readonly<Record<(typeof NAMES)[number], number>>;
 type Numbers = Readonly<Record<string, number>>;
@@ -119,6 +119,7 @@ const actions = fc.record({
   costs: fc.option(costs, { freq: 6, nil: undefined }),
   team: fc.constantFrom('red', 'blue'),
   next: quotas,
+  isCounted: fc.boolean(),
 });
 type Action = typeof actions extends fc.Arbitrary<infer T> ? T : never;
 
@@ -202,12 +203,13 @@ class Cluster {
   }
 }
 
-test(`a count is what all pods that it concerns come to, whatever happened before (seed ${SEED})`, () => {
+test.each(SEEDS)('a count is what all pods that it concerns come to, whatever happened before (seed %s)', (seed) => {
   fc.assert(
     fc.property(quotas, fc.array(actions, { maxLength: 30 }), (first, all) => {
       const cluster = new Cluster(first);
       for (const action of all) {
         cluster.do(action);
+        if (!action.isCounted) continue;
         const { of, view, version } = cluster;
         const counted = cluster.counted();
         const { count, figures } = actualCount(cluster.counter, of, String(version));
@@ -215,11 +217,12 @@ test(`a count is what all pods that it concerns come to, whatever happened befor
         const late = new QuotaCounter(view);
         expect(actualCount(late, of, 'late').figures).toEqual(figures);
         late.close();
-        for (const pod of cluster.pods.values())
-          expect(count.generationOf(pod.uid)).toBe(counted.includes(pod) ? pod.generation : undefined);
+        const pods = [...cluster.pods.values()];
+        const generations = pods.map((pod) => (counted.includes(pod) ? pod.generation : undefined));
+        expect(pods.map(({ uid }) => count.generationOf(uid))).toEqual(generations);
         expect(view.size).toBe(cluster.enforced().length);
       }
     }),
-    { seed: SEED, numRuns: 200 },
+    { seed, numRuns: 30 },
   );
 });
