@@ -1,29 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import type { LedgerEffect } from '#shared/domain/quota/replica/event.ts';
 import type { LedgerVersion, PendingReservation } from '#shared/domain/quota/replica/apply-batch.ts';
-import type { LedgerState } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { printAmounts } from '#test/conformance/print-amounts.ts';
 import {
   createReplicaRig,
-  HOLDER,
   kindsOf,
   pendingOf,
+  print,
   type ReplicaRig,
+  request,
   reservation,
   sliceOf,
   stateOf,
+  store,
   versionOf,
+  writtenState,
 } from './replica-rig.ts';
-
-/** Effects in a few words: `answer a reserved`, `charged slice`. */
-function print(effects: readonly LedgerEffect[]): readonly string[] {
-  return effects.map((each) => {
-    if (each.kind === 'answer') return `answer ${each.pending.reservation.uid} ${each.result.kind}`;
-    if (each.kind === 'charged') return `charged ${each.path}`;
-    return each.kind === 'recounted' ? `recounted ${each.result}` : each.kind;
-  });
-}
 
 /** A replica that knows this version since it was read. */
 function knowing(version: LedgerVersion): ReplicaRig {
@@ -31,23 +22,6 @@ function knowing(version: LedgerVersion): ReplicaRig {
   rig.tick();
   rig.read(version);
   return rig;
-}
-
-function writtenState(effects: readonly LedgerEffect[]): LedgerState {
-  const [state] = effects.flatMap((each) => (each.kind === 'write' ? [each.write.state] : []));
-  if (state === undefined) throw new Error('nothing is written');
-  return state;
-}
-
-/** Answers a write as an API server that stores it. */
-function store(rig: ReplicaRig, effects: readonly LedgerEffect[], revision: string, more: Partial<LedgerVersion> = {}) {
-  const version = versionOf({ revision, state: writtenState(effects), ...more });
-  return rig.send({ kind: 'wrote', result: { kind: 'written', version } });
-}
-
-function request(rig: ReplicaRig, pending: PendingReservation): readonly LedgerEffect[] {
-  expect(rig.ask(pending)).toEqual([{ kind: 'schedule' }]);
-  return rig.send({ kind: 'due' });
 }
 
 describe('an answer over a ledger', () => {
@@ -104,13 +78,23 @@ describe('an answer over a ledger', () => {
     ]);
   });
 
+  test('leaves the ledger known, unless something has to be decided again', () => {
+    const rig = knowing(versionOf());
+    for (const uid of ['dry-1', 'dry-2']) {
+      const pending = pendingOf(uid, '1Gi', { isDryRun: true });
+      expect(print(request(rig, pending))).toEqual([`answer ${uid} reserved`]);
+    }
+  });
+
   test('waits where limits have not been counted and the pods are not known', () => {
     const rig = createReplicaRig();
     rig.isFilled = false;
     rig.ask(pendingOf('a'));
     rig.tick();
     expect(print(rig.read(versionOf({ isCounted: false })))).toEqual(['recounted failed']);
+    expect(rig.at(1).tick()).toEqual([]);
     rig.isFilled = true;
+    expect(rig.at(999).tick()).toEqual([]);
     expect(kindsOf(rig.at(1_000).observe())).toEqual(['read']);
     expect([...writtenState(rig.read(versionOf({ isCounted: false }))).reservations.keys()]).toEqual(['a']);
   });
@@ -132,6 +116,24 @@ describe('an answer over a ledger', () => {
     rig.tick();
     const effects = rig.read(versionOf({ state: stateOf('3Gi', reservations) }));
     expect([...writtenState(effects).reservations.keys()]).toEqual(['other']);
+  });
+
+  test('keeps a reservation whose pod was seen, from the time on at which it is missed', () => {
+    const rig = createReplicaRig();
+    const version = versionOf({ state: stateOf('1Gi', [reservation('x')]) });
+    rig.pods = [{ uid: 'x', namespace: 'a', amounts: amountsOf({ memory: '1Gi' }) }];
+    rig.tick();
+    expect(kindsOf(rig.read(version))).toEqual(['write']);
+    rig.pods = [];
+    rig.at(100_000).send({ kind: 'wrote', result: { kind: 'conflict' } });
+    rig.send({ kind: 'pauseEnded' });
+    expect(print(rig.read(version))).toEqual(['recounted done']);
+    const recountAt = (ms: number) => {
+      rig.provenAt = ms;
+      rig.at(ms).tick();
+      return print(rig.read(version));
+    };
+    expect([120_000, 219_999, 220_000].map(recountAt)).toEqual([['recounted done'], ['recounted done'], ['write']]);
   });
 
   test('drops what has expired: a reservation, and the slice of a silent holder', () => {
@@ -164,71 +166,6 @@ describe('a recount of another replica', () => {
     rig.provenAt = 10;
     rig.at(20).tick();
     expect(print(rig.read(versionOf({ state: stateOf('5Gi'), ...more })))).toEqual([effect]);
-  });
-});
-
-describe('a slice', () => {
-  /** A replica with a slice, after six pods. */
-  function slicing(): ReplicaRig {
-    const rig = createReplicaRig();
-    for (const uid of ['a', 'b', 'c', 'd', 'e']) rig.ask(pendingOf(uid));
-    rig.send({ kind: 'due' });
-    const first = rig.read(versionOf());
-    store(rig, first, '2');
-    const state = writtenState(first);
-    rig.ask(pendingOf('f'));
-    const effects = rig.send({ kind: 'due' });
-    expect(printAmounts(writtenState(effects).slices.get(HOLDER)?.amounts ?? new Map())).toEqual({ memory: '10Gi' });
-    expect([...writtenState(effects).reservations.keys()]).toEqual([...state.reservations.keys(), 'f']);
-    store(rig, effects, '3');
-    return rig;
-  }
-
-  test('is spent without a write, until half of its pods are spent', () => {
-    const rig = slicing();
-    const spent = ['g', 'h', 'i', 'j', 'k'].map((uid) => print(rig.ask(pendingOf(uid))));
-    expect(spent).toEqual([
-      ...['g', 'h', 'i', 'j'].map((uid) => [`answer ${uid} reserved`, 'charged slice']),
-      ['answer k reserved', 'charged slice', 'schedule'],
-    ]);
-    const [other] = rig.send({ kind: 'due' });
-    expect(other?.kind).toBe('write');
-  });
-
-  test('answers a dry run and charges nothing', () => {
-    const dry = pendingOf('dry', '1Gi', { isDryRun: true });
-    expect(print(slicing().ask(dry))).toEqual(['answer dry reserved']);
-  });
-
-  test('takes a cancelled charge back without a write; what is not in it is cancelled in the ledger', () => {
-    const rig = slicing();
-    rig.ask(pendingOf('g'));
-    expect(rig.send({ kind: 'cancelled', reservation: reservation('g') })).toEqual([]);
-    expect(rig.send({ kind: 'cancelled', reservation: reservation('a') })).toEqual([{ kind: 'schedule' }]);
-    const effects = rig.send({ kind: 'due' });
-    expect([...writtenState(effects).reservations.keys()]).toEqual(['b', 'c', 'd', 'e', 'f']);
-  });
-
-  test('is renewed after half of its life, and given back when the process ends', () => {
-    const rig = slicing();
-    rig.ask(pendingOf('g'));
-    expect(kindsOf(rig.send({ kind: 'observed' }))).not.toContain('write');
-    rig.at(5_000);
-    const renewal = rig.observe();
-    expect(kindsOf(renewal)).toContain('write');
-    expect(writtenState(renewal).slices.get(HOLDER)?.renewals).toBeGreaterThan(1);
-    store(rig, renewal, '4');
-    const closing = rig.send({ kind: 'closed' });
-    expect(writtenState(closing).slices.size).toBe(0);
-    expect([...writtenState(closing).reservations.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
-  });
-
-  test('is not spent by a namespace in debt', () => {
-    const rig = slicing();
-    rig.replica.waste = { missed: new Map(), debts: new Map([['a', { share: 0.1, at: 0 }]]) };
-    expect(print(rig.ask(pendingOf('g')))).toEqual(['schedule']);
-    const other = { ...pendingOf('h'), reservation: reservation('h', '1Gi', { namespace: 'b' }) };
-    expect(print(rig.ask(other))).toEqual(['answer h reserved', 'charged slice']);
   });
 });
 

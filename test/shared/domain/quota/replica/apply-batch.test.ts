@@ -70,6 +70,24 @@ describe('applyBatch', () => {
     expect([applied.write, usedOf(applied)]).toEqual([write, used]);
   });
 
+  test.each([
+    [true, true, true],
+    [true, false, true],
+    [false, true, false],
+    [false, false, true],
+  ])('needs exact shares of namespaces where a count is due (%s) or limits are new (counted: %s): %s', (...row) => {
+    const [isCountDue, isCounted, isExact] = row;
+    const asked: boolean[] = [];
+    const counted = count([]);
+    const byNamespace = (isExactly: boolean) => {
+      asked.push(isExactly);
+      return counted.pods.byNamespace(isExactly);
+    };
+    const pods = { ...counted.pods, byNamespace };
+    applyBatch(base({ isCounted }), batch({ isCountDue, count: { ...counted, pods } }));
+    expect(asked).toEqual([isExact]);
+  });
+
   test('drops what a count has found or given up, before it reserves', () => {
     const full = base({ state: stateOf('10Gi', [reservation('seen', '5Gi'), reservation('expired', '5Gi')]) });
     const counted = count(['seen'], { isExpired: (uid) => uid === 'expired' });

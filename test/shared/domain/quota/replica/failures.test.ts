@@ -45,13 +45,13 @@ test('a quota that is gone answers everything, and nothing is due any more', () 
   rig.isFilled = false;
   rig.ask(pendingOf('deferred', '2000Gi'));
   rig.read(versionOf());
-  rig.ask(pendingOf('queued'));
+  rig.ask(pendingOf('queued', '2000Gi'));
   rig.send({ kind: 'cancelled', reservation: reservation('x') });
-  rig.at(30_000).tick();
+  expect(rig.send({ kind: 'due' })).toEqual([{ kind: 'read' }]);
   const effects = rig.send({ kind: 'read', result: { kind: 'gone' } });
   expect(answersIn(effects)).toEqual(['deferred gone', 'queued gone']);
   expect(rig.send({ kind: 'due' })).toEqual([]);
-  expect(rig.at(30_001).tick()).toEqual([]);
+  expect(rig.at(1_001).tick()).toEqual([]);
 });
 
 describe('a write that is not stored', () => {
@@ -106,7 +106,9 @@ describe('a write that was pruned', () => {
   test('of its slices alone, is made again from what was stored', () => {
     const { rig, effects } = pruned(['slices']);
     expect(effects).toEqual([{ kind: 'pause', failures: 1 }]);
-    expect(writtenUids(rig.send({ kind: 'pauseEnded' }))).toEqual(['a', 'b']);
+    const again = rig.send({ kind: 'pauseEnded' });
+    expect(writtenUids(again)).toEqual(['a', 'b']);
+    expect(again).toMatchObject([{ write: { base: { revision: '2' } } }]);
   });
 
   test.each<[readonly LedgerPart[], string]>([
@@ -147,6 +149,22 @@ describe('an answer that comes too late', () => {
     const after = rig.send({ kind: 'wrote', result: { kind: 'written', version } });
     expect(kindsOf(after)).toEqual(['charged', 'write']);
     expect(writtenUids(after)).toEqual([]);
+  });
+
+  test('cancels nothing where it was a dry run', () => {
+    const rig = createReplicaRig();
+    const state = stateOf('1Gi', [reservation('a')]);
+    rig.ask(pendingOf('a', '1Gi', { isDryRun: true, giveUpAt: 100 }));
+    rig.ask(pendingOf('b'));
+    rig.send({ kind: 'due' });
+    const [write] = rig.read(versionOf({ state })).flatMap((each) => (each.kind === 'write' ? [each.write] : []));
+    rig.now = { monotonic: 100, wall: 100 };
+    expect(answersIn(rig.observe())).toEqual(['a busy']);
+    const version = versionOf({ revision: '2', state: write?.state ?? state });
+    const after = rig.send({ kind: 'wrote', result: { kind: 'written', version } });
+    expect(answersIn(after)).toEqual(['b reserved']);
+    expect(kindsOf(after)).not.toContain('write');
+    expect(rig.replica.cancelled).toEqual([]);
   });
 
   test('is no answer to events that nothing waits for', () => {

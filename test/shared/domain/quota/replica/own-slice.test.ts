@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { OwnSlice, SliceContext } from '#shared/domain/quota/replica/own-slice.ts';
+import { OwnSlice, type SliceContext } from '#shared/domain/quota/replica/own-slice.ts';
 import { withoutClaim } from '#shared/domain/quota/ledger/ledger-state.ts';
 import { amountsOf } from '#test/build/cluster.ts';
 import { HOLDER, pendingOf, reservation, SETTINGS, sliceOf, stateOf, versionOf } from './replica-rig.ts';
@@ -23,8 +23,9 @@ describe('the demand of a replica', () => {
     [19_999, undefined],
     [20_000, 5],
   ])('of a replica that is %s ms old, and takes no slice before 20 s: %s', (ms, expected) => {
-    const slice = charged(5, ms, { ...SETTINGS, sliceAfterMs: 20_000 });
-    expect(shareOf(slice, when(ms)).demand?.pods).toBe(expected);
+    const slice = new OwnSlice({ ...SETTINGS, sliceAfterMs: 20_000 }, 1_000);
+    for (let index = 0; index < 5; index += 1) slice.chargedElsewhere(ONE, when(1_000 + ms));
+    expect(shareOf(slice, when(1_000 + ms)).demand?.pods).toBe(expected);
   });
 
   test.each<[string, (slice: OwnSlice) => void, number]>([

@@ -21,11 +21,13 @@ describe('a write that is refused for good', () => {
   function runWith(rig: ReplicaRig, bad: ReadonlySet<string>) {
     const sizes: number[] = [];
     const answers: string[] = [];
+    let recounts = 0;
     let stored = stateOf('0');
     let revision = 1;
     let effects: readonly LedgerEffect[] = rig.send({ kind: 'wrote', result: REFUSED });
     for (let turn = 0; turn < 100 && effects.length > 0; turn += 1) {
       answers.push(...answersIn(effects));
+      recounts += effects.filter(({ kind }) => kind === 'recounted').length;
       const next = effects.find(({ kind }) => ['read', 'write', 'pause', 'schedule'].includes(kind));
       if (next === undefined) break;
       if (next.kind === 'read') effects = rig.read(versionOf({ state: stored, revision: String(revision) }));
@@ -41,7 +43,7 @@ describe('a write that is refused for good', () => {
         effects = rig.send({ kind: 'wrote', result: isBad ? REFUSED : { kind: 'written', version } });
       } else effects = rig.send({ kind: next.kind === 'pause' ? 'pauseEnded' : 'due' });
     }
-    return { sizes, answers, stored: [...stored.reservations.keys()] };
+    return { sizes, answers, recounts, stored: [...stored.reservations.keys()] };
   }
 
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
@@ -52,6 +54,11 @@ describe('a write that is refused for good', () => {
     expect(stored).toEqual(names.filter((uid) => uid !== bad));
     expect(sizes[0]).toBe(4);
     expect(sizes.length).toBeLessThan(12);
+  });
+
+  test('is followed by half of it, and after each success by twice as much', () => {
+    const { sizes, recounts } = runWith(writing(names), new Set(['a']));
+    expect({ sizes, recounts }).toEqual({ sizes: [4, 2, 1, 2, 4, 1], recounts: 0 });
   });
 
   test('of one reservation alone, is tried once more without anything else in it', () => {
@@ -76,7 +83,10 @@ describe('a write that is refused for good', () => {
     rig.send({ kind: 'due' });
     expect(writtenUids(rig.read(versionOf({ state })))).toEqual(['a']);
     expect(rig.send({ kind: 'wrote', result: REFUSED })).toEqual([{ kind: 'read' }]);
-    expect(writtenUids(rig.read(versionOf({ state })))).toEqual(['old', 'a']);
+    const alone = rig.read(versionOf({ state }));
+    expect(writtenUids(alone)).toEqual(['old', 'a']);
+    // Nothing was counted for it, so it says nothing of what a count held.
+    expect(alone).toMatchObject([{ write: { counted: undefined } }]);
     const refused = rig.send({ kind: 'wrote', result: REFUSED });
     expect(answersIn(refused)).toEqual(['a busy']);
     expect(kindsOf(refused)).toEqual(['answer', 'read']);

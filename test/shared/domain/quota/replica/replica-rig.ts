@@ -138,3 +138,36 @@ export function answersIn(effects: readonly LedgerEffect[]): readonly string[] {
     each.kind === 'answer' ? [`${each.pending.reservation.uid} ${each.result.kind}`] : [],
   );
 }
+
+/** Effects in a few words: `answer a reserved`, `charged slice`. */
+export function print(effects: readonly LedgerEffect[]): readonly string[] {
+  return effects.map((each) => {
+    if (each.kind === 'answer') return `answer ${each.pending.reservation.uid} ${each.result.kind}`;
+    if (each.kind === 'charged') return `charged ${each.path}`;
+    return each.kind === 'recounted' ? `recounted ${each.result}` : each.kind;
+  });
+}
+
+/** The state that is written. */
+export function writtenState(effects: readonly LedgerEffect[]): LedgerState {
+  const [state] = effects.flatMap((each) => (each.kind === 'write' ? [each.write.state] : []));
+  if (state === undefined) throw new Error('nothing is written');
+  return state;
+}
+
+/** Answers a write as an API server that stores it. */
+export function store(
+  rig: ReplicaRig,
+  effects: readonly LedgerEffect[],
+  revision: string,
+  more: Partial<LedgerVersion> = {},
+) {
+  const version = versionOf({ revision, state: writtenState(effects), ...more });
+  return rig.send({ kind: 'wrote', result: { kind: 'written', version } });
+}
+
+/** Asks for a reservation, and what comes of it at once. */
+export function request(rig: ReplicaRig, pending: PendingReservation): readonly LedgerEffect[] {
+  rig.ask(pending);
+  return rig.send({ kind: 'due' });
+}
