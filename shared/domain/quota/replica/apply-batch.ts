@@ -190,7 +190,7 @@ export class ReservationQueue {
   }
 
   defer(pending: readonly PendingReservation[]): void {
-    this.#deferred = [...this.#deferred, ...pending.filter((each) => this.#open.has(each))];
+    this.#deferred = [...this.#deferred, ...pending];
   }
 
   /** Queues the deferred reservations again after a change. */
@@ -211,7 +211,6 @@ export class ReservationQueue {
     if (late.length === 0) return late;
     for (const each of late) this.#open.delete(each);
     this.#queued = this.#queued.filter((each) => this.#open.has(each));
-    this.#deferred = this.#deferred.filter((each) => this.#open.has(each));
     return late;
   }
 }

@@ -195,7 +195,8 @@ export class OwnSlice {
    * write is stored.
    */
   recognise({ uid, revision, state }: LedgerVersion): void {
-    if (uid !== this.#quotaUid) this.#forget();
+    // The charges belong to a quota that no longer exists.
+    if (uid !== this.#quotaUid) this.#spent.clear();
     this.#quotaUid = uid;
     const stored = state.slices.get(this.#settings.holder)?.renewals;
     const proposal = this.#proposal;
@@ -203,7 +204,7 @@ export class OwnSlice {
       if (stored === (proposal.isGivenBack ? undefined : proposal.renewals)) this.#confirm(proposal);
       this.#proposal = undefined;
     }
-    // Our slice was taken or lost: its charges become reservations, which a count then clears.
+    // Our slice was given back, taken or lost: its charges become reservations, which a count then clears.
     if (stored !== this.#standing?.renewals) this.#standing = undefined;
   }
 
@@ -264,16 +265,9 @@ export class OwnSlice {
     return this.#demand.lately(now).pods >= FEWEST_PODS;
   }
 
-  /** The charges belong to a quota that no longer exists. */
-  #forget(): void {
-    this.#standing = undefined;
-    this.#proposal = undefined;
-    this.#spent.clear();
-  }
-
   #confirm(written: SliceProposal): void {
     for (const uid of written.cleared) this.#spent.delete(uid);
-    this.#standing = written.isGivenBack ? undefined : written;
+    this.#standing = written;
     this.#spentSince = 0;
   }
 }
