@@ -103,7 +103,7 @@ const actions = fc.tuple(
 describe('the queue of reservations', () => {
   test(`keeps the order of arrival, and forgets what is answered (seed ${SEED})`, () => {
     fc.assert(
-      fc.property(fc.array(actions, { maxLength: 40 }), (all) => {
+      fc.property(fc.array(actions, { maxLength: 40, size: 'max' }), (all) => {
         const both = createBoth();
         for (const [kind, number] of all) {
           both[kind](kind === 'take' || kind === 'close' ? number % 4 : number);

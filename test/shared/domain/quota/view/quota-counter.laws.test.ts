@@ -205,7 +205,7 @@ class Cluster {
 
 test.each(SEEDS)('a count is what all pods that it concerns come to, whatever happened before (seed %s)', (seed) => {
   fc.assert(
-    fc.property(quotas, fc.array(actions, { maxLength: 30 }), (first, all) => {
+    fc.property(quotas, fc.array(actions, { maxLength: 30, size: 'max' }), (first, all) => {
       const cluster = new Cluster(first);
       for (const action of all) {
         cluster.do(action);

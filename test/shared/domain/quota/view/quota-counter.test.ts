@@ -112,6 +112,20 @@ describe('of many namespaces', () => {
   });
 });
 
+test('a namespace that was deleted and made again is reported with its new pods', () => {
+  const of = quota(OF_RED);
+  const largest = () => [...(counter.count(of, '1', 9)?.byNamespace(true).keys() ?? [])];
+  view.addNamespace({ name: 'b', labels: RED, revision: 6 });
+  listed();
+  expect(largest()).toEqual([]);
+  view.put(pod('before', 101, { namespace: 'b' }));
+  view.removeNamespace('b');
+  view.addNamespace({ name: 'b', labels: new Map(), revision: 102 });
+  listed(pod('after', 103, { namespace: 'b' }));
+  view.addNamespace({ name: 'b', labels: RED, revision: 104 });
+  expect(largest()).toEqual(['b']);
+});
+
 test('ten pods that cannot be read are named', () => {
   listed(...Array.from({ length: 11 }, (_, index) => pod(`odd-${index}`, 50 + index, { amounts: undefined })));
   expect(counter.count(quota(), '1', 9)?.unreadable).toHaveLength(10);
