@@ -54,6 +54,13 @@ test('a quota that is gone answers everything, and nothing is due any more', () 
   expect(rig.at(1_001).tick()).toEqual([]);
 });
 
+test('a quota that is gone needs no count', () => {
+  const rig = createReplicaRig();
+  expect(rig.tick()).toEqual([{ kind: 'read' }]);
+  expect(rig.send({ kind: 'read', result: { kind: 'gone' } })).toEqual([]);
+  expect(rig.at(1).tick()).toEqual([]);
+});
+
 describe('a write that is not stored', () => {
   test.each<[string, LedgerWritten]>([
     ['for a conflict', { kind: 'conflict' }],
