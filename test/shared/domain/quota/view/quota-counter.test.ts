@@ -54,6 +54,10 @@ describe('what a count has reached, and what it holds', () => {
     expect(holds('1')).toEqual({ pods: 80, namespaces: 6 });
     expect(holds('2', quota())).toEqual({ pods: 300, namespaces: 301 });
     expect(holds('3')).toEqual({ pods: 80, namespaces: 6 });
+    view.addNamespace({ name: 'b', labels: RED, revision: 400 });
+    expect(holds('3')).toEqual({ pods: 80, namespaces: 400 });
+    view.put(pod('later', 500, { namespace: 'b' }));
+    expect(holds('3')).toEqual({ pods: 500, namespaces: 400 });
   });
 });
 
