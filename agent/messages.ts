@@ -1,4 +1,4 @@
-import { reason } from '#shared/domain/model/because.ts';
+import { reason } from '#shared/domain/base/because.ts';
 
 /** Every reason that the agent gives: its code, its text, and the facts of both; further facts are for programs. */
 export const REASONS = {

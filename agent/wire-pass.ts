@@ -1,7 +1,7 @@
 import { lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';
 import { enforceEviction, dryRunEviction, readAgain, readFresh } from './attempts.ts';
 import type { Reporter } from './report/reporter.ts';

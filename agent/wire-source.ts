@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { followCertificates } from '#shared/runtime/certificate-file.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { type NodePressure, isFresh } from '#shared/api/node-pressure.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith, derived, type Reflector } from '#shared/kube/reflector/reflector.ts';

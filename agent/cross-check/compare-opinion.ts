@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
 import { REASONS } from '#agent/messages.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';

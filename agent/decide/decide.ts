@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';

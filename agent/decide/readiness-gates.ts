@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { REASONS } from '#agent/messages.ts';
 
 /** State of the process that decides whether it may act. Times are monotonic milliseconds. */

@@ -2,7 +2,7 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { EvictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import { type EventRecorder, type EventRecord, podReference } from '#shared/kube/events/event-recorder.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';

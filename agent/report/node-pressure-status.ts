@@ -14,7 +14,7 @@ import type {
 import { orderFor } from '#agent/decide/ranking/rank-node.ts';
 import type { EvictionRecord, PassResult } from '#agent/decide/decide.ts';
 import type { PreviousStatus } from '#agent/observe/api-server/node-pressure-object.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { isAtCpuLimit, isAtMemoryLimit, type PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
 import { OWN_LIMITS } from '#agent/messages.ts';
 import { type Doubts, type PressureConditions, pressureConditions } from './pressure-conditions.ts';

@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { addDecimals, type Decimal, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
 import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';

@@ -21,7 +21,7 @@ import {
   recordOwnerLimit,
   recordThresholdMet,
 } from './eviction-events.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import { LOG } from '#agent/messages.ts';
 

@@ -2,7 +2,7 @@
  * How long the shares of 10,000 queues in four levels take, three resource types each: from nothing, and after one
  * changed request. JSON on stdout, times in milliseconds; the tree is counted apart.
  */
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { plainQueue, type Queue, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { createQueueTree, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { createShares, refreshShares, setRequested, type ShareQuestion } from '#shared/domain/queue/shares.ts';

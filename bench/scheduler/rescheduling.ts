@@ -5,7 +5,7 @@
  */
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingResult } from '#shared/domain/rescheduling/pass.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';

@@ -6,7 +6,7 @@ import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { schedulerProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import { nameOf, namespaceOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Finding } from './finding.ts';
 import {
   agentMissing,

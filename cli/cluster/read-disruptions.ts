@@ -1,6 +1,6 @@
 import { decodeDisruption, encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';

@@ -1,5 +1,5 @@
 import type { Cause, Disruption } from '#shared/domain/disruption/disruption.ts';
-import { ageText } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
 import { DISRUPTIONS } from '#shared/kube/resource.ts';

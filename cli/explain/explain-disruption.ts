@@ -1,5 +1,5 @@
 import type { Disruption, RecordedCandidate } from '#shared/domain/disruption/disruption.ts';
-import { ageText, durationText } from '#shared/domain/model/texts.ts';
+import { ageText, durationText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';

@@ -1,5 +1,5 @@
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
-import { ageText } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/base/texts.ts';
 import { isSameOwner, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionSource, ReadDisruptions } from '#cli/cluster/read-disruptions.ts';

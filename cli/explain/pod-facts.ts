@@ -7,7 +7,7 @@ import {
   selectPolicy,
 } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
@@ -21,7 +21,7 @@ import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
 import type { ClusterModel, CountedQuota } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import {
   type Amounts,
   sortedNames,

@@ -1,6 +1,6 @@
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import { decodeReschedulingPolicy, decodeStoppedOwners } from '#shared/api/rescheduling-policy.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';

@@ -1,6 +1,6 @@
 import { type ClusterState, type KnownPods, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
 import { type AdmissionDecision, refuseFor } from '#shared/domain/admission/decision.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';

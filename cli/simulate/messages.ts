@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { nodeList } from '#shared/simulation/messages.ts';
 
 /** Every sentence of `plimsoll simulate`, to be read from top to bottom. */

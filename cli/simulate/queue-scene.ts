@@ -5,7 +5,7 @@ import {
   queueFromTemplate,
   type QueueObject,
 } from '#shared/api/queue.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { claimedDaemonSet } from '#shared/domain/pod/pod-owner.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { decideChildren } from '#shared/domain/queue/child-queues.ts';

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting, whyWaiting } from '#shared/domain/queue/let-in.ts';

@@ -1,5 +1,5 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { decodeReschedulingPolicy } from '#shared/api/rescheduling-policy.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';

@@ -6,7 +6,7 @@ import {
   worstSignal,
 } from '#shared/api/node-pressure.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
-import { ageText, compareTexts } from '#shared/domain/model/texts.ts';
+import { ageText, compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';

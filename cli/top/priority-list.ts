@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { readableAmount, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';

@@ -1,6 +1,6 @@
 import { decodeQueue, type QueueObject } from '#shared/api/queue.ts';
 import { encodeAmounts } from '#shared/api/fields.ts';
-import { ageText } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';

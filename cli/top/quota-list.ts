@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { approximateNumber } from '#shared/domain/quantity/quantity.ts';

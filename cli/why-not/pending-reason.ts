@@ -1,5 +1,5 @@
 import { hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { explainStuckPreemptor } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';

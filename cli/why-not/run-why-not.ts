@@ -1,4 +1,4 @@
-import { ageText } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/base/texts.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';

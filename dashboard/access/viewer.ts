@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { User } from '#shared/kube/access/reviews.ts';
 import type { MaySee } from '#dashboard/views/redact.ts';

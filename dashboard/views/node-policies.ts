@@ -2,7 +2,7 @@ import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import { type AgentPolicy, DEFAULT_POLICY, stallKey, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { type NamedPolicy, readNamedPolicy, selectPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import { fieldsOf, listOf } from '#shared/api/fields.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { readableAmount, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

@@ -1,6 +1,6 @@
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { conditionOf } from './condition.ts';

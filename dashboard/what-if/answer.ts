@@ -5,7 +5,7 @@ import { resolvePriority } from '#shared/domain/priority/priority-class.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { simulatePlacement } from '#shared/simulation/placement.ts';

@@ -3,7 +3,7 @@ import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { type Decoded, decodeObject, refuseField } from '#shared/kube/decode/wire-object.ts';

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { RequestProblem } from '#shared/http/problem.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import type { Viewer } from '#dashboard/access/viewer.ts';

@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { createSnapshot, type ClusterObjects } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { endIfUnread } from '#shared/http/connections.ts';
 import { collectBody, createBodyAllowance, type Body, type BodyAllowance } from '#shared/http/read-body.ts';
 import { failureStatus } from '#shared/http/status.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';

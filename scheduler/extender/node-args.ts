@@ -1,6 +1,6 @@
 import type { FilteredNodes } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import {
   type Decoded,
   decodeObject,

@@ -4,8 +4,8 @@ import {
   filterNodes,
   type PlacementQuestion,
 } from '#shared/domain/avoidance/avoid-nodes.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import {
   type IdleFor,
   nodesWithNominations,

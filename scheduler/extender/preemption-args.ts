@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

@@ -1,5 +1,5 @@
 import { queueDirectory } from '#shared/api/queue.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ProposedVictims, KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
@@ -10,7 +10,7 @@ import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import { keptByQueues } from '#shared/queues/kept-by-queues.ts';
 import { QueueCharges, type PodAmounts, type Charge } from '#shared/queues/queue-charges.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { type NodeCandidate, candidateOf, chooseNode } from '#shared/domain/preemption/victims/choose-node.ts';
 import { isStale } from '#scheduler/cluster-view.ts';
 import type { PodObservers } from '#scheduler/pod-sink.ts';

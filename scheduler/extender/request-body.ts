@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { type Decoded, parseJson } from '#shared/kube/decode/wire-object.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 

@@ -1,4 +1,4 @@
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';

@@ -19,7 +19,7 @@ import {
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { isFresh, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { decodeAvoidFor } from '#shared/api/node-pressure-policy/decode-policy.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES, type Resource } from '#shared/kube/resource.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
   addDisplacement,

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Proposal } from '#shared/domain/preemption/proposal/proposal.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

@@ -1,7 +1,7 @@
 import { encodeQueue, queueFromTemplate, type QueueObject } from '#shared/api/queue.ts';
 import { encodeWrittenFields, shareChanges, shareFields } from '#shared/api/queue-fields.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { childName, type ChildrenQuestion, decideChildren, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import type { FollowStep } from '#shared/domain/queue/follow-template.ts';
 import {

@@ -1,5 +1,5 @@
 import { shareFields } from '#shared/api/queue-fields.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { type FollowStep, followTemplate, type MadeQueue } from '#shared/domain/queue/follow-template.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Admitted, encodeAdmitted } from '#shared/api/admitted.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { ANNOTATION_ADMITTED, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { type AnnotatedClass, ownerWishes } from '#shared/kube/annotations/annotations.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { podAddress, type RunningPod, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { ANNOTATION_EVICTION_DECISION, ANNOTATION_EVICTION_REASON, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -1,7 +1,7 @@
 import type { QueueObject } from '#shared/api/queue.ts';
 import { ineffectiveSettings, uncoveredGuarantees } from '#shared/domain/queueing/queue-settings.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';

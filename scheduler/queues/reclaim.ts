@@ -1,7 +1,7 @@
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
-import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { floorOf } from '#shared/domain/queue/reclaim-rules.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';

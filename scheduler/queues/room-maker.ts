@@ -1,4 +1,4 @@
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { RoomStep, Seeker } from '#shared/domain/queue/make-room.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';

@@ -1,5 +1,5 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';

@@ -1,7 +1,7 @@
 import type { RecordedEviction } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, MAX_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 

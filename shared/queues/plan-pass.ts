@@ -1,6 +1,6 @@
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';

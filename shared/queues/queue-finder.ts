@@ -1,6 +1,6 @@
 import { childName, type ChildOf } from '#shared/domain/queue/child-queues.ts';
 import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

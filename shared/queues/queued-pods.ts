@@ -4,14 +4,14 @@ import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/po
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import { type Steps, KeptOrder } from '#shared/domain/model/steps.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { type Steps, KeptOrder } from '#shared/domain/base/steps.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 

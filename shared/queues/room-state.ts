@@ -1,6 +1,6 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';

@@ -12,7 +12,7 @@ import {
   withinRequestProtection,
 } from '#shared/domain/eviction/choose-victims.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';

@@ -1,4 +1,4 @@
-import { reason, type Because } from '#shared/domain/model/because.ts';
+import { reason, type Because } from '#shared/domain/base/because.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 
 /** Every sentence of a simulation, on the command line and in the dashboard, to be read from top to bottom. */

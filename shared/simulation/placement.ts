@@ -15,7 +15,7 @@ import {
   simulatePreemption,
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { orRefusedByLoop, protectedFromPreemption, type AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { NamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-higher-victim.ts';
 import type { NodeCandidate } from '#shared/domain/preemption/victims/choose-node.ts';
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';

@@ -1,5 +1,5 @@
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { formatQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { ABORTS, CONDITIONS, EVENTS, LOG, OWN_LIMITS, REASONS } from '#agent/messages.ts';
-import type { ReasonMessage } from '#shared/domain/model/because.ts';
+import type { ReasonMessage } from '#shared/domain/base/because.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
 
 type Values<Message> = Message extends ReasonMessage<infer Given> ? Given : never;

@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Owner, Pod } from '#shared/domain/pod/pod.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeReadings } from '#shared/domain/pressure/signal.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 
 /** Does all of the work at once. */
 export function finish<T>(steps: Steps<T>): T {

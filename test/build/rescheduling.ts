@@ -1,4 +1,4 @@
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY, type ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';

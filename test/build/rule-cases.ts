@@ -4,7 +4,7 @@ import type { PodRequest } from '#shared/domain/admission/request.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { type PriorityClass, type PriorityClasses, resolvePriority } from '#shared/domain/priority/priority-class.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';

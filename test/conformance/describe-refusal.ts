@@ -1,4 +1,4 @@
-import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
 
 /** A refusal under the names of the vectors; an absent reason is left out when printed. */
 export function describeRefusal({ code, reason, message }: ApiRefusal): object {

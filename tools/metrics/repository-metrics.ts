@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { loadedFrom, reachedFrom, type Declaration } from '#tools/reach/reached-from.ts';
 import { repositoryModules } from '#tools/reach/repository-modules.ts';
 import type { MetricDefinition } from './metric-definition.ts';

@@ -36,7 +36,7 @@ import {
 import { listObjects, type CollectionAddress } from '#shared/kube/client/objects.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 
 /** A namespace and its resourceVersion; 0 if that is not a decimal number. */

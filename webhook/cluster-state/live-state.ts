@@ -1,6 +1,6 @@
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodeResourceQuota, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';

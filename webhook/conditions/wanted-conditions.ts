@@ -1,7 +1,7 @@
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

@@ -1,6 +1,6 @@
 import type { AdmissionDecision, AdmissionCode } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecorder, ObjectReference, EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
@@ -13,7 +13,7 @@ import {
   PODS,
 } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { EVENTS } from '#webhook/messages.ts';
 

@@ -30,7 +30,7 @@ import {
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { isUncounted, type Severity } from '#agent/decide/eviction/inflight-eviction.ts';

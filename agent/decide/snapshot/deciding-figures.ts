@@ -17,7 +17,7 @@ import {
 } from '#shared/domain/pressure/signal.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { REASONS } from '#agent/messages.ts';

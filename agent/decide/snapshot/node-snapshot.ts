@@ -1,5 +1,5 @@
 import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Signal, StalledResource, StarvedResource, NodeReadings } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';

@@ -1,5 +1,5 @@
 import { areOfOneMachine, type MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';

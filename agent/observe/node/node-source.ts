@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { ObservedNode, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';

@@ -19,7 +19,7 @@ import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { keyOf } from '#sandbox/api-server/storage/revision.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
-import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
 import { causeOfText } from '#sandbox/api-server/errors/field-error.ts';
 import { statusError, type StatusError } from '#sandbox/api-server/errors/status-error.ts';
 

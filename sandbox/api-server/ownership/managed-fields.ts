@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { KubeObject, ManagedFieldsEntry } from '#sandbox/api-server/wire/object.ts';
 import type { Schema } from '#sandbox/api-server/schema/schema.ts';
 import { changedFields } from './changed-fields.ts';

@@ -1,4 +1,4 @@
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Revision } from './revision.ts';
 
 /** The state of a list at its first page, so that later pages show the same revision. */

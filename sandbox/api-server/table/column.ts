@@ -1,5 +1,5 @@
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
-import { ageText } from '#shared/domain/model/texts.ts';
+import { ageText } from '#shared/domain/base/texts.ts';
 
 /** One column of what `kubectl get` prints. */
 export interface Column {

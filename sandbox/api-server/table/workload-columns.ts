@@ -1,4 +1,4 @@
-import { durationText } from '#shared/domain/model/texts.ts';
+import { durationText } from '#shared/domain/base/texts.ts';
 import { fieldsAt, listAt, numberAt, textAt, type KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { type Cell, type Column, AGE_COLUMN, NAME_COLUMN, timeAge, column, orNone, wideColumn } from './column.ts';
 import { pairs } from './object-columns.ts';

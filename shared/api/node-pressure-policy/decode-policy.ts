@@ -18,7 +18,7 @@ import {
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import {
   encodeObject,
   encodeSelector,

@@ -1,5 +1,5 @@
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';

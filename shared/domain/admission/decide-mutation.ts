@@ -1,5 +1,5 @@
 import { PHRASES } from './messages/wording.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { resolvePriority, severalDefaults } from '#shared/domain/priority/priority-class.ts';
 import type { ClusterState } from './cluster-state.ts';
 import {

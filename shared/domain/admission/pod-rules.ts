@@ -3,13 +3,13 @@ import {
   type PriorityClasses,
   resolvePriority,
 } from '#shared/domain/priority/priority-class.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { qosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { QuotaRequest } from '#shared/domain/quota/resource-quota/charge-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
-import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
 import { PHRASES } from './messages/wording.ts';
 import { reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';

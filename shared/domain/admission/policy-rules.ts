@@ -1,5 +1,5 @@
 import { type PriorityPolicy, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { countsPods } from '#shared/domain/quota/charge.ts';

@@ -1,6 +1,6 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { countsPod, type PriorityQuota, type Excess } from '#shared/domain/quota/priority-quota.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import {
   quantitySign,
   subtractQuantities,
@@ -9,7 +9,7 @@ import {
   quantityValue,
   type Quantity,
 } from '#shared/domain/quantity/quantity.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { PHRASES, listSome } from './messages/wording.ts';

@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from './avoid-nodes.ts';
 import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';

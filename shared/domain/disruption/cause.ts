@@ -1,4 +1,4 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Verdict } from './disruption.ts';
 
 /** Evidence of the cause on a removed pod and its node. Only what a tenant cannot write counts as evidence. */

@@ -1,6 +1,6 @@
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import { type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import type { SeenRemoval } from './removal.ts';
 

@@ -1,5 +1,5 @@
-import { putBounded } from '#shared/domain/model/memoize.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Debit } from './account.ts';
 import type { DisruptionOutcome } from './disruption.ts';

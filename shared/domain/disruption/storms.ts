@@ -1,4 +1,4 @@
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { causeOf, type Evidence } from './cause.ts';
 import type { DisruptionSpec } from './disruption.ts';

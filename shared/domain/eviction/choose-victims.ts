@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { ThresholdValue } from '#shared/domain/pressure/threshold.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';

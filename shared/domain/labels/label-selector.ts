@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { isLabelValue, isQualifiedName } from './label-syntax.ts';
 
 /** `undefined` selects nothing, an empty selector everything. */

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 
 /** Resources whose pressure a node shows as a taint and a condition, as NodePressure names them. */

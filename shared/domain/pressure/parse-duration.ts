@@ -1,4 +1,4 @@
-import { quoteBytes } from '#shared/domain/model/texts.ts';
+import { quoteBytes } from '#shared/domain/base/texts.ts';
 
 export type ParsedDuration =
   { readonly ok: true; readonly nanoseconds: bigint } | { readonly ok: false; readonly message: string };

@@ -1,4 +1,4 @@
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 
 export type ParsedPercentage =
   /** A share of the whole as a 32-bit float, never -0; NaN if the text says so. */

@@ -1,5 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 
 /**
  * What the nodes of a policy report about one of its thresholds. `New`: nodes have just taken it up. `Held`: a node met

@@ -1,4 +1,4 @@
-import { byName, compareTexts } from '#shared/domain/model/texts.ts';
+import { byName, compareTexts } from '#shared/domain/base/texts.ts';
 import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
 import { isPersonal, type PriorityPolicy, rulesOf } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';

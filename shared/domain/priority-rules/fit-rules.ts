@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
 import { type UnplacedRule, type LabelTest, labelTest, type GivenByRule } from './priority-rules.ts';
 

@@ -1,5 +1,5 @@
-import { type ApiRefusal, forbidden, invalid, displayName } from '#shared/domain/model/api-refusal.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { type ApiRefusal, forbidden, invalid, displayName } from '#shared/domain/base/api-refusal.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 

@@ -1,5 +1,5 @@
 import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/labels/label-selector.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
 import type { PriorityPolicy, ClassRule } from './priority-policy.ts';
 

@@ -1,6 +1,6 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
-import { finish, type Steps, sortInSteps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
+import { finish, type Steps, sortInSteps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, type QueueAmounts, queueQuantity } from './queue.ts';

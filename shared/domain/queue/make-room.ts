@@ -1,5 +1,5 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';

@@ -1,5 +1,5 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus } from '#shared/domain/quantity/whole.ts';
 import type { RoomState } from './make-room.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import { createTaker, findObjection, TAKER_RULES, type Taker, takerLike } from './reclaim-rules.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';

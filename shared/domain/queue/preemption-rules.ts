@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import { times, type Whole } from '#shared/domain/quantity/whole.ts';
 import {

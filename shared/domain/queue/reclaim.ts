@@ -1,5 +1,5 @@
-import { type Because, reason } from '#shared/domain/model/because.ts';
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
+import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, leastOn, needsOn } from './givers.ts';

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { Queue, QueueAmounts } from './queue.ts';
 import type { QueueTree } from './queue-tree.ts';

@@ -1,5 +1,5 @@
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
-import { type Because, reason } from '#shared/domain/model/because.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
 import { childName, type ChildOf, MAX_CHILDREN } from '#shared/domain/queue/child-queues.ts';
 import { isLeaf, type QueueTree } from '#shared/domain/queue/queue-tree.ts';
 

@@ -9,8 +9,8 @@ import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/model/api-refusal.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/base/api-refusal.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { countsPods } from './charge.ts';
 
 /** Which pods a PriorityQuota counts. */

@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Decimal } from '#shared/domain/quantity/decimal.ts';
 import { canonicalQuantity, readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import type { QuantityFormat } from '#shared/domain/quantity/quantity.ts';

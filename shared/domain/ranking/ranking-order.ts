@@ -1,5 +1,5 @@
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { compareDecimals } from '#shared/domain/quantity/decimal.ts';
 import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
 

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { countReasons, type ReasonCounts, reasonsText } from '#shared/domain/preemption/trial/examine-nodes.ts';
 import { findSocialPods, interPodScores } from './inter-pod-scores.ts';

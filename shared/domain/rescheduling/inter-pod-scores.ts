@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { type AffinityTerm, selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod, WeightedPodTerm } from '#shared/domain/pod/pod.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';

@@ -8,7 +8,7 @@ import {
   rulesOf,
 } from '#shared/domain/disruption/disruption-limit.ts';
 import { type LimitRule, podsOf } from '#shared/domain/disruption/limit-rule.ts';
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { PastMove } from './memory.ts';
 import { REASONS } from './messages.ts';

@@ -1,4 +1,4 @@
-import { reason } from '#shared/domain/model/because.ts';
+import { reason } from '#shared/domain/base/because.ts';
 
 /* Every sentence of the rescheduler's decisions. None of them is a promise (S3-38). */
 

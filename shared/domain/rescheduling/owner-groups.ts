@@ -1,4 +1,4 @@
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import { controllerOf, type OwnerKey, ownerId, ownerKeyOf, placeInOwnerId } from '#shared/domain/pod/pod-owner.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';

@@ -1,4 +1,4 @@
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 import type { Guesser } from './guess-placement.ts';
 import type { PastMove, ReschedulingMemory } from './memory.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { createGuesser } from './guess-placement.ts';
 import { unevenness, reachedGain, yardstickOf } from './load.ts';
 import { rememberMoves, resolveMoves, type PastMove, type ReachedGain } from './memory.ts';

@@ -1,4 +1,4 @@
-import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';

@@ -1,5 +1,5 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { hasEnded } from '#shared/domain/pod/pod.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
 import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';

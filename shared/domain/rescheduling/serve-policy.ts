@@ -1,6 +1,6 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { FRESH_POLICY, type PastMove } from './memory.ts';
 import { REASONS } from './messages.ts';

@@ -1,5 +1,5 @@
 import { labelsAsRequirements, prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Pod, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import { toleratesNode, wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { createObject, patchObject } from '#shared/kube/client/objects.ts';

@@ -1,6 +1,6 @@
 import type { PassResult } from '#agent/decide/decide.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { isAbove, isInside, isReplacement, isUntouchable, type LawNode, type LivePod } from './node.ts';
 
 /** The longest that any message about the past may look back, besides the windows of the limits. */

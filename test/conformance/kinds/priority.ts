@@ -1,4 +1,4 @@
-import type { ApiRefusal } from '#shared/domain/model/api-refusal.ts';
+import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
 import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/priority-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';

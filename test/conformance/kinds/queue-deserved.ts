@@ -1,4 +1,4 @@
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { quantitySign } from '#shared/domain/quantity/quantity.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import {

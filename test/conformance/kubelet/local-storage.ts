@@ -4,7 +4,7 @@ import type { Pod, Volume } from '#shared/domain/pod/pod.ts';
 import { type Quantity, compareQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { podLimits } from '#shared/domain/pod/pod-requests.ts';
 import { wholeQuantity, type DiskLayout } from '#shared/domain/pressure/signal.ts';
-import { quote } from '#shared/domain/model/texts.ts';
+import { quote } from '#shared/domain/base/texts.ts';
 import type { ContainerUsage, PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 
 /**

@@ -6,7 +6,7 @@ import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityMilliValue, quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { Measurements, PodUse } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { LimitsOf } from '#shared/domain/rescheduling/restraint.ts';
 import { planPass } from '#shared/domain/rescheduling/plan-pass.ts';

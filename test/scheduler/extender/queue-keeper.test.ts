@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { ProposedVictims } from '#shared/domain/preemption/proposal/proposal.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { emptySnapshot, type Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';

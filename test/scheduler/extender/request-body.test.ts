@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { parseFields, PREEMPTING_POD, readRequestBody, SIZED_POD } from '#scheduler/extender/request-body.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeQueue } from '#shared/api/queue.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { statusesOf } from '#scheduler/queues/queue-status.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';

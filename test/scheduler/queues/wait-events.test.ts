@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import { createWaitEvents } from '#scheduler/queues/wait-events.ts';
 import { GATE, queueFor, queueWorld } from '#test/shared/queues/queue-world.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Move } from '#shared/domain/rescheduling/pass.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { createSnapshot, putNode, removeNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';

@@ -1,6 +1,6 @@
 import { encodeAdmitted } from '#shared/api/admitted.ts';
 import { declaredCapacity, decodeQueue, queueDirectory } from '#shared/api/queue.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { emptySnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { putNamespace, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePodByKey } from '#shared/domain/snapshot/snapshot-pods.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { makeRoomInSteps } from '#shared/domain/queue/make-room.ts';
 import { putBudget, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-state.ts';

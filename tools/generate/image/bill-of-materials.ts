@@ -1,4 +1,4 @@
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 
 /** What npm knows about an installed package: an entry of `packages` in package-lock.json. */
 export interface LockedPackage {

@@ -1,5 +1,5 @@
 import { type PreparedSelector, withValueSets } from '#shared/domain/labels/label-selector.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';

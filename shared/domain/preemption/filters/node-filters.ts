@@ -2,7 +2,7 @@ import type { NodeEntry, Node, Taint } from '#shared/domain/snapshot/node-entry.
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { NodeSelectorTerm, Pod, Toleration } from '#shared/domain/pod/pod.ts';
 import { isValidRequirement, meetsRequirement, type Requirement } from '#shared/domain/labels/label-selector.ts';
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import { type HostPort, hostPortsOf, isSamePort } from '#shared/domain/pod/host-port.ts';
 
 /** Why one filter keeps a pod off a node. */

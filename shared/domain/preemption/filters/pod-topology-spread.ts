@@ -1,5 +1,5 @@
-import { memoize } from '#shared/domain/model/memoize.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { type ClusterSnapshot, isFreshReport } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';

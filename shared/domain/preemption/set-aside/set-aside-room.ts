@@ -1,6 +1,6 @@
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
 import { type Instant, type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
 import { needsOf, openRoom, release, type Room, shortReasons, take } from '#shared/domain/preemption/filters/room.ts';

@@ -1,6 +1,6 @@
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { namedNodes, type FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';

@@ -1,4 +1,4 @@
-import { finish, type Steps } from '#shared/domain/model/steps.ts';
+import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { areExact, type BudgetSlots, type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';

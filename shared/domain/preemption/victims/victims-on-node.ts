@@ -6,7 +6,7 @@ import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/t
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import { hasCriticalPriority, isMirrorOfNode } from '#shared/domain/eviction/protection.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import { type NodeCandidate, candidateOf, type NoLowerPods, type StillRefused } from './choose-node.ts';
 
 /** Whether a pod may be preempted at all, in addition to the rule that a victim's priority is strictly lower. */

@@ -10,7 +10,7 @@ import {
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 
 /** A charge for a pod that was admitted and has not been seen yet. */
 export interface Reservation {

@@ -1,4 +1,4 @@
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import {
   largestHolders,
   type LedgerState,

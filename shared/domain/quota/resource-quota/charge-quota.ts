@@ -11,7 +11,7 @@ import {
   ZERO,
 } from '#shared/domain/quantity/quantity.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
-import { compareTexts } from '#shared/domain/model/texts.ts';
+import { compareTexts } from '#shared/domain/base/texts.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type Excess, forbid, type QuotaRefusal } from '#shared/domain/quota/priority-quota.ts';
 import { isTerminating, matchesQuota, type ResourceQuota } from './resource-quota.ts';

@@ -1,5 +1,5 @@
 import { type Amounts, filterAmounts, sortedNames, quantitySign, ZERO } from '#shared/domain/quantity/quantity.ts';
-import type { Because } from '#shared/domain/model/because.ts';
+import type { Because } from '#shared/domain/base/because.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { charge, missingValues } from '#shared/domain/quota/charge.ts';
 import { fail, forbid, type QuotaRefusal } from '#shared/domain/quota/priority-quota.ts';

@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import type { Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
 import type { SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { overTarget, relaxed, yardstickOf } from '#shared/domain/rescheduling/load.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';

@@ -1,4 +1,4 @@
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import { type AffinityTerm, selectsPod } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { controllerOf } from '#shared/domain/pod/pod-owner.ts';

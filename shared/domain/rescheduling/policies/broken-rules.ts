@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { memoize } from '#shared/domain/model/memoize.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 import type { Pod, SchedulingRules, TopologySpreadConstraint } from '#shared/domain/pod/pod.ts';
 import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';

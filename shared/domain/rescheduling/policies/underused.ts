@@ -1,5 +1,5 @@
-import type { Because } from '#shared/domain/model/because.ts';
-import { collectInSteps, type Steps } from '#shared/domain/model/steps.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import {
   excess,
   gainLost,

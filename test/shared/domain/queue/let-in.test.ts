@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish, sortInSteps } from '#shared/domain/model/steps.ts';
+import { finish, sortInSteps } from '#shared/domain/base/steps.ts';
 import { decideLetIn, letInInSteps, type LetInQuestion, whyWaiting } from '#shared/domain/queue/let-in.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';

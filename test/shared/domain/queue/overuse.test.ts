@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { endOveruse, overusedQueues } from '#shared/domain/queue/overuse.ts';
 import type { RoomState } from '#shared/domain/queue/make-room.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { larger, minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Allocation, type PassSnapshot, preempt, preprocess } from '#shared/domain/queue/pass-stages.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';

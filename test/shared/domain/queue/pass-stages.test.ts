@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { type Allocation, type PassSnapshot, preempt, preprocess } from '#shared/domain/queue/pass-stages.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';

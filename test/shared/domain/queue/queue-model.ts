@@ -1,4 +1,4 @@
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { compareWaiting, decideLetIn } from '#shared/domain/queue/let-in.ts';
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import { plainQueue, type Queue, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import { createQueueTree, isLeaf } from '#shared/domain/queue/queue-tree.ts';

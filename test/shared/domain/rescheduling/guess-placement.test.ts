@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createGuesser } from '#shared/domain/rescheduling/guess-placement.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';

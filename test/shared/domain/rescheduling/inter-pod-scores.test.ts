@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { Pod, PodAffinityTerm, SchedulingRules, WeightedPodTerm } from '#shared/domain/pod/pod.ts';
 import { findSocialPods, interPodScores } from '#shared/domain/rescheduling/inter-pod-scores.ts';
 import { buildNode, buildPod, buildTerm, mapOf, selectorOf } from '#test/build/cluster.ts';

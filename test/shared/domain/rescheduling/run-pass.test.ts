@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { type PassRequest, runPass } from '#shared/domain/rescheduling/run-pass.ts';

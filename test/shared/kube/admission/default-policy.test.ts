@@ -5,7 +5,7 @@ import { admissionPolicyOf } from '#sandbox/api-server/policies/admission-policy
 import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts';
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';

@@ -6,7 +6,7 @@ import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts'
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { byName } from '#shared/domain/model/texts.ts';
+import { byName } from '#shared/domain/base/texts.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';

@@ -5,7 +5,7 @@ import type { NodeVerdict, ProposalRules } from '#shared/domain/preemption/propo
 import { reviewByProtection } from '#shared/domain/preemption/proposal/as-proposed.ts';
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { createTaker } from '#shared/domain/queue/reclaim-rules.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import { plainQueue } from '#shared/domain/queue/queue.ts';

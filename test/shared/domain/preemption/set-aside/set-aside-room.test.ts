@@ -5,7 +5,7 @@ import {
   nodesWithNominations,
   setAsideNodes,
 } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { NO_MEASUREMENTS, readCluster } from '#shared/domain/rescheduling/pass-cluster.ts';
 import { affinityCandidates } from '#shared/domain/rescheduling/policies/affinity.ts';

@@ -4,7 +4,7 @@ import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { runPass } from '#shared/domain/rescheduling/run-pass.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
-import { finish } from '#shared/domain/model/steps.ts';
+import { finish } from '#shared/domain/base/steps.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { MOVE_RULES, NOON, replica, UNDERUSED } from '#test/build/rescheduling.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectInSteps, finish } from '#shared/domain/model/steps.ts';
+import { collectInSteps, finish } from '#shared/domain/base/steps.ts';
 
 const ITEMS = Array.from({ length: 2_500 }, (_, index) => index);
 const evens = (item: number): string | undefined => (item % 2 === 0 ? `${item}` : undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoize } from '#shared/domain/model/memoize.ts';
+import { memoize } from '#shared/domain/base/memoize.ts';
 
 describe('memoize', () => {
   test('each key is computed once, also where nothing comes out', () => {

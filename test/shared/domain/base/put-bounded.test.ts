@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { putBounded } from '#shared/domain/model/memoize.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
 
 describe('putBounded', () => {
   test('of more entries than the most the oldest is forgotten', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { byName, compareTexts } from '#shared/domain/model/texts.ts';
+import { byName, compareTexts } from '#shared/domain/base/texts.ts';
 
 describe('compareTexts', () => {
   test('orders by code units, and equal texts are equal', () => {

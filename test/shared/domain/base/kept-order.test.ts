@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { finish, KeptOrder } from '#shared/domain/model/steps.ts';
+import { finish, KeptOrder } from '#shared/domain/base/steps.ts';
 
 interface Item {
   readonly rank: number;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ageText, durationText } from '#shared/domain/model/texts.ts';
+import { ageText, durationText } from '#shared/domain/base/texts.ts';
 
 describe('durationText', () => {
   test.each<[number, string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { displayName, forbidden, invalid, joinFieldErrors, untypedError } from '#shared/domain/model/api-refusal.ts';
+import { displayName, forbidden, invalid, joinFieldErrors, untypedError } from '#shared/domain/base/api-refusal.ts';
 import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
 
 describe('refusals', () => {
