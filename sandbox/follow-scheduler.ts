@@ -5,7 +5,7 @@ export interface ReviewedPreemption {
   /** `namespace/name` of the pending pod. */
   readonly pod: string;
   readonly node: string;
-  readonly verdict: 'changed' | 'takenAway';
+  readonly verdict: 'changed' | 'removed';
   /** The reason as a sentence. */
   readonly text: string;
 }
@@ -57,7 +57,7 @@ function portsOf({ port, healthPort }: LogEntry): Ports | undefined {
 
 function reviewOf({ pod, node, verdict, text }: LogEntry): ReviewedPreemption | undefined {
   if (typeof pod !== 'string' || typeof node !== 'string' || typeof text !== 'string') return undefined;
-  return verdict === 'changed' || verdict === 'takenAway' ? { pod, node, verdict, text } : undefined;
+  return verdict === 'changed' || verdict === 'removed' ? { pod, node, verdict, text } : undefined;
 }
 
 async function isReady({ healthPort }: Ports): Promise<boolean> {

@@ -46,7 +46,7 @@ export function preemptVerb(options: PreemptOptions): Verb {
     'Nodes that kube-scheduler proposed for a preemption, by verdict',
     ['verdict'],
   );
-  for (const verdict of ['kept', 'changed', 'takenAway'] satisfies NodeVerdict['kind'][]) nodes.add({ verdict }, 0);
+  for (const verdict of ['kept', 'changed', 'removed'] satisfies NodeVerdict['kind'][]) nodes.add({ verdict }, 0);
   return function* (asked) {
     const args = yield* readPreemptionArgs(asked.body);
     if (!args.ok) return unreadable(args);
@@ -99,7 +99,7 @@ function countKinds(reviewed: readonly NodeVerdict[]): ReadonlyMap<string, numbe
 }
 
 function victimsLeft(verdict: NodeVerdict): readonly ProposedVictims[] {
-  return verdict.kind === 'takenAway' ? [] : [verdict.victims];
+  return verdict.kind === 'removed' ? [] : [verdict.victims];
 }
 
 function waitOn(verdict: NodeVerdict): readonly (readonly [string, Instant])[] {

@@ -8,7 +8,7 @@ import { type SchedulerProcess, startSchedulerProcess } from '#test/scheduler/sc
 import { eventually } from '#test/build/waiting.ts';
 
 const why = whyNoOwnCluster(process.env);
-const TAKEN_AWAY = /plimsoll_extender_nodes_total\{[^}]*verdict="takenAway"[^}]*\} (?<nodes>\d+)/;
+const REMOVED = /plimsoll_extender_nodes_total\{[^}]*verdict="removed"[^}]*\} (?<nodes>\d+)/;
 /** While each of these ends, a scheduler that asks again by itself would ask ten times as often. */
 const POKES = 100;
 const UNKNOWN_VICTIM = { NodeNameToMetaVictims: { 'node-0': { Pods: [{ UID: 'unknown' }], NumPDBViolations: 0 } } };
@@ -38,14 +38,14 @@ describe.skipIf(why !== undefined)(`kube-scheduler with the extender${why ?? ''}
   const { createClass, create, remove, poke, placed } = preemptionScenario(own, 'default-scheduler');
 
   test('a pod that may take none but protected pods asks again only when another pod ends', async () => {
-    const before = await takenAway();
+    const before = await removedNodes();
     for (let round = 0; round < POKES; round += 1) await poke(`poke-${round}`);
-    await eventually(async () => expect(await takenAway()).toBeGreaterThan(before), PATIENCE_MS);
-    expect((await takenAway()) - before).toBeLessThanOrEqual(POKES + 1);
+    await eventually(async () => expect(await removedNodes()).toBeGreaterThan(before), PATIENCE_MS);
+    expect((await removedNodes()) - before).toBeLessThanOrEqual(POKES + 1);
   }, 60_000);
 
-  async function takenAway(): Promise<number> {
-    return Number(TAKEN_AWAY.exec(await extender.metrics())?.groups?.['nodes'] ?? 0);
+  async function removedNodes(): Promise<number> {
+    return Number(REMOVED.exec(await extender.metrics())?.groups?.['nodes'] ?? 0);
   }
 
   test('without an answer the scheduler takes the pod that it would have taken', async () => {

@@ -16,7 +16,7 @@ import { eventually } from '#test/build/waiting.ts';
 
 const OVERLAY = 'overlays/second-scheduler';
 const ACCOUNT = { namespace: 'plimsoll-system', name: 'plimsoll-kube-scheduler' };
-const TAKEN_AWAY = /plimsoll_extender_nodes_total\{[^}]*verdict="takenAway"[^}]*\} (?<nodes>\d+)/;
+const REMOVED = /plimsoll_extender_nodes_total\{[^}]*verdict="removed"[^}]*\} (?<nodes>\d+)/;
 const why = whyNoOwnCluster(process.env);
 
 describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}`, () => {
@@ -67,19 +67,19 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
       const found = await own().admin.request({ path: `${budgets}/all` });
       expect(at(found, 'object.status.desiredHealthy')).toBe(1);
     }, PATIENCE_MS);
-    const before = await takenAway();
+    const before = await removedNodes();
     await createClass('higher', 2_000);
     await create('kept-out', 'higher');
     // Both nodes are taken away in each attempt, and what the first had done would show by the last.
     for (let round = 0; round < 3; round += 1) {
       await poke(`poke-${round}`);
-      await eventually(async () => expect(await takenAway()).toBeGreaterThan(before + 2 * round + 1), PATIENCE_MS);
+      await eventually(async () => expect(await removedNodes()).toBeGreaterThan(before + 2 * round + 1), PATIENCE_MS);
     }
     expect(await placed()).toEqual(['important', 'opted-out']);
   }, 60_000);
 
-  async function takenAway(): Promise<number> {
-    return Number(TAKEN_AWAY.exec(await extender.metrics())?.groups?.['nodes'] ?? 0);
+  async function removedNodes(): Promise<number> {
+    return Number(REMOVED.exec(await extender.metrics())?.groups?.['nodes'] ?? 0);
   }
 
   test('its Deployment passes admission: quota, pod security, and the scheduler of the cluster places it', async () => {
@@ -92,7 +92,7 @@ describe.skipIf(why !== undefined)(`deploy/overlays/second-scheduler${why ?? ''}
   });
 
   test('the extender counts what became of the nodes that were proposed', async () => {
-    expect(await takenAway()).toBeGreaterThan(0);
+    expect(await removedNodes()).toBeGreaterThan(0);
   });
 
   test('the rights of its account are those of the golden list', async () => {

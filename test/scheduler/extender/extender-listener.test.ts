@@ -21,7 +21,7 @@ describe('POST /preempt', () => {
     const answer = await ask(args);
     expect(answer).toMatchObject({ status: 200, body: { NodeNameToMetaVictims: { n0: proposal.n0 } } });
     expect(answer.body).not.toHaveProperty('NodeNameToMetaVictims.n1');
-    expect(answer.metrics).toContain('plimsoll_extender_nodes_total{verdict="takenAway"} 1');
+    expect(answer.metrics).toContain('plimsoll_extender_nodes_total{verdict="removed"} 1');
   });
 
   test('returns the proposal as it is while the cluster has not been read, and counts that', async () => {
@@ -49,7 +49,7 @@ describe('POST /preempt', () => {
     const { body, metrics } = await ask(proposed, { isStale: true });
     expect(body).toEqual({ NodeNameToMetaVictims: { n0: proposal.n0, n2: unknown } });
     expect(metrics).toContain('plimsoll_extender_undecided_total{verb="preempt",reason="Stale"} 1');
-    expect(metrics).toContain('plimsoll_extender_nodes_total{verdict="takenAway"} 1');
+    expect(metrics).toContain('plimsoll_extender_nodes_total{verdict="removed"} 1');
   });
 
   describe('where it would continue a loop of two owners (S0-21)', () => {

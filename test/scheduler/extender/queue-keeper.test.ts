@@ -76,9 +76,9 @@ function world(queues: Queues = { giver: 2, taker: 0 }) {
     const pod = decode(rawPod(incoming));
     const proposal = [{ node, uids: names.map((name) => `uid-${name}`), budgetViolations: 0 }];
     const [verdict] = reviewProposal(snapshot, { pod, proposal, now: 0 }, rules);
-    const left: ProposedVictims[] = verdict === undefined || verdict.kind === 'takenAway' ? [] : [verdict.victims];
+    const left: ProposedVictims[] = verdict === undefined || verdict.kind === 'removed' ? [] : [verdict.victims];
     finish(keeper.note(pod, left));
-    if (verdict?.kind === 'takenAway') return verdict.because.code;
+    if (verdict?.kind === 'removed') return verdict.because.code;
     return left.flatMap(({ uids }) => uids.map((uid) => uid.slice('uid-'.length)));
   }
   for (const name of ['n0', 'n1']) putNode(snapshot, buildNode({ name, allocatable: { cpu: '8' } }));

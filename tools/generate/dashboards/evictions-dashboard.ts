@@ -81,7 +81,7 @@ export const EVICTIONS_DASHBOARD: Dashboard = {
     {
       title: 'Nodes proposed for preemption',
       description:
-        'kept: as kube-scheduler proposed; changed: with fewer victims; takenAway: protected pods are in the way.',
+        'kept: as kube-scheduler proposed; changed: with fewer victims; removed: protected pods are in the way.',
       type: 'timeseries',
       unit: 'short',
       queries: [

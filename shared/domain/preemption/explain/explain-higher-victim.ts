@@ -30,8 +30,8 @@ export function ruledOutReason(state: PrefilterState, ruledOut: RuledOutNode): s
       return `${textOf(ruledOut.refusal)}, even without all pods of lower priority`;
     case 'overBudget':
       return 'a disruption budget would be broken';
-    case 'takenAway':
-      return TAKEN_AWAY[ruledOut.because.code] ?? ruledOut.because.text;
+    case 'removed':
+      return REMOVED[ruledOut.because.code] ?? ruledOut.because.text;
   }
 }
 
@@ -43,7 +43,7 @@ export const KEPT_BY_QUEUES: Readonly<Record<string, string>> = {
   TakerDisabled: 'its queue takes no part in preemption',
 };
 
-const TAKEN_AWAY: Readonly<Record<string, string>> = {
+const REMOVED: Readonly<Record<string, string>> = {
   RoomSoon: 'terminating pods already free enough; no pod is preempted',
   OverBudget: 'a disruption budget would be broken',
   ProtectedMirrorPod: 'the mirror of a static pod stands in the way',
@@ -59,7 +59,7 @@ const TAKEN_AWAY: Readonly<Record<string, string>> = {
 export function ruledOutBecause(state: PrefilterState, ruledOut: RuledOutNode): Because | undefined {
   const entry = state.snapshot.nodes.get(ruledOut.node);
   if (entry === undefined) return undefined;
-  if (ruledOut.kind === 'takenAway') return ruledOut.because.code in TAKEN_AWAY ? ruledOut.because : undefined;
+  if (ruledOut.kind === 'removed') return ruledOut.because.code in REMOVED ? ruledOut.because : undefined;
   const refusal = lastRefusal(state, ruledOut);
   if (refusal?.filter !== AFFINITY_FILTER) return undefined;
   return refusal.isResolvable ? otherNodesPod(state, entry) : lowerPartner(state, entry);
@@ -170,7 +170,7 @@ function lowestOn(
   const lowest = snapshot.nodes.get(ruledOut.node)?.occupancy.pods.at(-1);
   if (lowest === undefined || lowest.priority >= below) return undefined;
   const isBudget =
-    ruledOut.kind === 'overBudget' || (ruledOut.kind === 'takenAway' && ruledOut.because.code === 'OverBudget');
+    ruledOut.kind === 'overBudget' || (ruledOut.kind === 'removed' && ruledOut.because.code === 'OverBudget');
   if (isBudget) return becauseOfBudget(lowest, ruledOut.node);
   return becauseOfNode(lowest, ruledOut.node, ruledOutReason({ snapshot, ...state }, ruledOut));
 }

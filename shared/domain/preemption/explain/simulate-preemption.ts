@@ -21,8 +21,8 @@ import { reviewProposal } from '#shared/domain/preemption/proposal/review-propos
 import { roomSoon } from '#shared/domain/preemption/proposal/wait-for-room.ts';
 
 /** A node on which the extender allows no preemption, and why. */
-export interface TakenAway {
-  readonly kind: 'takenAway';
+export interface RemovedNode {
+  readonly kind: 'removed';
   readonly node: string;
   readonly because: Because;
 }
@@ -36,7 +36,7 @@ export interface RefusedNode {
 }
 
 /** A node on which the pod is not placed. */
-export type RuledOutNode = RejectedNode | TakenAway | RefusedNode;
+export type RuledOutNode = RejectedNode | RemovedNode | RefusedNode;
 
 /** The result of one scheduling attempt of kube-scheduler. */
 export type Simulation =
@@ -120,10 +120,10 @@ function reviewAll(
 }
 
 function reviewed(plan: Preempt, verdicts: readonly NodeVerdict[], snapshot: ClusterSnapshot): Simulation {
-  const takenAway = verdicts.filter((verdict) => verdict.kind === 'takenAway');
+  const removed = verdicts.filter((verdict) => verdict.kind === 'removed');
   const candidates = verdicts.flatMap((verdict, index) => candidateLeft(verdict, plan.candidates[index], snapshot));
-  const ruledOut = [...plan.rejected, ...takenAway];
-  if (candidates.length === 0) return noneLeft(takenAway, ruledOut);
+  const ruledOut = [...plan.rejected, ...removed];
+  if (candidates.length === 0) return noneLeft(removed, ruledOut);
   return waitsIfTerminating(preempts(plan, { candidates, rejected: ruledOut }));
 }
 
@@ -140,7 +140,7 @@ function candidateLeft(
   proposed: NodeCandidate | undefined,
   snapshot: ClusterSnapshot,
 ): readonly NodeCandidate[] {
-  if (verdict.kind === 'takenAway' || proposed === undefined) return [];
+  if (verdict.kind === 'removed' || proposed === undefined) return [];
   return [verdict.kind === 'kept' ? proposed : changedCandidate(verdict.victims, snapshot)];
 }
 
@@ -149,11 +149,11 @@ function changedCandidate({ node, uids, budgetViolations }: ProposedVictims, sna
   return candidateOf(node, victims, budgetViolations);
 }
 
-function noneLeft(takenAway: readonly TakenAway[], ruledOut: readonly RuledOutNode[]): Simulation {
-  const soon = takenAway.find(({ because }) => because.code === 'RoomSoon');
+function noneLeft(removed: readonly RemovedNode[], ruledOut: readonly RuledOutNode[]): Simulation {
+  const soon = removed.find(({ because }) => because.code === 'RoomSoon');
   if (soon !== undefined) return { kind: 'waits', node: soon.node, because: soon.because, ruledOut };
   const text = 'no pod that stands in the way may be preempted';
-  return { kind: 'notPlaceable', ruledOut, because: { code: 'Protected', text, facts: { nodes: takenAway.length } } };
+  return { kind: 'notPlaceable', ruledOut, because: { code: 'Protected', text, facts: { nodes: removed.length } } };
 }
 
 interface Outcomes {

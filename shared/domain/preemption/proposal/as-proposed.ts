@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.t
 import { type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { type PlacedPod, priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { type IncomingPod, whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
-import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, takenAway } from './proposal.ts';
+import { type NodeVerdict, type Proposal, type ProposalRules, type ProposedVictims, removed } from './proposal.ts';
 
 type KnownVictims = Pick<ClusterSnapshot, 'nodes' | 'placedPods'>;
 
@@ -36,11 +36,11 @@ export function asProposed(
   victims: ProposedVictims,
   rules: ProposalRules,
 ): NodeVerdict {
-  if (victims.uids.length === 0) return takenAway(victims.node, noVictims(victims.node));
+  if (victims.uids.length === 0) return removed(victims.node, noVictims(victims.node));
   if (areUnprotected(snapshot, victims, rules)) return unguarded(victims, rules);
   const known = victims.uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
   const guarded = firstProtection(known, preemptor, rulesOn(rules, preemptor, { victims: known, pods: known }));
-  return guarded === undefined ? unguarded(victims, rules) : takenAway(victims.node, guarded);
+  return guarded === undefined ? unguarded(victims, rules) : removed(victims.node, guarded);
 }
 
 /** Most victims are on nodes without protected pods; looking each up among all pods would dominate the time. */
@@ -110,9 +110,9 @@ export function firstProtection(
 }
 
 /** Removes the node if budgets are hard and one of them would be violated. */
-export function withinBudgets(left: Exclude<NodeVerdict, { kind: 'takenAway' }>, rules: ProposalRules): NodeVerdict {
+export function withinBudgets(left: Exclude<NodeVerdict, { kind: 'removed' }>, rules: ProposalRules): NodeVerdict {
   const { node, budgetViolations } = left.victims;
-  return rules.budgets === 'Hard' && budgetViolations > 0 ? takenAway(node, overBudget(node, budgetViolations)) : left;
+  return rules.budgets === 'Hard' && budgetViolations > 0 ? removed(node, overBudget(node, budgetViolations)) : left;
 }
 
 function overBudget(node: string, budgetViolations: number): Because {
@@ -127,14 +127,14 @@ function noVictims(node: string): Because {
 
 /** Removes a node if `filter` would keep the pod from the room: the victims would be preempted in vain. */
 export function withinFreeRoom(snapshot: ClusterSnapshot, incoming: IncomingPod, verdict: NodeVerdict): NodeVerdict {
-  if (verdict.kind === 'takenAway' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
+  if (verdict.kind === 'removed' || !snapshot.nominatedNodes.has(verdict.victims.node)) return verdict;
   const { node, uids } = verdict.victims;
   const entry = snapshot.nodes.get(node);
   if (entry === undefined) return verdict;
   const known = sheetOf(entry).uids;
   const victims = uids.map((uid) => known.indexOf(uid)).filter((index) => index >= 0);
   const because = whySetAside(snapshot, entry, incoming, victims);
-  return because === undefined ? verdict : takenAway(node, because);
+  return because === undefined ? verdict : removed(node, because);
 }
 
 /** The same for all nodes of a proposal. */
@@ -147,7 +147,7 @@ export function* leaveSetAside(
   for (const verdict of verdicts) {
     const reviewed = withinFreeRoom(snapshot, incoming, verdict);
     left.push(reviewed);
-    if (verdict.kind !== 'takenAway' && snapshot.nominatedNodes.has(verdict.victims.node)) yield;
+    if (verdict.kind !== 'removed' && snapshot.nominatedNodes.has(verdict.victims.node)) yield;
   }
   return left;
 }

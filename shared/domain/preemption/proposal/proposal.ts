@@ -63,11 +63,11 @@ export type NodeVerdict =
       /** Until when the pod waits there for room that frees up without a preemption. */
       readonly waitsUntil?: Instant;
     }
-  | { readonly kind: 'takenAway'; readonly node: string; readonly because: Because };
+  | { readonly kind: 'removed'; readonly node: string; readonly because: Because };
 
 /** The verdict on a node where no pod may be preempted. */
-export function takenAway(node: string, because: Because): NodeVerdict {
-  return { kind: 'takenAway', node, because };
+export function removed(node: string, because: Because): NodeVerdict {
+  return { kind: 'removed', node, because };
 }
 
 /** What the review of every node of one proposal needs. */
@@ -102,12 +102,12 @@ export function leaveNodes(
   verdicts: readonly NodeVerdict[],
   toLeave: ReadonlyMap<string, Because>,
 ): readonly NodeVerdict[] {
-  const isOther = (verdict: NodeVerdict): boolean => verdict.kind !== 'takenAway' && !toLeave.has(verdict.victims.node);
+  const isOther = (verdict: NodeVerdict): boolean => verdict.kind !== 'removed' && !toLeave.has(verdict.victims.node);
   if (toLeave.size === 0 || !verdicts.some(isOther)) return verdicts;
   return verdicts.map((verdict) => {
-    if (verdict.kind === 'takenAway') return verdict;
+    if (verdict.kind === 'removed') return verdict;
     const because = toLeave.get(verdict.victims.node);
-    return because === undefined ? verdict : takenAway(verdict.victims.node, because);
+    return because === undefined ? verdict : removed(verdict.victims.node, because);
   });
 }
 
@@ -132,7 +132,7 @@ export function* preferNodes(
 ): Steps<readonly NodeVerdict[]> {
   const contenders = yield* collectInSteps(
     verdicts,
-    (verdict) => (verdict.kind === 'takenAway' ? undefined : contender(snapshot, verdict.victims, now)),
+    (verdict) => (verdict.kind === 'removed' ? undefined : contender(snapshot, verdict.victims, now)),
     NODES_PER_STEP,
   );
   const [best, ...others] = contenders.toSorted(compareContenders);
@@ -140,8 +140,8 @@ export function* preferNodes(
   const worse = new Set(others.filter((other) => isEqualButWorse(other, best)).map(({ node }) => node));
   if (worse.size === 0) return verdicts;
   return verdicts.map((verdict) =>
-    verdict.kind !== 'takenAway' && worse.has(verdict.victims.node)
-      ? takenAway(verdict.victims.node, preferred(best))
+    verdict.kind !== 'removed' && worse.has(verdict.victims.node)
+      ? removed(verdict.victims.node, preferred(best))
       : verdict,
   );
 }

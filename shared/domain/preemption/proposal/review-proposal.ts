@@ -28,7 +28,7 @@ import {
   type ProposalRules,
   type ProposedVictims,
   type ProposalReview,
-  takenAway,
+  removed,
 } from './proposal.ts';
 import { awaitRoom, endingBefore, isReproduced, mayWait, neededBeside, soonRoom } from './wait-for-room.ts';
 import { compareCosts, costOf } from '#shared/domain/preemption/victims/choose-node.ts';
@@ -44,7 +44,7 @@ import { whySetAside } from '#shared/domain/preemption/set-aside/set-aside-room.
 /** Nodes to examine in one step if nothing could change the proposal. */
 const QUIET_PER_STEP = 16;
 
-type KeptNode = Exclude<NodeVerdict, { kind: 'takenAway' }>;
+type KeptNode = Exclude<NodeVerdict, { kind: 'removed' }>;
 
 /** A node as kube-scheduler and the snapshot know it. */
 interface KnownNode {
@@ -153,7 +153,7 @@ function reviewKnown(review: ProposalReview, known: KnownNode, indexes: LeavingP
   if (isUnchanged || !review.isModelled || !isReproduced(state, entry, indexes))
     return {
       proposed,
-      verdict: guarded === undefined ? unguarded(proposed, rules) : takenAway(proposed.node, guarded),
+      verdict: guarded === undefined ? unguarded(proposed, rules) : removed(proposed.node, guarded),
     };
   const soon = endingBefore(ending, victims, now);
   const room = soonRoom(review, entry, soon, proposed);
@@ -170,7 +170,7 @@ function choose(review: ProposalReview, known: KnownNode, soon: readonly EndingP
   const isSpared = !reduced.victims.uids.some((uid) => isProtected(review, known, uid));
   if (isSpared) return withinBudgets(reduced, review.rules);
   const chosen = withoutProtected(review, known, guarded);
-  return chosen.kind === 'takenAway' ? chosen : withinBudgets(onlyNeeded(review, known, chosen, soon), review.rules);
+  return chosen.kind === 'removed' ? chosen : withinBudgets(onlyNeeded(review, known, chosen, soon), review.rules);
 }
 
 function isProtected({ state, rules }: ProposalReview, { victims }: KnownNode, uid: string): boolean {
@@ -185,10 +185,10 @@ function withoutProtected(review: ProposalReview, known: KnownNode, guarded: Bec
   const others = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
   if (others !== undefined) return { ...others, because: guarded };
   const mayTake = lastResortVictims(state, entry, rules);
-  if (mayTake === undefined) return takenAway(entry.node.name, guarded);
+  if (mayTake === undefined) return removed(entry.node.name, guarded);
   if (victims.every(({ pod }) => mayTake(pod))) return { kind: 'kept', victims: proposed };
   const last = substitute(review, known, mayTake);
-  return last === undefined ? takenAway(entry.node.name, guarded) : { ...last, because: guarded };
+  return last === undefined ? removed(entry.node.name, guarded) : { ...last, because: guarded };
 }
 
 type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;

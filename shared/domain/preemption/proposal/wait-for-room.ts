@@ -19,7 +19,7 @@ import {
   type ProposedVictims,
   type ProposalReview,
   type SoonRoom,
-  takenAway,
+  removed,
 } from './proposal.ts';
 
 const NODES_PER_STEP = 16;
@@ -96,7 +96,7 @@ export function* awaitRoom(
   const verdictOn = ({ proposed }: NodeReview): NodeVerdict => {
     const room = byNode.get(proposed.node);
     const elsewhere = soonElsewhere(first.victims.node);
-    return room === undefined ? takenAway(proposed.node, elsewhere) : waiting(room, proposed);
+    return room === undefined ? removed(proposed.node, elsewhere) : waiting(room, proposed);
   };
   return yield* collectInSteps(reviews, verdictOn, NODES_PER_STEP);
 }
@@ -113,7 +113,7 @@ function* fastestChoice({ state: { snapshot }, now }: ProposalReview, reviews: r
   const candidates: NodeCandidate[] = [];
   for (const [at, { verdict }] of reviews.entries()) {
     if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
-    if (verdict.kind === 'takenAway') continue;
+    if (verdict.kind === 'removed') continue;
     const { node, uids, budgetViolations } = verdict.victims;
     const victims = uids.flatMap((uid) => snapshot.placedPods.get(uid) ?? []);
     if (victims.length < uids.length) return 0;

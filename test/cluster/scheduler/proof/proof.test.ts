@@ -119,7 +119,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
     await create(id, 'holder', { nodeName: node, priorityClassName, containers: requesting(2), volumes: [held] });
     await create(id, 'incoming', { priorityClassName: classOf(1_000), containers: requesting(2), volumes: [wanted] });
     await eventually(() => {
-      expect(extender.log()).toMatch(/"node":"csi-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+      expect(extender.log()).toMatch(/"node":"csi-a-0","verdict":"removed","code":"ProtectedOptOut"/);
       return Promise.resolve();
     }, PATIENCE_MS);
     await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });
@@ -154,7 +154,7 @@ describe.skipIf(why !== undefined)(`kube-scheduler's proposal, taken as a proof$
       ]);
       await createWithDevice(id, needOf);
       await eventually(() => {
-        expect(extender.log()).toMatch(new RegExp(`"node":"${id}-a-0","verdict":"takenAway","code":"ProtectedOptOut"`));
+        expect(extender.log()).toMatch(new RegExp(`"node":"${id}-a-0","verdict":"removed","code":"ProtectedOptOut"`));
         return Promise.resolve();
       }, PATIENCE_MS);
       await becomes(stage, { pending: ['incoming'], terminating: [], nominated: {} });

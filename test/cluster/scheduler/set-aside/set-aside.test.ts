@@ -101,7 +101,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const { ours } = await build('s2-29', { nodes, running });
     await createDaemonSet('s2-29', { priority: 100, cpu: 8 });
     await becomes(ours, { nominated: { daemon: 'alone' }, terminating: ['kept'], pending: ['daemon', 'daemon'] });
-    await logs(/"node":"s2-29-shared-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+    await logs(/"node":"s2-29-shared-0","verdict":"removed","code":"ProtectedOptOut"/);
   }, 180_000);
 
   test('S2-29: a pod that names a DaemonSet of its tenant takes no pod that opted out', async () => {
@@ -117,7 +117,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     const made = await own().admin.request({ method: 'POST', path: DAEMON_SETS, body });
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: id, uid: at(made, 'object.metadata.uid') };
     await ours.create({ name: 'claims', priority: 100, request: 8 }, [{ ...owner, controller: true }]);
-    await logs(/"node":"forged-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+    await logs(/"node":"forged-a-0","verdict":"removed","code":"ProtectedOptOut"/);
     expect(await ours.seen()).toMatchObject({ terminating: [], pending: ['claims'] });
   }, 180_000);
 
@@ -132,7 +132,7 @@ describe.skipIf(why !== undefined)(`room that is set aside, by two kube-schedule
     // It takes the room that the preemption frees, so that only the pod that opted out could make way.
     await others.create({ name: 'intruder', node: 'a', priority: 2_000, request: 4 });
     await ours.end('victim');
-    await logs(/"node":"voided-a-0","verdict":"takenAway","code":"ProtectedOptOut"/);
+    await logs(/"node":"voided-a-0","verdict":"removed","code":"ProtectedOptOut"/);
     await ours.create({ name: 'small', priority: 1, request: 2 });
     await becomes(ours, { bound: { intruder: 'a', small: 'a' }, pending: ['x'] });
     expect((await ours.seen()).nominated).toEqual({});

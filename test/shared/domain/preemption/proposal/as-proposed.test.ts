@@ -21,7 +21,7 @@ function review(uids: readonly string[], budgetViolations = 0) {
   const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
   const victims = { node: 'n0', uids, budgetViolations };
   const [verdict] = finish(reviewByProtection(snapshot, { pod, proposal: [victims], now: 0 }, RULES));
-  return verdict?.kind === 'takenAway' ? verdict.because.code : verdict;
+  return verdict?.kind === 'removed' ? verdict.because.code : verdict;
 }
 
 test.each([

@@ -125,7 +125,7 @@ function indexesOf(uids: readonly string[]): ReadonlySet<number> {
 }
 
 function left(verdict: NodeVerdict | undefined): readonly string[] {
-  return verdict === undefined || verdict.kind === 'takenAway' ? [] : verdict.victims.uids;
+  return verdict === undefined || verdict.kind === 'removed' ? [] : verdict.victims.uids;
 }
 
 test('no lawful proposal is changed, no unlawful set is named, and what is named makes room', () => {
@@ -150,7 +150,7 @@ test('no lawful proposal is changed, no unlawful set is named, and what is named
       const stays = small.pods.filter((_, index) => !indexesOf(uids).has(index));
       if (uids.length > 0) expect(sum(stays) + small.asks).toBeLessThanOrEqual(ROOM);
       if (held?.kind === 'changed') seen.swapped += 1;
-      if (held?.kind === 'takenAway') seen.removed += 1;
+      if (held?.kind === 'removed') seen.removed += 1;
       const [byProtection] = finish(reviewByProtection(snapshot, asked, rules));
       expect(isLawful(small, indexesOf(left(byProtection)))).toBe(true);
     }),

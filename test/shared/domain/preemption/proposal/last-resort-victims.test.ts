@@ -33,7 +33,7 @@ function review(preemptor: Pod, pods: readonly Pod[], victim: string, daemonSets
   const proposal = [{ node: 'n0', uids: [`uid-${victim}`], budgetViolations: 0 }];
   const snapshot = { ...createSnapshot({ nodes, pods }), daemonSets };
   const [verdict] = reviewProposal(snapshot, { pod: preemptor, proposal, now: 0 }, RULES);
-  if (verdict === undefined || verdict.kind === 'takenAway') return verdict?.because.code ?? '';
+  if (verdict === undefined || verdict.kind === 'removed') return verdict?.because.code ?? '';
   return `${verdict.kind} ${verdict.victims.uids.join(' ')}`;
 }
 

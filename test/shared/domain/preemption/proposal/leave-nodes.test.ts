@@ -16,7 +16,7 @@ describe('a node that the preemptor should leave to others', () => {
     const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
     const rules = { ...RULES, toLeave: () => new Map(toLeave.map((node) => [node, because])) };
     const verdicts = reviewProposal(createSnapshot({ nodes, pods }), { pod, proposal, now: 0 }, rules);
-    return verdicts.flatMap((verdict) => (verdict.kind === 'takenAway' ? [] : [verdict.victims.node]));
+    return verdicts.flatMap((verdict) => (verdict.kind === 'removed' ? [] : [verdict.victims.node]));
   }
 
   test('is taken away while there is another', () => {

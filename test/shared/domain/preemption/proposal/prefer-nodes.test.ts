@@ -17,7 +17,7 @@ describe('reviewProposal, on equal nodes', () => {
     const pod = buildPod({ name: 'incoming', priority: 10, requests: { cpu: '1' } });
     const proposal = pods.map(({ name, node = '' }) => ({ node, uids: [`uid-${name}`], budgetViolations: 0 }));
     const verdicts = reviewProposal(snapshot, { pod, proposal, now: 0 }, { ...RULES, usageAware });
-    return verdicts.map((verdict) => (verdict.kind === 'takenAway' ? verdict.because.code : verdict.kind));
+    return verdicts.map((verdict) => (verdict.kind === 'removed' ? verdict.because.code : verdict.kind));
   }
   const under = (node: string) => buildPressure(node, { observedAt: 0, pressure: 'Soft' });
 

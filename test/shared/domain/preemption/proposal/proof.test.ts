@@ -124,7 +124,7 @@ describe('which node waits (pickOneNodeForPreemption sees only what is named)', 
     );
     return Object.fromEntries(
       verdicts.map((verdict) =>
-        verdict.kind === 'takenAway'
+        verdict.kind === 'removed'
           ? [verdict.node, verdict.because.code]
           : [verdict.victims.node, verdict.victims.uids.join(' ')],
       ),

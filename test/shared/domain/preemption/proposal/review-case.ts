@@ -47,7 +47,7 @@ export function review(situation: Case) {
     { ...RULES, ...rules },
   );
   return verdicts.map((verdict) =>
-    verdict.kind === 'takenAway'
+    verdict.kind === 'removed'
       ? verdict.because.code
       : [verdict.kind, verdict.victims.uids.map((uid) => names.get(uid)), verdict.victims.budgetViolations],
   );

@@ -92,7 +92,7 @@ function reviewed(known: SmallNode, proposed: readonly string[]): NodeVerdict | 
 }
 
 function namedIn(verdict: NodeVerdict | undefined): readonly string[] | undefined {
-  if (verdict === undefined || verdict.kind === 'takenAway') return undefined;
+  if (verdict === undefined || verdict.kind === 'removed') return undefined;
   return verdict.victims.uids.map((uid) => uid.replace('uid-', ''));
 }
 
@@ -131,7 +131,7 @@ describe(`in place of protected victims, on nodes of the seeds 0 to ${SEEDS - 1}
   test('a node is taken away only where the pod would not fit without any that may go', () => {
     for (const { node, verdict } of guarded) {
       const open = openOf(node).map(({ name }) => name);
-      if (verdict?.kind === 'takenAway') expect(fitsWithout(node, (name) => open.includes(name))).toBe(false);
+      if (verdict?.kind === 'removed') expect(fitsWithout(node, (name) => open.includes(name))).toBe(false);
     }
   });
 
