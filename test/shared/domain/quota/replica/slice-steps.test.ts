@@ -101,4 +101,12 @@ describe('a slice', () => {
     const again = writtenState(rig.read(versionOf({ revision: '3', state: { ...state, slices } })));
     expect(again.slices.get(HOLDER)?.renewals).toBe(3);
   });
+
+  test('is spent again as soon as a conflict says that giving it back had no effect', () => {
+    const rig = slicing();
+    expect(kindsOf(rig.send({ kind: 'closed' }))).toContain('write');
+    expect(print(rig.ask(pendingOf('g')))).toEqual([]);
+    rig.send({ kind: 'wrote', result: { kind: 'conflict' } });
+    expect(print(rig.ask(pendingOf('h')))).toEqual(['answer h reserved', 'charged slice']);
+  });
 });
