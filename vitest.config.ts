@@ -31,6 +31,8 @@ const UNIT = [
   'test/tools/{generate,mechanisms,metrics,mutate,reach,references}/*.test.ts',
   'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
 ];
+/** Tests of the command line. */
+const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts', 'test/tools/bundle.test.ts'];
 const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
@@ -62,9 +64,17 @@ export default defineConfig({
         test: {
           ...brief,
           name: 'quick',
-          globalSetup: ['test/cli/bundled-cli.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: [...shared.exclude, ...UNIT, LONG, 'test/cluster/**'],
+          exclude: [...shared.exclude, ...UNIT, ...COMMANDS, LONG, 'test/cluster/**'],
+        },
+      },
+      {
+        test: {
+          ...brief,
+          name: 'commands',
+          include: COMMANDS,
+          exclude: [...shared.exclude, LONG],
+          globalSetup: ['test/cli/bundled-cli.ts'],
         },
       },
       {
