@@ -53,12 +53,10 @@ function marked(path: string, handle: AdmissionHandler): AdmissionHandler {
 
 function recording(handle: AdmissionHandler, record: RecordDenial): AdmissionHandler {
   return (review) => {
-    const recordRefusal = (decided: AdmissionDecision): void => {
-      if (decided.kind === 'refused') record(review.request, decided);
-    };
+    const recordDecision = (decided: AdmissionDecision): void => record(review.request, decided);
     const decision = handle(review);
-    if (decision instanceof Promise) void decision.then(recordRefusal, () => undefined);
-    else recordRefusal(decision);
+    if (decision instanceof Promise) void decision.then(recordDecision, () => undefined);
+    else recordDecision(decision);
     return decision;
   };
 }
