@@ -4,7 +4,7 @@ import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import { amountsOf } from '#test/build/cluster.ts';
-import { NAMES, pod, quota } from './view-builders.ts';
+import { begin, list, NAMES, pod, quota } from './view-builders.ts';
 
 /** Deleted pods that a view remembers, and pods that it goes through at once. */
 const MAX_GONE = 10_000;
@@ -14,14 +14,11 @@ let view: PodView;
 
 beforeEach(() => {
   view = new PodView();
-  view.addNamespace({ name: 'a', labels: new Map(), revision: 5 });
-  view.begin(100, NAMES);
+  begin(view);
 });
 
 function listed(...pods: readonly SeenPod[]): void {
-  const load = view.load();
-  for (const each of pods) view.putListed(load, each);
-  view.loaded(load);
+  list(view, pods);
 }
 
 /** Notes what a view reports. */

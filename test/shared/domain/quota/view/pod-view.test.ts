@@ -6,7 +6,7 @@ import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
 import { amountsOf, selectorOf } from '#test/build/cluster.ts';
-import { NAMES, pod, quota } from './view-builders.ts';
+import { begin, list, NAMES, pod, quota } from './view-builders.ts';
 
 describe('a view of pods', () => {
   let view: PodView;
@@ -15,14 +15,11 @@ describe('a view of pods', () => {
   beforeEach(() => {
     view = new PodView();
     counter = new QuotaCounter(view);
-    view.addNamespace({ name: 'a', labels: new Map(), revision: 5 });
-    view.begin(100, NAMES);
+    begin(view);
   });
 
   function listed(...pods: readonly SeenPod[]): void {
-    const load = view.load();
-    for (const each of pods) view.putListed(load, each);
-    view.loaded(load);
+    list(view, pods);
     Array.from(view.sweep());
   }
 
