@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config';
-import { COMPILE_CACHE } from './test/build/compile-cache.ts';
+import { shareCompileCache } from './test/build/compile-cache.ts';
 import { testReporters } from './tools/test-reporters.ts';
 
-// Tests start hundreds of processes, each of which would strip the types of the same files.
-process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
+shareCompileCache();
 
 const shared = {
   environment: 'node',

@@ -11,7 +11,7 @@ declare module 'vitest' {
   }
 }
 
-/** One bundle for all tests: a command from its sources also loads every model of the client library, half a second each. */
+/** One bundle for all tests: from its sources, each command also loads every model of the client library. */
 export async function setup(project: Pick<TestProject, 'provide' | 'onTestsRerun'>): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'plimsoll-bundle-'));
   const file = join(folder, 'plimsoll.cjs');

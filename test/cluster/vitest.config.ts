@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { COMPILE_CACHE } from '#test/build/compile-cache.ts';
+import { shareCompileCache } from '#test/build/compile-cache.ts';
 import { testReporters } from '#tools/test-reporters.ts';
 
-// As in the other configuration: tests start many processes of the same files.
-process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
+shareCompileCache();
 
 const shared = {
   root: fileURLToPath(new URL('../..', import.meta.url)),

@@ -14,7 +14,7 @@ export function readWrittenTitles(files: readonly string[]): WrittenTitles {
     'node_modules/vitest/vitest.mjs',
     'list',
     ...files,
-    ...['--project', 'unit', '--project', 'quick', '--project', 'commands'],
+    ...['--project', '!long'],
     '--static-parse',
     '--json',
   ];
