@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { childName, type ChildOf } from '#shared/domain/queue/child-queues.ts';
 import { findQueue, type FoundQueue, type QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
@@ -27,8 +28,6 @@ interface FoundIn {
 const foundIn = new WeakMap<QueueDirectory, Map<string, FoundIn>>();
 const MAX_NAMESPACES = 50_000;
 const MAX_LABELS = 1_000;
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
-
 /** Pods of one namespace with one label stand in one queue. `onSearch` is called where selectors have to be compared. */
 export function queueFinder({ snapshot, directory }: QueueFinderInput, onSearch: () => void): FindQueue {
   const known = foundIn.get(directory) ?? new Map<string, FoundIn>();

@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
 import { byName } from '#shared/domain/base/texts.ts';
@@ -106,8 +107,6 @@ export async function readNamespaceLabels(
   if (!decoded.ok) throw new Error(ERRORS.readFields(`namespace "${name}"`, decoded.field, decoded.message));
   return decoded.value.labels;
 }
-
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
  * The protection rules that the policy of a node sets for our evictions, read from the API server: evictions are few,

@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import {
   defaultClass,
@@ -17,8 +18,6 @@ import { ownerKeyOf, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import type { AvoidLookup, ClusterState } from './cluster-state.ts';
 import type { PriorityFields } from './decision.ts';
 import type { PodRequest } from './request.ts';
-
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
  * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod

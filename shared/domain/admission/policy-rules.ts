@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { type PriorityPolicy, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
@@ -10,8 +11,6 @@ import type { PodRequest } from './request.ts';
 import { type Violation, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import { chooseClass, namedClass, policiesFor } from './choose-fields.ts';
-
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /**
  * Refuses a class outside the policy's list, or a priority above its ceiling. A pod without a class has priority 0 and

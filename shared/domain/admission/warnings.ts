@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { areAllZero } from '#shared/domain/quantity/quantity.ts';
 import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
@@ -45,7 +46,6 @@ function lintUnusedRoom({ pod }: PodRequest, cluster: ClusterState): readonly st
   return unused === undefined ? [] : [PHRASES.neverPreemptsInQuota(priorityClassName, unused.name)];
 }
 
-const NO_LABELS: ReadonlyMap<string, string> = new Map();
 /** Comparisons of a label with a requirement: some milliseconds. */
 const MAX_WORK = 20_000;
 

@@ -22,6 +22,9 @@ export interface PreparedSelector extends Selector {
   readonly requirements: readonly Requirement[] | undefined;
 }
 
+/** The labels of what has none, or is not known. */
+export const NO_LABELS: ReadonlyMap<string, string> = new Map();
+
 /** What an absent selector means where it selects everything. */
 export const EVERYTHING: PreparedSelector = {
   written: undefined,

@@ -1,7 +1,7 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { type AffinityTerm, selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
 import type { Pod, WeightedPodTerm } from '#shared/domain/pod/pod.ts';
-import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { TRAITS } from '#shared/domain/snapshot/placed-pod.ts';
 import { type PassCluster, type PassNode, podsWith } from './pass-cluster.ts';

@@ -1,7 +1,7 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { selectsPod, sharedTerms } from '#shared/domain/pod/affinity-term.ts';
-import { NO_LABELS } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
 import { nodePorts, type PodAwareFilter, type FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';

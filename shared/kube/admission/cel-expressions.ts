@@ -107,8 +107,8 @@ const MAX_CONTAINERS = ROW * ROW;
 const MAX_SHOWN_LENGTH = 40;
 
 /**
- * A QoS class in the status of a new pod must follow from its requests and limits (shared/domain/pod/pod-requests.ts). The API
- * server has already checked that no request exceeds its limit, so the sums are equal if each pair is.
+ * A QoS class in the status of a new pod must follow from its requests and limits (shared/domain/pod/pod-requests.ts).
+ * The API server has already checked that no request exceeds its limit, so the sums are equal if each pair is.
  */
 export const QOS_VARIABLES: readonly CelVariable[] = [
   celVariable('givenQos', "object.?status.?qosClass.orValue('')"),

@@ -1,4 +1,4 @@
-import { type PreparedSelector, withValueSets } from '#shared/domain/labels/label-selector.ts';
+import { type PreparedSelector, withValueSets, NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -61,8 +61,6 @@ export interface Incoming {
   readonly affinity: readonly AffinityTerm[];
   readonly antiAffinity: readonly AffinityTerm[];
 }
-
-export const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 /** Prepares the terms of the incoming pod. */
 export function* prepareIncoming(pod: Pod, { namespaces }: ClusterSnapshot): Steps<Incoming> {

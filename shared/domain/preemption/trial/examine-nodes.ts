@@ -1,3 +1,4 @@
+import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import { namedNodes, type FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
 import { finish } from '#shared/domain/base/steps.ts';
@@ -5,12 +6,7 @@ import { selectsPod } from '#shared/domain/pod/affinity-term.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import {
-  type Incoming,
-  NO_LABELS,
-  prepareIncoming,
-  selectsOther,
-} from '#shared/domain/preemption/filters/incoming-terms.ts';
+import { type Incoming, prepareIncoming, selectsOther } from '#shared/domain/preemption/filters/incoming-terms.ts';
 import type { PrefilterState } from './prefilter-state.ts';
 import { openTrial, refusalIn } from './trial.ts';
 
