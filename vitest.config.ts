@@ -37,7 +37,7 @@ const LONG = 'test/**/*.long.test.ts';
 export default defineConfig({
   test: {
     // On two processors: much of the time tests wait.
-    maxWorkers: 3,
+    maxWorkers: 5,
     reporters: testReporters(process.env),
     coverage: {
       provider: 'custom',

@@ -19,7 +19,7 @@ const RULES: readonly Rule[] = [
   notRun(/^plimsoll dashboard$/, 'runs until interrupted; test/cli/dashboard runs it'),
   { matches: /^(npm run --silent plimsoll -- |plimsoll |echo \$\?)/, runner: 'plimsoll' },
   notRun(/^npm (ci|test|run (check|test:long|test:cluster))$/, '.ci/run runs it'),
-  notRun(/^npm start$/, 'test/sandbox/main.test.ts runs it'),
+  notRun(/^npm start$/, 'test/sandbox/main.long.test.ts runs it'),
   notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.test.ts runs it'),
   notRun(/^npm run bench -- NAME$/, 'NAME stands for a benchmark; each takes minutes'),
   notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.test.ts runs it'),

@@ -222,6 +222,11 @@ describe('placeSlice', () => {
     expect(place(newcomer, sliced(64, standing.used))).toBeUndefined();
   });
 
+  test('gives a replica whose slice was lost the last place, though it has spent of the old one', () => {
+    const lost = { ...own, isStored: false };
+    expect(place(lost, sliced(63, standing.used))).toMatchObject({ pods: 20, used: { memory: '52Gi', pods: '52' } });
+  });
+
   test('gives fewer replicas a slice if the names of limited resources are long', () => {
     const long = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`${'x'.repeat(300)}${index}`, '1000']));
     const hard = amountsOf({ memory: '1000Gi', ...long });

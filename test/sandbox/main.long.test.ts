@@ -9,7 +9,7 @@ import { processTree, stillAlive } from '#test/build/process-tree.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
 /** A started sandbox with its own directory for temporary files. */
 interface Run {
