@@ -24,12 +24,13 @@ if (open === undefined) {
   }
 }
 
-async function calledEachTime({ pid, work }: Scene): Promise<readonly CalledFunction[]> {
+async function calledEachTime({ pid, prepare, work }: Scene): Promise<readonly CalledFunction[]> {
   const tracer = await traceProcess(pid);
   await work();
-  await tracer.called();
   let each: readonly CalledFunction[] | undefined;
   for (let time = 0; time < TIMES; time += 1) {
+    await prepare?.();
+    await tracer.called();
     await work();
     const now = await tracer.called();
     const keys = new Set(now.map(keyOf));

@@ -1,5 +1,6 @@
 import { postRequest, reviewClient } from '#bench/webhook/served/review-client.ts';
 import { mutateBody, putBenchObjects, validateBody } from '#bench/webhook/served/rig.ts';
+import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
 import { startSchedulerProcess, untilReady } from '#bench/scheduler/support/scheduler-process.ts';
 import { groupPod, startAgent } from '#test/agent/agent-process.ts';
 import { createPodGroups } from '#test/agent/pod-groups.ts';
@@ -11,6 +12,8 @@ import { startShippedWebhook } from '#test/webhook/support/shipped-webhook.ts';
 /** A running process and work for it that can be repeated. */
 export interface Scene {
   readonly pid: number;
+  /** Resolves when the process can do the next work; what it does until then is not traced. */
+  readonly prepare?: () => Promise<unknown>;
   /** Resolves when the work is done. */
   readonly work: () => Promise<unknown>;
   readonly stop: () => Promise<unknown>;
@@ -23,6 +26,7 @@ export const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   reservation: () => reviewScene('/validate/quota', reservationBody),
   preempt: preemptScene,
   'agent-idle': idleAgentScene,
+  'agent-evicting': evictingAgentScene,
 };
 
 const PRIORITY = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };
@@ -108,4 +112,49 @@ async function idleAgentScene(): Promise<Scene> {
     groups.remove();
   };
   return { pid: agent.child.pid ?? 0, work: () => letTimePass(PASS_MS, 'load'), stop };
+}
+
+const EVICTIONS = 32;
+const SYSTEM_PRIORITY = 2_000_000_000;
+const NEAR_PASS_MS = 50;
+/** Two passes at least. */
+const TERMINATION_MS = 3 * NEAR_PASS_MS;
+/** For two seconds after a pod is gone, the agent waits for the relief. */
+const UNTIL_RELIEF_MS = 2_500;
+/** The threshold is met on every machine, which an agent takes for a mistake unless it is confirmed. */
+const SHORTAGE = {
+  metadata: { name: 'n1', generation: 1, annotations: { [ANNOTATION_CONFIRMED_GENERATION]: '1' } },
+  spec: {
+    mode: 'Enforce',
+    evictionHard: { 'memory.available': '99%' },
+    limits: { perMinute: EVICTIONS, perTenMinutes: EVICTIONS, perNamespacePerTenMinutes: EVICTIONS },
+  },
+};
+
+/** Pods come one by one to a node that is short of memory. The one of the system, which is never evicted, stays. */
+async function evictingAgentScene(): Promise<Scene> {
+  const groups = createPodGroups(1 + EVICTIONS);
+  const [system = '', ...uids] = groups.uids;
+  const flags = [`--path-kubepods=${groups.kubepods}`, `--period-near-ms=${NEAR_PASS_MS}`, '--warm-up-ms=0'];
+  const policy = ['/apis/plimsoll.dev/v1alpha1/nodepressurepolicies', SHORTAGE] as const;
+  const agent = await startAgent([groupPod(system, SYSTEM_PRIORITY)], flags, undefined, undefined, [policy]);
+  const { api } = agent;
+  const work = async (): Promise<void> => {
+    const uid = uids.shift() ?? '';
+    const evicted = new Promise<void>((resolve) => {
+      api.onEvicted = (_, name) => {
+        if (name === uid) resolve();
+      };
+    });
+    api.put('/api/v1/pods', groupPod(uid, 0));
+    await evicted;
+    await letTimePass(TERMINATION_MS, 'load');
+    api.remove('/api/v1/pods', `default/${uid}`);
+    await letTimePass(TERMINATION_MS, 'unseen');
+  };
+  const stop = async (): Promise<void> => {
+    await agent.stop();
+    groups.remove();
+  };
+  return { pid: agent.child.pid ?? 0, prepare: () => letTimePass(UNTIL_RELIEF_MS, 'unseen'), work, stop };
 }
