@@ -1,16 +1,23 @@
+import { lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
+import type { Because } from '#shared/domain/base/because.ts';
+import { ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
+import { buildInfo } from '#shared/runtime/build-info.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
-import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
-import { type AgentParts, type AgentPorts, type Wiring, nodeUid, openParts } from './wire.ts';
-import { wirePasses, wirePublisher } from './wire-pass.ts';
+import { enforceEviction, dryRunEviction, readAgain, readFresh } from './attempts.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import { noStatistics } from './decide/snapshot/node-snapshot.ts';
-import { askInventory } from './observe/node/second-opinions.ts';
-import { runPasses } from './pass.ts';
 import type { PassResult } from './decide/decide.ts';
-import { createInventoryMetrics } from './report/source-metrics.ts';
+import { readinessGates } from './decide/readiness-gates.ts';
+import { noStatistics } from './decide/snapshot/node-snapshot.ts';
 import { LOG } from './messages.ts';
+import { askInventory } from './observe/node/second-opinions.ts';
+import { createPassRunner, type PassRunner, runPasses } from './pass.ts';
+import { createReporter, type Reporter, type AgentLog, createAgentLog } from './report/reporter.ts';
+import { createInventoryMetrics, type SourcesShown } from './report/source-metrics.ts';
+import { createStatusWriter, createPublisher } from './report/status-writer.ts';
+import { type AgentParts, type AgentPorts, type Wiring, openParts } from './wire.ts';
 
 export interface Agent {
   /** Starts the health listener and every loop; resolves once the listener accepts connections. */
@@ -38,7 +45,8 @@ export async function createAgent(configuration: AgentConfiguration, ports: Agen
 
   function passed(latest: PassResult): void {
     lastResult = latest;
-    parts.noteFigures(latest);
+    parts.figures.note(latest.snapshot);
+    parts.contact.passed(latest);
     reporter.passed(latest);
     agentLog.showFallback(parts.source.fallback());
   }
@@ -113,6 +121,99 @@ function wireReporter({ configuration, ports, parts }: Wiring, log: AgentLog): R
     containers: parts.source.containers,
     clock: ports.clock,
   });
+}
+
+/** Connects the passes with everything that they read and write. */
+function wirePasses({ configuration, ports: { clock }, parts }: Wiring, reporter: Reporter): PassRunner {
+  const { client, pods } = parts;
+  const startedAtMs = clock.monotonic();
+  const closedGates = () =>
+    readinessGates({
+      nowMs: clock.monotonic(),
+      startedAtMs,
+      warmUpMs: configuration.warmUpMs,
+      arePodsSynced: pods.isSynced(),
+      arePoliciesRead: parts.policies.areRead(),
+      isHistoryKnown: parts.nodePressure.isSynced(),
+      lastContactMs: parts.contact.lastMs(pods.lastContactMs()),
+    });
+  return createPassRunner({
+    source: parts.source,
+    pods,
+    namespaces: parts.namespaces.known,
+    policy: parts.policies.inForce,
+    avoided: () => avoidedOwners(parts, clock),
+    history: parts.previousStatus,
+    restored: reporter.restoreRecords,
+    doubts: parts.crossCheck.doubts,
+    doubtfulPods: parts.crossCheck.doubtfulPods,
+    isKubeletSilent: () => [...parts.ownNode.values()][0]?.isKubeletSilent ?? false,
+    isKubeletReady: () => [...parts.ownNode.values()][0]?.isKubeletReady ?? false,
+    closedGates,
+    readFresh: readFresh(client, clock),
+    attempt: { Enforce: enforceEviction(client), DryRun: dryRunEviction(client) },
+    readAgain: (eviction, signal) => readAgain(client, eviction, clock, signal),
+    requested: reporter.requested,
+    answered: reporter.answered,
+    clock,
+    periods: configuration.period,
+  });
+}
+
+const NO_OWNERS: ReadonlySet<string> = new Set();
+
+/** Owners whose avoid entries in this node's NodePressure have not expired. */
+function avoidedOwners({ nodePressure }: AgentParts, clock: Pick<Clock, 'now'>): ReadonlySet<string> {
+  const [pressure] = nodePressure.values();
+  if (pressure === undefined || pressure.avoid.length === 0) return NO_OWNERS;
+  return new Set(lastingEntries(pressure, clock.now()).map(({ owner }) => ownerText(owner)));
+}
+
+/** Connects the publisher of gauges and status with its inputs. */
+function wirePublisher(
+  { configuration, ports, parts }: Wiring,
+  reporter: Reporter,
+  lastResult: () => PassResult | undefined,
+): (signal: AbortSignal) => Promise<void> {
+  const { nodeName } = configuration;
+  const writer = createStatusWriter({
+    target: { client: parts.client, nodeName, nodeUid: () => nodeUid(parts) },
+    periodMs: configuration.period.statusMs,
+    clock: ports.clock,
+    random: Math.random,
+    log: ports.log,
+  });
+  return createPublisher({
+    writer,
+    agent: { version: buildInfo('agent').version, pod: ports.env['POD_NAME'] ?? '' },
+    lastResult,
+    records: reporter.records,
+    previousStatus: parts.previousStatus,
+    doubts: () => ({ sources: doubtsOfSources(parts), policies: parts.policies.seen() }),
+    sources: () => shownSources(parts),
+    metrics: parts.agentMetrics,
+    clock: ports.clock,
+  });
+}
+
+/** A contradiction comes first because it stops evictions; the fallback to the kubelet does not. */
+function doubtsOfSources({ crossCheck, source }: AgentParts): Because | undefined {
+  const disagreement = crossCheck.disagreement();
+  return disagreement?.code === 'SourcesDisagree' ? disagreement : (source.fallback() ?? disagreement);
+}
+
+function shownSources({ crossCheck, source }: AgentParts): SourcesShown {
+  return {
+    health: source.health(),
+    verdicts: crossCheck.verdicts(),
+    hasFallenBack: source.fallback() !== undefined,
+    groups: source.groups(),
+  };
+}
+
+/** UID of the Node object; `undefined` while it is unknown. */
+function nodeUid({ ownNode }: Pick<AgentParts, 'ownNode'>): string | undefined {
+  return [...ownNode.values()][0]?.uid;
 }
 
 function podStatisticsProblem(result: PassResult | undefined): string | undefined {

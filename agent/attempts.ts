@@ -20,7 +20,7 @@ import type { Attempt } from './decide/decide.ts';
 import { abortReason, type FreshPod } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
 import type { InflightEviction } from './decide/eviction/inflight-eviction.ts';
-import { namespaceState } from './observe/api-server/namespace-labels.ts';
+import { namespaceState } from './observe/api-server/polled.ts';
 
 /** What an attempt reads and writes. */
 export interface AttemptPorts {

@@ -18,7 +18,7 @@ import { valueOf } from './observe/source/reading.ts';
 import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';
 import { askNodeOsUtils, askSysteminformation } from './observe/node/second-opinions.ts';
-import type { PodHistory } from './cross-check/pod-history.ts';
+import type { OwnFigures } from './cross-check/own-figures.ts';
 import { type Peer, memoryPeer, type ReadOwn, kubeletPeer } from './cross-check/peer.ts';
 
 interface FileContext {
@@ -135,11 +135,9 @@ export interface PeerPorts {
   readonly kubelet: KubeletAddress | undefined;
   /** Whether /proc is that of the node. */
   readonly isNodesKernel: () => boolean;
-  /** The memory signal over the last seconds. */
-  readonly signal: ReadOwn;
+  readonly figures: OwnFigures;
   /** Pod usage, read now. */
   readonly pods: () => UsageByUid;
-  readonly history: PodHistory;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -160,16 +158,16 @@ function kernelMemory(procfs: string): ReadOwn {
  */
 export function wirePeers(
   { crossCheck, source, path }: AgentConfiguration,
-  { kubelet, signal, isNodesKernel, ...known }: PeerPorts,
+  { kubelet, figures, isNodesKernel, ...known }: PeerPorts,
 ): readonly Peer[] {
   if (!crossCheck.enabled) return [];
   const toleranceShare = crossCheck.tolerancePercent / 100;
   const kernel = kernelMemory(path.procfs);
-  const own: ReadOwn = () => (source === 'kernel' || isNodesKernel() ? kernel() : signal());
+  const own: ReadOwn = () => (source === 'kernel' || isNodesKernel() ? kernel() : figures.memory());
   const libraries: readonly Peer[] = [
     memoryPeer('systeminformation', askSysteminformation, own, toleranceShare),
     memoryPeer('node-os-utils', askNodeOsUtils, own, toleranceShare),
   ];
   if (source === 'summary' || kubelet === undefined) return libraries;
-  return [...libraries, kubeletPeer({ kubelet, signal, toleranceShare, ...known })];
+  return [...libraries, kubeletPeer({ kubelet, figures, toleranceShare, ...known })];
 }

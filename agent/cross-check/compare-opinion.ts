@@ -3,14 +3,7 @@ import type { SecondOpinion } from '#agent/observe/node/second-opinions.ts';
 import { REASONS } from '#agent/messages.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { DoubtfulPod, DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { PodHistory, Range } from './pod-history.ts';
-
-/** The agent's own reading just before and just after another source was read: any value in between agrees. */
-export interface OwnReading {
-  readonly totalBytes: number;
-  readonly lowBytes: number;
-  readonly highBytes: number;
-}
+import type { OwnReading, PodHistory, Range } from './own-figures.ts';
 
 /**
  * Result of a comparison. `incomparable`: the other source reads another machine or uses another unit, which proves

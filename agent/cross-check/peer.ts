@@ -3,8 +3,8 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { KubeletAddress } from '#agent/observe/kubelet/kubelet-summary.ts';
 import { askSummary } from '#agent/observe/kubelet/summary-node.ts';
-import { type SourceOpinion, compareOpinion, type OwnReading, comparePods } from './compare-opinion.ts';
-import type { PodHistory } from './pod-history.ts';
+import { type SourceOpinion, compareOpinion, comparePods } from './compare-opinion.ts';
+import type { OwnFigures, OwnReading } from './own-figures.ts';
 
 /** Another source for a value that the agent reads itself. */
 export interface Peer {
@@ -45,11 +45,10 @@ function spanning(before: OwnReading, after: OwnReading): OwnReading {
 
 export interface KubeletPeerOptions {
   readonly kubelet: KubeletAddress;
-  /** The memory signal over the last seconds: the kubelet's node figure may be that old. */
-  readonly signal: ReadOwn;
+  /** The kubelet's figures are some seconds old. */
+  readonly figures: Pick<OwnFigures, 'memory' | 'pods'>;
   /** Pod usage, read from their cgroups now. */
   readonly pods: () => UsageByUid;
-  readonly history: PodHistory;
   readonly toleranceShare: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
@@ -66,21 +65,21 @@ export function kubeletPeer(asked: KubeletPeerOptions): Peer {
   return { name: NAME, query: () => query(asked) };
 }
 
-async function query({ kubelet, signal, toleranceShare, ...asked }: KubeletPeerOptions): Promise<SourceOpinion> {
+async function query({ kubelet, ...asked }: KubeletPeerOptions): Promise<SourceOpinion> {
   const { summary } = await askSummary(kubelet, AbortSignal.timeout(DEADLINE_MS));
-  const own = signal();
+  const own = asked.figures.memory();
   if (own === undefined) throw new Error('the agent has no reading of its own to compare');
   const { availableBytes = Number.NaN, workingSetBytes = Number.NaN } = summary.readings.memory ?? {};
   const opinion = { totalBytes: availableBytes + workingSetBytes, availableBytes };
-  const verdict = compareOpinion(NAME, opinion, own, toleranceShare);
+  const verdict = compareOpinion(NAME, opinion, own, asked.toleranceShare);
   if (verdict.kind === 'incomparable') return { verdict };
-  return { verdict, pods: comparePods(podComparisonQuery(summary.pods, own, { toleranceShare, ...asked })) };
+  return { verdict, pods: comparePods(podComparisonQuery(summary.pods, own, asked)) };
 }
 
 function podComparisonQuery(
   reported: Parameters<typeof comparePods>[0]['reported'],
   { totalBytes }: OwnReading,
-  { pods, history, toleranceShare, clock }: Pick<KubeletPeerOptions, 'pods' | 'history' | 'toleranceShare' | 'clock'>,
+  { pods, figures: { pods: history }, toleranceShare, clock }: Omit<KubeletPeerOptions, 'kubelet'>,
 ): Parameters<typeof comparePods>[0] {
   const now = clock.monotonic();
   history.note(pods(), now);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { compareOpinion, type OwnReading } from '#agent/cross-check/compare-opinion.ts';
+import { compareOpinion } from '#agent/cross-check/compare-opinion.ts';
 import { memoryPeer } from '#agent/cross-check/peer.ts';
 import { createCrossCheck } from '#agent/cross-check/cross-check.ts';
-import { createRecentRange } from '#agent/cross-check/pod-history.ts';
+import { createRecentRange, type OwnReading } from '#agent/cross-check/own-figures.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { REASONS } from '#agent/messages.ts';
 

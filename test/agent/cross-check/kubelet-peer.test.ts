@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { createPodHistory } from '#agent/cross-check/pod-history.ts';
+import { createPodHistory } from '#agent/cross-check/own-figures.ts';
 import { kubeletPeer } from '#agent/cross-check/peer.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { MIB } from '#test/agent/node-scene.ts';
@@ -65,9 +65,8 @@ async function ask(
   for (let atMs = NOW_MS - 30_000; atMs < NOW_MS; atMs += 1000) history.note(usageAt(atMs), atMs);
   return kubeletPeer({
     kubelet: { url, token: undefined, ca: undefined, skipTlsVerify: false },
-    signal: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }),
+    figures: { memory: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }), pods: history },
     pods: () => usageAt(NOW_MS),
-    history,
     toleranceShare: 0.05,
     clock: { now: () => clock.now(), monotonic: () => NOW_MS },
   }).query();
@@ -155,9 +154,11 @@ describe('kubeletPeer', () => {
     const url = await kubeletAnswering({ node: { memory: { availableBytes: 5, workingSetBytes: 5 } }, pods: [] });
     const { verdict, pods } = await kubeletPeer({
       kubelet: { url, token: undefined, ca: undefined, skipTlsVerify: false },
-      signal: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }),
+      figures: {
+        memory: () => ({ totalBytes: 1000 * MIB, lowBytes: 300 * MIB, highBytes: 310 * MIB }),
+        pods: createPodHistory(),
+      },
       pods: () => new Map(),
-      history: createPodHistory(),
       toleranceShare: 0.05,
       clock,
     }).query();

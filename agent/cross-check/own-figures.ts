@@ -1,4 +1,51 @@
+import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
+
+/** The agent's own reading just before and just after another source was read: any value in between agrees. */
+export interface OwnReading {
+  readonly totalBytes: number;
+  readonly lowBytes: number;
+  readonly highBytes: number;
+}
+
+/** What the agent measured lately, to compare figures of other sources that are some seconds old. */
+export interface OwnFigures {
+  /** Keeps the figures of one pass. */
+  readonly note: (snapshot: Pick<NodeSnapshot, 'readings' | 'usage' | 'now'>) => void;
+  /** The memory signal over the last seconds; `undefined` without a reading. */
+  readonly memory: () => OwnReading | undefined;
+  readonly pods: PodHistory;
+}
+
+/** The kubelet's node figures are up to 16 s old when the agent reads them. */
+const SUMMARY_AGE_MS = 20_000;
+
+/** Nothing is known before the first pass. */
+export function createOwnFigures(clock: Pick<Clock, 'monotonic'>): OwnFigures {
+  const available = createRecentRange(SUMMARY_AGE_MS);
+  const pods = createPodHistory();
+  let totalBytes: number | undefined;
+  let noted: UsageByUid | undefined;
+
+  function note({ readings, usage, now }: Parameters<OwnFigures['note']>[0]): void {
+    const { availableBytes, workingSetBytes } = readings.memory ?? {};
+    if (availableBytes !== undefined && workingSetBytes !== undefined) {
+      totalBytes = availableBytes + workingSetBytes;
+      available.note(availableBytes, now);
+    }
+    // Pods are measured less often than the node: the same measurement is kept once.
+    if (usage !== noted) pods.note(usage, now);
+    noted = usage;
+  }
+
+  function memory(): OwnReading | undefined {
+    const recent = available.range(clock.monotonic());
+    if (totalBytes === undefined || recent === undefined) return undefined;
+    return { totalBytes, lowBytes: recent.low, highBytes: recent.high };
+  }
+  return { note, memory, pods };
+}
 
 /** Memory of each pod over the last half minute, to compare a figure of another source at its own time. */
 export interface PodHistory {

@@ -4,6 +4,8 @@ import { getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
+import type { PassResult } from '#agent/decide/decide.ts';
+import { isSilent } from '#agent/decide/readiness-gates.ts';
 import type { NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Whether namespaces have opted out, read on demand: the agent watches nothing cluster-wide. */
@@ -53,4 +55,48 @@ export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'mo
     known = new Map([...entries].map(([name, { state }]) => [name, state]));
   }
   return { known: () => known, refresh };
+}
+
+/** When the API server last answered any request of this process. Times are monotonic milliseconds. */
+export interface ApiContact {
+  /** Called with every answer, such as the start of a watch. */
+  readonly answered: () => void;
+  /** The later of an answer and `watchedMs`, when a watch last received something; `undefined` before the first. */
+  readonly lastMs: (watchedMs: number | undefined) => number | undefined;
+  readonly passed: (result: PassResult) => void;
+  /** Whether a hard threshold in Enforce mode was met recently, so that an up-to-date copy of the node's pods matters. */
+  readonly isUrgent: () => boolean;
+  /** After a long silence, and while an answer is urgent, sends any request; never rejects. */
+  readonly probe: (client: KubeClient, watchedMs: number | undefined, signal: AbortSignal) => Promise<void>;
+}
+
+/** During a shortage, measurements may show brief relief, or be missing. */
+const MOMENT_MS = 10_000;
+/** Every account may read it, and it costs the API server almost nothing. */
+const PROBED_PATH = '/version';
+/** A connection that an outage left half open must not hold the next probe. */
+const PROBE_TIMEOUT_MS = 900;
+
+/** An idle watch may receive nothing for minutes, whatever its bookmark interval; an answer ends an outage at once. */
+export function createApiContact(clock: Pick<Clock, 'monotonic'>): ApiContact {
+  let answeredMs: number | undefined;
+  let urgentAtMs = -Infinity;
+
+  function lastMs(watchedMs: number | undefined): number | undefined {
+    const known = [answeredMs, watchedMs].filter((each) => each !== undefined);
+    return known.length === 0 ? undefined : Math.max(...known);
+  }
+
+  function passed({ decision, snapshot }: PassResult): void {
+    const { trigger } = decision.assessment;
+    if (trigger?.mode === 'Enforce' && trigger.stage === 'severe') urgentAtMs = snapshot.now;
+  }
+
+  const isUrgent = (): boolean => clock.monotonic() - urgentAtMs <= MOMENT_MS;
+
+  async function probe(client: KubeClient, watchedMs: number | undefined, signal: AbortSignal): Promise<void> {
+    if (!isUrgent() || !isSilent(clock.monotonic(), lastMs(watchedMs))) return;
+    await client.request({ path: PROBED_PATH, timeoutMs: PROBE_TIMEOUT_MS, signal });
+  }
+  return { answered: () => void (answeredMs = clock.monotonic()), lastMs, passed, isUrgent, probe };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { createPodHistory } from '#agent/cross-check/pod-history.ts';
+import { createPodHistory } from '#agent/cross-check/own-figures.ts';
 import { podUsage } from './pod-figures.ts';
 
 /** Bytes of one pod by the millisecond at which they were measured. */
