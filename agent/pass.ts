@@ -16,7 +16,7 @@ import {
   type Periods,
   areProcessesShort,
   depthNow,
-} from './decide/measuring-pace.ts';
+} from './decide/memory-trend.ts';
 import type { NodePods } from './observe/api-server/node-pods.ts';
 import type { PreviousStatus } from './observe/api-server/node-pressure-object.ts';
 import { decidingObservations } from './decide/snapshot/deciding-figures.ts';

@@ -14,7 +14,7 @@ import { createFollowingNode, withPodFallback } from './observe/node/following-n
 import { createKernelNode, withOwnKernel } from './observe/node/kernel-node.ts';
 import { type KubeletAddress, kubeletUrl } from './observe/kubelet/kubelet-summary.ts';
 import { meminfoSource } from './observe/kernel/proc-memory.ts';
-import { valueOf } from './observe/source/reading.ts';
+import { valueOf } from './observe/source/source.ts';
 import type { NodeSource, ObservedPod } from './observe/node/node-source.ts';
 import { createSummaryNode } from './observe/kubelet/summary-node.ts';
 import { askNodeOsUtils, askSysteminformation } from './observe/node/second-opinions.ts';

@@ -16,7 +16,7 @@ import {
   type Pause,
   recentEvictions,
 } from './eviction/eviction-state.ts';
-import type { Trend } from './shortage/fill-rate.ts';
+import type { Trend } from './memory-trend.ts';
 import { type CircuitBreakers, NO_BREAKERS, awaitRelief } from './eviction/eviction-circuit-breaker.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
 import {

@@ -12,7 +12,7 @@ import { decidingObservations, othersUse, advanceFigureComparison } from './snap
 import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
 import { evictionsFor, type PastEviction, withEvictions } from './eviction/eviction-state.ts';
-import { advanceTrend, isExhaustionImminent } from './shortage/fill-rate.ts';
+import { advanceTrend, isExhaustionImminent } from './memory-trend.ts';
 import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';

@@ -11,7 +11,7 @@ import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor, othersUse } from './snapshot/deciding-figures.ts';
-import { allowsNoSecondEviction, secondsUntil, type Trend } from './shortage/fill-rate.ts';
+import { allowsNoSecondEviction, secondsUntil, type Trend } from './memory-trend.ts';
 import type { InflightEviction } from './eviction/inflight-eviction.ts';
 import { type OptOutForce, optOutForce } from './ranking/rank-node.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';

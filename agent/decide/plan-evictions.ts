@@ -26,7 +26,7 @@ import {
   takesLessThanLimited,
 } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
-import { expectedLoss, roundsLeft } from './shortage/fill-rate.ts';
+import { expectedLoss, roundsLeft } from './memory-trend.ts';
 import { ineligibility, lastingProtection, type RankingContext, rankNode } from './ranking/rank-node.ts';
 import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';

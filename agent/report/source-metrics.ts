@@ -1,7 +1,7 @@
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { SourceVerdict } from '#agent/cross-check/compare-opinion.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
-import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
+import type { SourceHealth } from '#agent/observe/source/source.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Inventory } from '#agent/observe/node/second-opinions.ts';
 import { LOG } from '#agent/messages.ts';

@@ -6,7 +6,7 @@ import { createPassRunner } from '#agent/pass.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { type CgroupLayout, findCgroupLayout, podCgroupPath } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createKernelNode } from '#agent/observe/node/kernel-node.ts';
-import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
+import type { UsageDepth } from '#agent/decide/memory-trend.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import { manualClock, type ManualClock } from '#test/fakes/manual-clock.ts';

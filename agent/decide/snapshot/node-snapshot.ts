@@ -222,3 +222,40 @@ export function noStatistics(
   const seconds = Math.round((now - since) / 1000);
   return REASONS.noPodStatistics({ pods: count, seconds }, { pods: count, seconds });
 }
+
+/** State of the process that decides whether it may act. Times are monotonic milliseconds. */
+export interface AgentReadiness {
+  readonly nowMs: number;
+  readonly startedAtMs: number;
+  readonly warmUpMs: number;
+  readonly arePodsSynced: boolean;
+  /** Whether the policies of the cluster have been read. */
+  readonly arePoliciesRead: boolean;
+  /** Whether the evictions of a previous process on this node have been read. */
+  readonly isHistoryKnown: boolean;
+  /** When the API server last answered a request or sent something on a watch. */
+  readonly lastContactMs: number | undefined;
+}
+
+/** After a longer silence the watched pods may be outdated. A watch reopens after 90 s in which it received nothing. */
+const MAX_SILENCE_MS = 120_000;
+
+/** Whether the API server has been silent for too long; not before the first contact. */
+export function isSilent(nowMs: number, lastContactMs: number | undefined): boolean {
+  return lastContactMs !== undefined && nowMs - lastContactMs > MAX_SILENCE_MS;
+}
+
+/** Reasons to observe without acting. */
+export function readinessGates(process: AgentReadiness): readonly Because[] {
+  const { nowMs, startedAtMs, warmUpMs, lastContactMs = nowMs } = process;
+  const left = { seconds: Math.ceil((startedAtMs + warmUpMs - nowMs) / 1000) };
+  const silent = { seconds: Math.round((nowMs - lastContactMs) / 1000) };
+  const gates = [
+    left.seconds > 0 && REASONS.warmingUp(left, left),
+    !process.arePodsSynced && REASONS.podsUnknown({}),
+    !process.arePoliciesRead && REASONS.policiesUnknown({}),
+    !process.isHistoryKnown && REASONS.historyUnknown({}),
+    isSilent(nowMs, lastContactMs) && REASONS.apiServerSilent(silent, silent),
+  ];
+  return gates.filter((each) => each !== false);
+}

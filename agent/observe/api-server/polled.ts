@@ -5,8 +5,7 @@ import { NAMESPACES } from '#shared/kube/resource.ts';
 import { LABEL_IGNORE } from '#shared/kube/api-names.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
-import { isSilent } from '#agent/decide/readiness-gates.ts';
-import type { NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
+import { isSilent, type NamespaceState } from '#agent/decide/snapshot/node-snapshot.ts';
 
 /** Whether namespaces have opted out, read on demand: the agent watches nothing cluster-wide. */
 export interface NamespaceLabels {

@@ -1,4 +1,4 @@
-import { type Reading, type Source, absent, failed, reading } from '#agent/observe/source/reading.ts';
+import { type Reading, type Source, absent, failed, reading } from '#agent/observe/source/source.ts';
 import { stallSource, type Stalls } from '#agent/observe/kernel/stall-meter.ts';
 import {
   defineFields,

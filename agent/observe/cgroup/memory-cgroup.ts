@@ -1,5 +1,5 @@
 import { defineFields, NumberFile, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
-import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { failed, reading, type Reading, type Source } from '#agent/observe/source/source.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
 
 /** Memory of one cgroup in bytes; the kubelet ranks and counts by the working set. */

@@ -1,5 +1,5 @@
 import type { PodPressure, ResourceShares } from '#agent/decide/snapshot/node-snapshot.ts';
-import { valueOf } from '#agent/observe/source/reading.ts';
+import { valueOf } from '#agent/observe/source/source.ts';
 import type { Stalls } from '#agent/observe/kernel/stall-meter.ts';
 import { type CgroupDetails, cpuCgroupSource, ioCgroupSource, pidsCgroupSource } from './cgroup-details.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';

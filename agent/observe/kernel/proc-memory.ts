@@ -1,6 +1,6 @@
 import type { NodeMemory } from '#shared/domain/pressure/memory-figure.ts';
 import { defineFields, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
-import { failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { failed, reading, type Reading, type Source } from '#agent/observe/source/source.ts';
 import { readFileSync } from 'node:fs';
 import { NO_RECLAIM_RATES, type ReclaimRates } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createCounterWindow, type CounterWindow } from '#agent/observe/source/counter-window.ts';

@@ -1,6 +1,6 @@
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
-import { type Reading, failed, reading, type Source } from '#agent/observe/source/reading.ts';
+import { type Reading, failed, reading, type Source } from '#agent/observe/source/source.ts';
 import { missingFrom, KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
 import { scanStalls, type StallTotals } from '#agent/observe/source/parse-bytes.ts';
 

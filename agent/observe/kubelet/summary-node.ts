@@ -14,7 +14,7 @@ import {
 } from '#agent/decide/snapshot/node-snapshot.ts';
 import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
-import { createPolledSource } from '#agent/observe/source/followed-source.ts';
+import { createPolledSource } from '#agent/observe/source/source.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isRecord } from '#shared/kube/kube-object.ts';
 import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';

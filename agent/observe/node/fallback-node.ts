@@ -3,7 +3,7 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
-import { advancePresence, presentSince } from '#agent/observe/source/reading.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/source.ts';
 import { REASONS } from '#agent/messages.ts';
 
 export interface FallbackOptions {

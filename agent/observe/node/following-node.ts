@@ -1,7 +1,7 @@
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
-import { advancePresence, presentSince } from '#agent/observe/source/reading.ts';
+import type { UsageDepth } from '#agent/decide/memory-trend.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/source.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { REASONS } from '#agent/messages.ts';

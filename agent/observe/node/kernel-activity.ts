@@ -3,8 +3,16 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { ObservedNode, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
 import { createStallMeter, stallSource } from '#agent/observe/kernel/stall-meter.ts';
-import { valueOf, absent, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
-import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';
+import {
+  valueOf,
+  absent,
+  failed,
+  reading,
+  type Reading,
+  type Source,
+  watchSource,
+  type WatchedSource,
+} from '#agent/observe/source/source.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
 import { KernelFile, scratch, NumberFile } from '#agent/observe/source/kernel-file.ts';
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';

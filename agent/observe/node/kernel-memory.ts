@@ -13,8 +13,15 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
 import { type CgroupMemory, nodeMemorySource, limitOf } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { valueOf, failed, reading, type Reading, type Source } from '#agent/observe/source/reading.ts';
-import { watchSource, type WatchedSource } from '#agent/observe/source/followed-source.ts';
+import {
+  valueOf,
+  failed,
+  reading,
+  type Reading,
+  type Source,
+  watchSource,
+  type WatchedSource,
+} from '#agent/observe/source/source.ts';
 import { defineFields, NumberFile, readFields, KernelFile } from '#agent/observe/source/kernel-file.ts';
 
 /** Both figures of the node's memory, read at the same moment. */

@@ -2,10 +2,10 @@ import type { ContainerUsage, FilesystemUsage, PodUsage, UsageByUid } from '#sha
 import { NO_POD_PRESSURES } from '#agent/decide/snapshot/node-snapshot.ts';
 import { type CgroupLayout, podCgroupPath, type PodCgroupName } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { memoryCgroupSource, type CgroupMemory } from '#agent/observe/cgroup/memory-cgroup.ts';
-import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
+import type { UsageDepth } from '#agent/decide/memory-trend.ts';
 import type { NodeSource, ObservedPod } from './node-source.ts';
 import { nextSample, type PodSample } from '#agent/observe/cgroup/pod-rates.ts';
-import { valueOf, type Reading, type Source } from '#agent/observe/source/reading.ts';
+import { valueOf, type Reading, type Source } from '#agent/observe/source/source.ts';
 import {
   closeDetails,
   openDetails,

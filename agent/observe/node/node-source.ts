@@ -2,9 +2,9 @@ import type { Because } from '#shared/domain/base/because.ts';
 import type { ContainerUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { ObservedNode, PodPressureByUid } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
-import type { UsageDepth } from '#agent/decide/measuring-pace.ts';
+import type { UsageDepth } from '#agent/decide/memory-trend.ts';
 import type { QosClass } from '#shared/domain/pod/pod-requests.ts';
-import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
+import type { SourceHealth } from '#agent/observe/source/source.ts';
 
 /** The parts of a pod that its statistics need. */
 export interface ObservedPod {

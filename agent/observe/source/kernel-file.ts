@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parseSingleValue, scanFields } from './parse-bytes.ts';
-import { absent, failed, type Missing } from './reading.ts';
+import { absent, failed, type Missing } from './source.ts';
 
 /** `read()` returns this instead of a length when the file does not exist. */
 export const ABSENT = -1;

@@ -1,7 +1,7 @@
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { meminfoSource, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
 import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import type { Reading, Source } from '#agent/observe/source/reading.ts';
+import type { Reading, Source } from '#agent/observe/source/source.ts';
 import type { PodGroups } from '#test/agent/pod-groups.ts';
 import type { Track } from './racer.ts';
 

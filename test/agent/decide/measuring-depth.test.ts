@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { areProcessesShort, depthNow, type MeasurementQuery, type UsageDepth } from '#agent/decide/measuring-pace.ts';
+import { areProcessesShort, depthNow, type MeasurementQuery, type UsageDepth } from '#agent/decide/memory-trend.ts';
 import { wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 

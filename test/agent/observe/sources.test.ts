@@ -5,7 +5,7 @@ import { meminfoSource, vmstatSource } from '#agent/observe/kernel/proc-memory.t
 import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
 import { nodeCpuSource, processCountSource } from '#agent/observe/node/kernel-activity.ts';
 import { podsMemorySource } from '#agent/observe/node/kernel-memory.ts';
-import type { Source } from '#agent/observe/source/reading.ts';
+import type { Source } from '#agent/observe/source/source.ts';
 import { stallSource } from '#agent/observe/kernel/stall-meter.ts';
 import { type TemporaryTree, temporaryTree } from './temporary-tree.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { NO_GROUPS, type GroupName, type GroupUsage, type GroupUsages } from '#agent/observe/cgroup/pod-rates.ts';
-import type { SourceHealth } from '#agent/observe/source/followed-source.ts';
+import type { SourceHealth } from '#agent/observe/source/source.ts';
 import { createSourceMetrics, type SourcesShown } from '#agent/report/source-metrics.ts';
 import { because } from '#test/agent/node-scene.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nextSample } from '#agent/observe/cgroup/pod-rates.ts';
 import type { CgroupDetails } from '#agent/observe/cgroup/cgroup-details.ts';
-import { absent, reading } from '#agent/observe/source/reading.ts';
+import { absent, reading } from '#agent/observe/source/source.ts';
 
 const stalls = (some: number, full: number) => reading({ someMicroseconds: some, fullMicroseconds: full });
 const gone = absent('gone');

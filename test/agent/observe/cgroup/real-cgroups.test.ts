@@ -7,7 +7,7 @@ import type { CgroupMemory } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { CgroupDetails } from '#agent/observe/cgroup/cgroup-details.ts';
 import { createGroupMeter } from '#agent/observe/cgroup/pod-rates.ts';
 import { createPodScanner, type PodScanner } from '#agent/observe/node/kernel-pods.ts';
-import type { Reading } from '#agent/observe/source/reading.ts';
+import type { Reading } from '#agent/observe/source/source.ts';
 import { hog, realPods, whyNoRealPods } from '#test/agent/real-pods.ts';
 import { eventually } from '#test/build/waiting.ts';
 

@@ -2,7 +2,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createPodScanner, type PodScanner } from '#agent/observe/node/kernel-pods.ts';
-import type { Reading } from '#agent/observe/source/reading.ts';
+import type { Reading } from '#agent/observe/source/source.ts';
 import { fixturePods, type NodeCase, NODE_CASES, nodeRoot } from '#test/agent/observe/node-fixtures.ts';
 import { type TemporaryTree, temporaryTree } from '#test/agent/observe/temporary-tree.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { advancePresence, presentSince } from '#agent/observe/source/reading.ts';
+import { advancePresence, presentSince } from '#agent/observe/source/source.ts';
 
 const PATIENCE = { lostMs: 3000, foundMs: 10_000 };
 

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createPolledSource, watchSource } from '#agent/observe/source/followed-source.ts';
-import { absent, failed, type Reading, reading } from '#agent/observe/source/reading.ts';
+import {
+  createPolledSource,
+  watchSource,
+  absent,
+  failed,
+  type Reading,
+  reading,
+} from '#agent/observe/source/source.ts';
 
 function steppingClock(stepMs: number): { monotonic: () => number; jump: (ms: number) => void } {
   let now = 0;

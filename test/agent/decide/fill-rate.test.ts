@@ -6,7 +6,7 @@ import {
   isExhaustionImminent,
   secondsUntil,
   type Trend,
-} from '#agent/decide/shortage/fill-rate.ts';
+} from '#agent/decide/memory-trend.ts';
 import { type NodePod, policy } from '#test/agent/node-scene.ts';
 import { whoWent } from '#test/agent/decide/episode.ts';
 

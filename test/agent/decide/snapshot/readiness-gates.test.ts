@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readinessGates, type AgentReadiness } from '#agent/decide/readiness-gates.ts';
+import { readinessGates, type AgentReadiness } from '#agent/decide/snapshot/node-snapshot.ts';
 
 const READY: AgentReadiness = {
   nowMs: 1_000_000,

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  advanceHeadroomTrend,
-  leastHeadroom,
-  NO_HEADROOM_TREND,
-  pollingInterval,
-} from '#agent/decide/measuring-pace.ts';
+import { advanceHeadroomTrend, leastHeadroom, NO_HEADROOM_TREND, pollingInterval } from '#agent/decide/memory-trend.ts';
 import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
