@@ -15,9 +15,8 @@ import {
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Failure, Outcome } from '#shared/kube/client/outcome.ts';
 import { type AttemptOutcome, isUnclear } from './decide/apply-outcome.ts';
-import type { Eviction } from './decide/eviction.ts';
+import { type Eviction, abortReason, type FreshPod } from './decide/eviction.ts';
 import type { Attempt } from './decide/decide.ts';
-import { abortReason, type FreshPod } from './decide/preflight.ts';
 import type { NodeSource } from './observe/node/node-source.ts';
 import type { InflightEviction } from './decide/eviction/inflight-eviction.ts';
 import { namespaceState } from './observe/api-server/polled.ts';

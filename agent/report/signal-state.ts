@@ -7,8 +7,13 @@ import {
   quantityMilliNumber,
   quantityNumber,
 } from '#shared/domain/quantity/quantity.ts';
-import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { amountOf, isHard, type Threshold, type ThresholdValue } from '#shared/domain/pressure/threshold.ts';
+import {
+  type PressureState,
+  amountOf,
+  isHard,
+  type Threshold,
+  type ThresholdValue,
+} from '#shared/domain/pressure/threshold.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
 import { type Observation, observe, type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';

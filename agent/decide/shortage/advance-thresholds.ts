@@ -1,6 +1,14 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { advancePressure, NO_PRESSURE, type PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { isBelow, amountOf, isHard, type Threshold, amountToRelieve } from '#shared/domain/pressure/threshold.ts';
+import {
+  advancePressure,
+  NO_PRESSURE,
+  type PressureState,
+  isBelow,
+  amountOf,
+  isHard,
+  type Threshold,
+  amountToRelieve,
+} from '#shared/domain/pressure/threshold.ts';
 import {
   type Observation,
   type Observations,

@@ -1,7 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
-import { isBelow, type Threshold, thresholdOfId } from '#shared/domain/pressure/threshold.ts';
+import { type PressureState, isBelow, type Threshold, thresholdOfId } from '#shared/domain/pressure/threshold.ts';
 import type { Observations } from '#shared/domain/pressure/signal.ts';
 import { holdingRecord, REVOCABLE_MS, type ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import {

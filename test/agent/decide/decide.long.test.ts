@@ -8,7 +8,7 @@ import { NO_EVICTIONS, evictionsOf } from '#agent/decide/eviction/eviction-state
 import { isOutstanding, type Pace } from '#agent/decide/eviction/inflight-eviction.ts';
 import { modeOf, type AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { withKeptThresholds } from '#agent/decide/shortage/rule-activation.ts';
-import { type FreshPod, abortReason } from '#agent/decide/preflight.ts';
+import { type FreshPod, abortReason } from '#agent/decide/eviction.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { volume } from '#test/build/volume.ts';
 import { randomSource } from '#test/fakes/random-source.ts';

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import { SYSTEM_CRITICAL_PRIORITY } from '#shared/domain/eviction/protection.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { NodeSnapshot, PodPressure } from '#agent/decide/snapshot/node-snapshot.ts';
-import type { FreshPod } from '#agent/decide/preflight.ts';
+import type { FreshPod } from '#agent/decide/eviction.ts';
 import {
   type AgentPolicy,
   DEFAULT_POLICY,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { abortReason, type FreshPod } from '#agent/decide/preflight.ts';
+import { abortReason, type FreshPod } from '#agent/decide/eviction.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { snapshot, memoryReadings, type NodePod, nodePod, policy } from '#test/agent/node-scene.ts';
 import { ABORTS } from '#agent/messages.ts';

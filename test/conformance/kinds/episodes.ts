@@ -1,16 +1,21 @@
-import type { KubeletSettings, PassInput, PassOutcome, PodEviction } from '#test/conformance/kubelet/kubelet-pass.ts';
-import { KUBELET_START, kubeletPass } from '#test/conformance/kubelet/kubelet-pass.ts';
+import {
+  type KubeletSettings,
+  type PassInput,
+  type PassOutcome,
+  type PodEviction,
+  KUBELET_START,
+  kubeletPass,
+} from '#test/conformance/kubelet/kubelet-pass.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PressureState } from '#shared/domain/pressure/advance-pressure.ts';
+import type { PressureState, Threshold } from '#shared/domain/pressure/threshold.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeSummary } from '#shared/kube/decode/decode-summary.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
 import {
+  type WireObject,
   readBoolean,
   readInteger,
   readList,

@@ -1,5 +1,12 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { type PressureState, advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
+import {
+  type PressureState,
+  advancePressure,
+  NO_PRESSURE,
+  isBelow,
+  byUrgency,
+  type Threshold,
+} from '#shared/domain/pressure/threshold.ts';
 import { withContainerFilesystem } from './container-filesystem-thresholds.ts';
 import {
   type DiskLayout,
@@ -8,7 +15,6 @@ import {
   type NodeReadings,
   observe,
 } from '#shared/domain/pressure/signal.ts';
-import { isBelow, byUrgency, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { abortReason } from '#agent/decide/preflight.ts';
+import { abortReason } from '#agent/decide/eviction.ts';
 import {
   type Mode,
   type AgentPolicy,

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { advanceThresholds, NO_THRESHOLDS, type ThresholdState } from '#agent/decide/shortage/advance-thresholds.ts';
-import { advancePressure, NO_PRESSURE } from '#shared/domain/pressure/advance-pressure.ts';
+import { advancePressure, NO_PRESSURE, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { observe } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
-import { isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import { memoryReadings } from '#test/agent/node-scene.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 

@@ -5,9 +5,9 @@ import {
   type PressureState,
   advancePressure,
   NO_PRESSURE,
-} from '#shared/domain/pressure/advance-pressure.ts';
+  type Threshold,
+} from '#shared/domain/pressure/threshold.ts';
 import { type Observations, wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
-import type { Threshold } from '#shared/domain/pressure/threshold.ts';
 import { threshold } from './threshold-builder.ts';
 
 const GI = 2 ** 30;
