@@ -204,7 +204,7 @@ export const OWN_LIMITS = {
   cpu: (percentOfTime: number) => `throttled by its own CPU limit ${percentOfTime} % of the time`,
 } as const;
 
-/** Notes of Events; that of an evicted pod is the kubelet's (shared/domain/eviction/eviction-message.ts). */
+/** Notes of Events; that of an evicted pod is the kubelet's (agent/report/eviction-events.ts). */
 export const EVENTS = {
   thresholdMet: (resource: string) => `Attempting to reclaim ${resource}`,
   cannotEvict: (cause: string) => `Cannot evict: ${cause}`,

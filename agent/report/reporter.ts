@@ -1,4 +1,3 @@
-import { type EvictionMessage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { decisionIdOf } from '#agent/attempts.ts';
@@ -11,15 +10,15 @@ import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { ContainerUsage } from '#shared/domain/ranking/pod-usage.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import {
+  describeEviction,
+  type EvictionMessage,
+  ineffectiveEvent,
   type NodeReference,
-  recordIneffective,
-  recordOutcome,
-  recordOwnerLimit,
-  recordThresholdMet,
+  outcomeEvent,
+  ownerLimitEvent,
+  thresholdMetEvent,
 } from './eviction-events.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Log } from '#shared/runtime/log.ts';
@@ -54,7 +53,7 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
   function requested(eviction: Eviction): void {
     messages.set(eviction.pod.uid, describeEviction(eviction, containers(eviction.pod.uid)));
     records = noteRequest(records, eviction, clock.now());
-    recordThresholdMet(recorder, node(), eviction);
+    recorder.record(thresholdMetEvent(node(), eviction));
   }
 
   function answered({ eviction, outcome }: Attempt): void {
@@ -64,19 +63,21 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     records = noteOutcome(records, { uid, mode }, outcome.kind);
     metrics.countAttempt({ eviction, outcome }, clock.monotonic());
     log.showOutcome(eviction, outcome, message);
-    recordOutcome(recorder, eviction, outcome, message);
+    const event = outcomeEvent(eviction, outcome, message);
+    if (event !== undefined) recorder.record(event);
   }
 
   function reportCircuitBreaker({ decision: { assessment } }: PassResult): void {
     const stopped = assessment.closedGates.find(({ code }) => code === 'Ineffective');
-    if (stopped !== undefined && !wasStopped) recordIneffective(recorder, node(), stopped.text);
+    if (stopped !== undefined && !wasStopped) recorder.record(ineffectiveEvent(node(), stopped.text));
     wasStopped = stopped !== undefined;
   }
 
   function reportOwnerLimit({ decision: { assessment } }: PassResult): void {
     const limit = assessment.closedGates.find(isOwnerLimit);
     const uid = String(limit?.facts['uid'] ?? '');
-    if (limit !== undefined && uid !== limited) recordOwnerLimit(recorder, limit, assessment.trigger?.mode ?? 'DryRun');
+    if (limit !== undefined && uid !== limited)
+      recorder.record(ownerLimitEvent(limit, assessment.trigger?.mode ?? 'DryRun'));
     // Other gates may close between two passes that this limit holds back.
     if (limit !== undefined || assessment.trigger === undefined) limited = uid;
   }
@@ -154,19 +155,6 @@ export function noteEnds(
     endedAt === undefined && !underWay.has(`${mode} ${pod.uid}`);
   if (!records.some(hasEnded)) return records;
   return records.map((record) => (hasEnded(record) ? { ...record, endedAt: wallNow } : record));
-}
-
-/**
- * The kubelet's message about a victim. `containers` are measured only for the chosen victim. If a pod is so young that
- * the IDs of its containers are unknown, the message has empty lists, as the kubelet's, which never uses the pod's own
- * figure instead (`evictionMessage` in `pkg/kubelet/eviction/helpers.go` iterates over `podStats.Containers`).
- */
-export function describeEviction(
-  { signal, threshold, observed, pod, usage }: Eviction,
-  containers: readonly ContainerUsage[],
-): EvictionMessage {
-  const detailed = usage === undefined || containers.length === 0 ? usage : { ...usage, containers };
-  return evictionMessage({ resource: resourceOf(signal), threshold, observed }, pod, detailed);
 }
 
 /** The decision log: one line for each change, with the numbers behind it. */

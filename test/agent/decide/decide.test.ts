@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AgentState, FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { decide } from '#agent/decide/decide.ts';
-import { describeEviction } from '#agent/report/reporter.ts';
+import { describeEviction } from '#agent/report/eviction-events.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import {
   because,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeEviction } from '#agent/report/reporter.ts';
+import { describeEviction } from '#agent/report/eviction-events.ts';
 import { decide } from '#agent/decide/decide.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';

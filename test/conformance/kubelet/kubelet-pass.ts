@@ -20,7 +20,7 @@ import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
 import { type VictimRules, chooseVictims } from '#shared/domain/eviction/choose-victims.ts';
-import { type EvictionMessage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import { type EvictionMessage, evictionMessage } from '#agent/report/eviction-events.ts';
 import { gracePeriodSeconds, HARD_GRACE_SECONDS } from '#shared/domain/eviction/eviction-limits.ts';
 import { localStorageExcess } from './local-storage.ts';
 import { type NodeReclaim, nodeReclaimFor } from './node-reclaim.ts';

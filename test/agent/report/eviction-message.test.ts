@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ObservedShortage, evictionMessage } from '#shared/domain/eviction/eviction-message.ts';
+import { type ObservedShortage, evictionMessage } from '#agent/report/eviction-events.ts';
 import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { pod, usage } from '#test/shared/domain/ranking/builders.ts';
