@@ -1,6 +1,6 @@
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#agent/decide/eviction-gates.ts';
-import { STALL_WINDOWS_MS } from '#agent/observe/kernel/stall-meter.ts';
+import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
 import type { Attempt, PassResult } from '#agent/decide/decide.ts';
 import { type Reclaimable, type SignalReport, signalStates } from './signal-state.ts';
 import { createSourceMetrics, type SourcesShown } from './source-metrics.ts';

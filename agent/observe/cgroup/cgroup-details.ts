@@ -1,5 +1,5 @@
 import { type Reading, type Source, absent, failed, reading } from '#agent/observe/source/source.ts';
-import { stallSource, type Stalls } from '#agent/observe/kernel/stall-meter.ts';
+import { stallSource, type Stalls } from '#agent/observe/source/stall-meter.ts';
 import {
   defineFields,
   NumberFile,

@@ -1,6 +1,6 @@
 import type { PodPressure, ResourceShares } from '#agent/decide/snapshot/node-snapshot.ts';
 import { valueOf } from '#agent/observe/source/source.ts';
-import type { Stalls } from '#agent/observe/kernel/stall-meter.ts';
+import type { Stalls } from '#agent/observe/source/stall-meter.ts';
 import { type CgroupDetails, cpuCgroupSource, ioCgroupSource, pidsCgroupSource } from './cgroup-details.ts';
 import type { CgroupLayout } from './cgroup-layout.ts';
 

@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs';
 import type { ProcessReading } from '#shared/domain/pressure/signal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
-import type { ObservedNode, CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
-import { createReclaimMeter, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
-import { createStallMeter, stallSource } from '#agent/observe/kernel/stall-meter.ts';
+import {
+  type ObservedNode,
+  type CpuRoom,
+  NO_RECLAIM_RATES,
+  type ReclaimRates,
+} from '#agent/decide/snapshot/node-snapshot.ts';
+import { createStallMeter, stallSource } from '#agent/observe/source/stall-meter.ts';
 import {
   valueOf,
   absent,
@@ -14,7 +19,7 @@ import {
   type WatchedSource,
 } from '#agent/observe/source/source.ts';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
-import { KernelFile, scratch, NumberFile } from '#agent/observe/source/kernel-file.ts';
+import { defineFields, KernelFile, NumberFile, readFields, scratch } from '#agent/observe/source/kernel-file.ts';
 import { nextLine, parseInteger } from '#agent/observe/source/parse-bytes.ts';
 
 /** What the kernel does besides holding memory: processes, stalls, reclaim, CPU, OOM kills. */
@@ -38,15 +43,14 @@ export function createKernelActivity(proc: string, clock: Clock): KernelActivity
   const reclaim = createReclaimMeter();
 
   function readNode(nowMs: number): ActivityView {
-    const counters = vmstat.read();
-    reclaim.note(counters, nowMs);
+    const counters = valueOf(vmstat.read());
     for (const { source, meter } of stalls) meter.note(source.read(), nowMs);
     return {
       processes: processes(valueOf(tasks.read()), nowMs),
       stalls: stalls.flatMap(({ meter }) => meter.ratios()),
       cpu: cpu.read(nowMs),
-      reclaim: reclaim.rates(),
-      oomKills: valueOf(counters)?.oomKills,
+      reclaim: reclaim(counters, nowMs),
+      oomKills: counters?.oomKills,
     };
   }
   return { readNode, sources: [vmstat, tasks, cpu.source, ...stalls.map(({ source }) => source)] };
@@ -61,12 +65,12 @@ function processes(count: ProcessCount | undefined, at: number): ProcessReading 
   return count === undefined ? undefined : { at, maximum: count.most, running: count.tasks };
 }
 
-const WINDOW_MS = 60_000;
+const CPU_WINDOW_MS = 60_000;
 
 /** The node's idle CPU over the last minute; `undefined` while the window is not full. */
 function createCpuMeter(proc: string, clock: Clock) {
   const source = watchSource(nodeCpuSource(proc), clock);
-  const busy = createCounterWindow(WINDOW_MS);
+  const busy = createCounterWindow(CPU_WINDOW_MS);
 
   function read(nowMs: number): CpuRoom | undefined {
     const seen = valueOf(source.read());
@@ -172,4 +176,109 @@ export function processCountSource(proc: string): Source<ProcessCount> {
     for (const file of [loadavg, pidMax, threadsMax]) file.close();
   }
   return { name: 'process-count', read, close };
+}
+
+/** Counters since boot. Growing refaults and scans are evidence of a real memory shortage. */
+export interface VirtualMemoryCounters {
+  readonly oomKills: number;
+  /** Pages read in again soon after they were evicted, in any cgroup. */
+  readonly refaults: number;
+  /** Pages scanned because the node is short of memory; reclaim of a cgroup at its own limit is not included. */
+  readonly scans: number;
+  /** Scanned pages that were reclaimed. */
+  readonly steals: number;
+  readonly swapIns: number;
+}
+
+const VMSTAT_KEYS = [
+  'oom_kill',
+  'workingset_refault_file',
+  'workingset_refault_anon',
+  // Before 5.9 there was one counter for both.
+  'workingset_refault',
+  'pgscan_direct',
+  'pgscan_kswapd',
+  'pgsteal_direct',
+  'pgsteal_kswapd',
+  'pswpin',
+] as const;
+const VMSTAT = defineFields(...VMSTAT_KEYS);
+
+function counter(index: number): number {
+  return VMSTAT.values[index] ?? Number.NaN;
+}
+
+/** NaN only if this kernel has none of them. */
+function sumOfKnown(...counters: readonly number[]): number {
+  const known = counters.filter((each) => !Number.isNaN(each));
+  return known.length === 0 ? Number.NaN : known.reduce((sum, each) => sum + each, 0);
+}
+
+/** /proc/vmstat; a counter that this kernel does not have is NaN. */
+export function vmstatSource(proc: string): Source<VirtualMemoryCounters> {
+  const file = new KernelFile(proc, 'vmstat');
+
+  function read(): Reading<VirtualMemoryCounters> {
+    const missing = readFields(file, VMSTAT);
+    if (missing !== undefined) return missing;
+    if (VMSTAT.values.every(Number.isNaN))
+      return failed(`cannot use ${proc}/vmstat: none of ${VMSTAT_KEYS.join(', ')} is there`);
+    return reading({
+      oomKills: counter(0),
+      refaults: sumOfKnown(counter(1), counter(2), counter(3)),
+      scans: sumOfKnown(counter(4), counter(5)),
+      steals: sumOfKnown(counter(6), counter(7)),
+      swapIns: counter(8),
+    });
+  }
+  return { name: 'vmstat', read, close: () => file.close() };
+}
+
+/** Key of the page size in the auxiliary vector (`AT_PAGESZ`). */
+const PAGE_SIZE_KEY = 6n;
+const WORD_BYTES = 8;
+const USUAL = 4096;
+
+/** Size of a page in bytes, the unit of the kernel's reclaim counters: 4 KiB, on some arm64 kernels 64 KiB. */
+export function pageSize(): number {
+  const words = auxiliaryVector();
+  for (let at = 0; at + 1 < words.length; at += 2) if (words[at] === PAGE_SIZE_KEY) return Number(words[at + 1]);
+  return USUAL;
+}
+
+function auxiliaryVector(): BigUint64Array {
+  try {
+    const bytes = new Uint8Array(readFileSync('/proc/self/auxv'));
+    return new BigUint64Array(bytes.buffer, 0, Math.floor(bytes.length / WORD_BYTES));
+  } catch {
+    return new BigUint64Array();
+  }
+}
+
+const RECLAIM_WINDOW_MS = 10_000;
+const MILLISECONDS_PER_SECOND = 1000;
+const PAGE_BYTES = pageSize();
+
+/** The kernel's reclaim activity as rates over ten seconds; unknown until the window is full. */
+function createReclaimMeter() {
+  const [scanned, stolen, refaulted, swappedIn] = [pageRate(), pageRate(), pageRate(), pageRate()];
+  return (counters: VirtualMemoryCounters | undefined, atMs: number): ReclaimRates => {
+    if (counters === undefined) return NO_RECLAIM_RATES;
+    return {
+      scanned: scanned(counters.scans, atMs),
+      stolen: stolen(counters.steals, atMs),
+      refaulted: refaulted(counters.refaults, atMs),
+      swappedIn: swappedIn(counters.swapIns, atMs),
+    };
+  };
+}
+
+/** Takes a counter of pages; returns how it grew, in bytes per second. */
+function pageRate(): (pages: number, atMs: number) => number | undefined {
+  const window = createCounterWindow(RECLAIM_WINDOW_MS);
+  return (pages, atMs) => {
+    window.add(pages, atMs);
+    const rate = window.rate();
+    return rate === undefined ? undefined : rate * MILLISECONDS_PER_SECOND * PAGE_BYTES;
+  };
 }

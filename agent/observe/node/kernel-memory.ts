@@ -11,7 +11,6 @@ import {
 import type { MemoryReading } from '#shared/domain/pressure/signal.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
 import { type CgroupMemory, nodeMemorySource, limitOf } from '#agent/observe/cgroup/memory-cgroup.ts';
 import {
   valueOf,
@@ -96,6 +95,36 @@ function reclaimableBelowLimit(pods: PodsMemory, guardedBytes: number, at: numbe
   return { at, availableBytes, workingSetBytes: pods.limitBytes - availableBytes };
 }
 
+const MEMINFO_KEYS = ['MemTotal', 'MemAvailable', 'Active(file)', 'Inactive(file)', 'Dirty', 'Writeback'] as const;
+const MEMINFO = defineFields(...MEMINFO_KEYS);
+const KIBIBYTE = 1024;
+
+function bytes(key: (typeof MEMINFO_KEYS)[number]): number {
+  return (MEMINFO.values[MEMINFO_KEYS.indexOf(key)] ?? Number.NaN) * KIBIBYTE;
+}
+
+/** /proc/meminfo: total and available memory, and page cache. */
+export function meminfoSource(proc: string): Source<NodeMemory> {
+  const file = new KernelFile(proc, 'meminfo');
+
+  function read(): Reading<NodeMemory> {
+    const missing = readFields(file, MEMINFO);
+    if (missing !== undefined) return missing;
+    const totalBytes = bytes('MemTotal');
+    const availableBytes = bytes('MemAvailable');
+    if (!(totalBytes > 0))
+      return failed(`cannot use ${proc}/meminfo: MemTotal is ${totalBytes / KIBIBYTE}, expected kB above 0`);
+    if (Number.isNaN(availableBytes)) return failed(`cannot use ${proc}/meminfo: no MemAvailable`);
+    return reading({
+      totalBytes,
+      availableBytes,
+      fileBytes: orNothing(bytes('Active(file)') + bytes('Inactive(file)')),
+      unwrittenBytes: orNothing(bytes('Dirty') + bytes('Writeback')),
+    });
+  }
+  return { name: 'meminfo', read, close: () => file.close() };
+}
+
 /**
  * Memory of the cgroup of all pods: the inputs of the kubelet's figure and of what can be reclaimed below the limit.
  */
@@ -116,7 +145,7 @@ const V2 = {
   fields: defineFields('inactive_file', 'active_file', 'file_dirty', 'file_writeback', 'slab_reclaimable'),
 };
 
-/** A field that this kernel does not have counts as 0. */
+/** A field or line that this kernel does not have counts as 0. */
 function orNothing(value: number | undefined): number {
   return value === undefined || Number.isNaN(value) ? 0 : value;
 }

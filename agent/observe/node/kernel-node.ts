@@ -8,11 +8,10 @@ import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageDepth } from '#agent/decide/memory-trend.ts';
 import { areOfOneMachine, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading, FilesystemReading, NodeReadings } from '#shared/domain/pressure/signal.ts';
-import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
+import { meminfoSource, createKernelMemory, reclaimableMemory } from './kernel-memory.ts';
 import { valueOf, watchSource, createPolledSource, type PolledSource } from '#agent/observe/source/source.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { createKernelActivity } from './kernel-activity.ts';
-import { createKernelMemory, reclaimableMemory } from './kernel-memory.ts';
 import { createKernelPods } from './kernel-pods.ts';
 import type { NodeSource } from './node-source.ts';
 

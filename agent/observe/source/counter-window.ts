@@ -1,8 +1,8 @@
-/** Growth rate of a counter over a sliding window, such as PSI `total=` or CPU time. */
-export interface CounterWindow {
+/** Growth rate of a counter, such as PSI `total=` or CPU time. */
+export interface CounterRate {
   /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
   readonly add: (value: number, atMs: number) => void;
-  /** Growth per millisecond over at least the window; `undefined` until the window is full. */
+  /** Growth per millisecond; `undefined` until there are samples that are far enough apart. */
   readonly rate: () => number | undefined;
 }
 
@@ -15,10 +15,10 @@ interface Sample {
 }
 
 /**
- * A window that drops all samples after a pause of half its length, because a mean across the pause would not describe
- * the present.
+ * The mean over at least the window. Drops all samples after a pause of half the window, because a mean across the pause
+ * would not describe the present.
  */
-export function createCounterWindow(windowMs: number): CounterWindow {
+export function createCounterWindow(windowMs: number): CounterRate {
   const spacingMs = windowMs / MAX_SAMPLES;
   let samples: Sample[] = [];
   let latest: Sample | undefined;
@@ -46,6 +46,32 @@ export function createCounterWindow(windowMs: number): CounterWindow {
     const oldest = samples[0];
     if (latest === undefined || oldest === undefined || latest.atMs - oldest.atMs < windowMs) return undefined;
     return (latest.value - oldest.value) / (latest.atMs - oldest.atMs);
+  }
+  return { add, rate };
+}
+
+/**
+ * The current rate, to see whether an activity continues. Spans at least `leastMs`, and at most that plus the time
+ * between two passes; starts over after a pause of `silenceMs`.
+ */
+export function createLatestRate(leastMs: number, silenceMs: number): CounterRate {
+  let samples: readonly Sample[] = [];
+
+  function add(value: number, atMs: number): void {
+    if (Number.isNaN(value)) return;
+    const latest = samples.at(-1);
+    const isNewStart = latest === undefined || value < latest.value || atMs - latest.atMs > silenceMs;
+    const kept = isNewStart ? [] : samples;
+    // Start from the newest sample that is old enough.
+    const first = kept.findLastIndex((sample) => atMs - sample.atMs >= leastMs);
+    samples = [...kept.slice(Math.max(0, first)), { value, atMs }];
+  }
+
+  function rate(): number | undefined {
+    const [first] = samples;
+    const latest = samples.at(-1);
+    if (first === undefined || latest === undefined || latest.atMs - first.atMs < leastMs) return undefined;
+    return (latest.value - first.value) / (latest.atMs - first.atMs);
   }
   return { add, rate };
 }

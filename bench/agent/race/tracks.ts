@@ -1,5 +1,6 @@
 import { findCgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
-import { meminfoSource, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
+import { vmstatSource } from '#agent/observe/node/kernel-activity.ts';
+import { meminfoSource } from '#agent/observe/node/kernel-memory.ts';
 import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
 import type { Reading, Source } from '#agent/observe/source/source.ts';
 import type { PodGroups } from '#test/agent/pod-groups.ts';

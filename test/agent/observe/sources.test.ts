@@ -1,12 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { cpuCgroupSource, ioCgroupSource, pidsCgroupSource } from '#agent/observe/cgroup/cgroup-details.ts';
-import { meminfoSource, vmstatSource } from '#agent/observe/kernel/proc-memory.ts';
+import { vmstatSource, nodeCpuSource, processCountSource } from '#agent/observe/node/kernel-activity.ts';
+import { meminfoSource, podsMemorySource } from '#agent/observe/node/kernel-memory.ts';
 import { memoryCgroupSource, nodeMemorySource, memoryEventsSource } from '#agent/observe/cgroup/memory-cgroup.ts';
-import { nodeCpuSource, processCountSource } from '#agent/observe/node/kernel-activity.ts';
-import { podsMemorySource } from '#agent/observe/node/kernel-memory.ts';
 import type { Source } from '#agent/observe/source/source.ts';
-import { stallSource } from '#agent/observe/kernel/stall-meter.ts';
+import { stallSource } from '#agent/observe/source/stall-meter.ts';
 import { type TemporaryTree, temporaryTree } from './temporary-tree.ts';
 
 let tree: TemporaryTree | undefined;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readFilesystem } from '#agent/observe/node/kernel-node.ts';
 import { fetchKubeletSummary } from '#agent/observe/kubelet/kubelet-summary.ts';
-import { meminfoSource } from '#agent/observe/kernel/proc-memory.ts';
+import { meminfoSource } from '#agent/observe/node/kernel-memory.ts';
 import { askNodeOsUtils, askSysteminformation } from '#agent/observe/node/second-opinions.ts';
 
 let server: Server | undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createLatestRate, createStallMeter } from '#agent/observe/kernel/stall-meter.ts';
+import { createLatestRate } from '#agent/observe/source/counter-window.ts';
+import { createStallMeter } from '#agent/observe/source/stall-meter.ts';
 
 type Reading = readonly [atMs: number, value: number];
 

@@ -1,5 +1,5 @@
 import { STILL_WINDOW_MS, type StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
-import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
+import { type CounterRate, createCounterWindow, createLatestRate } from '#agent/observe/source/counter-window.ts';
 import { type Reading, failed, reading, type Source } from '#agent/observe/source/source.ts';
 import { missingFrom, KernelFile, scratch } from '#agent/observe/source/kernel-file.ts';
 import { scanStalls, type StallTotals } from '#agent/observe/source/parse-bytes.ts';
@@ -16,10 +16,7 @@ const SILENCE_MS = 3000;
 interface Meter {
   readonly share: (typeof SHARES)[number];
   readonly windowMs: number;
-  readonly window: {
-    readonly add: (value: number, atMs: number) => void;
-    readonly rate: () => number | undefined;
-  };
+  readonly window: CounterRate;
 }
 
 /** PSI of one resource as shares of time, computed from the kernel's counters, which react sooner than its averages. */
@@ -78,43 +75,4 @@ export function stallSource(name: string, directory: string, fileName: string): 
     return reading({ someMicroseconds: totals.some, fullMicroseconds: totals.full });
   }
   return { name, read, close: () => file.close() };
-}
-
-/** Current growth rate of a counter, to see whether an activity continues. */
-export interface LatestRate {
-  /** Adds the counter's value at a monotonic time; a value below the last one means a new counter and starts over. */
-  readonly add: (value: number, atMs: number) => void;
-  /** Growth per millisecond since the newest sample that is old enough; `undefined` if there is none. */
-  readonly rate: () => number | undefined;
-}
-
-interface Sample {
-  readonly value: number;
-  readonly atMs: number;
-}
-
-/**
- * Spans at least `leastMs`, and at most that plus the time between two passes; starts over after a pause of
- * `silenceMs`.
- */
-export function createLatestRate(leastMs: number, silenceMs: number): LatestRate {
-  let samples: readonly Sample[] = [];
-
-  function add(value: number, atMs: number): void {
-    if (Number.isNaN(value)) return;
-    const latest = samples.at(-1);
-    const isNewStart = latest === undefined || value < latest.value || atMs - latest.atMs > silenceMs;
-    const kept = isNewStart ? [] : samples;
-    // Start from the newest sample that is old enough.
-    const first = kept.findLastIndex((sample) => atMs - sample.atMs >= leastMs);
-    samples = [...kept.slice(Math.max(0, first)), { value, atMs }];
-  }
-
-  function rate(): number | undefined {
-    const [first] = samples;
-    const latest = samples.at(-1);
-    if (first === undefined || latest === undefined || latest.atMs - first.atMs < leastMs) return undefined;
-    return (latest.value - first.value) / (latest.atMs - first.atMs);
-  }
-  return { add, rate };
 }
