@@ -1,8 +1,13 @@
 /** Prints the agent's validated settings as JSON, or its help. main.ts runs it in a separate process. */
 import { readFileSync } from 'node:fs';
 import { describeSettings, loadConfiguration } from '#shared/runtime/configuration.ts';
-import { agentConfiguration } from './configuration.ts';
-import type { ReadSettings } from './read-settings.ts';
+import { type AgentConfiguration, agentConfiguration } from './configuration.ts';
+
+/** The settings from the command line, the environment and a file. */
+export type ReadSettings =
+  | { readonly kind: 'settings'; readonly value: AgentConfiguration }
+  | { readonly kind: 'mistakes'; readonly mistakes: readonly string[] }
+  | { readonly kind: 'help'; readonly text: string };
 
 const ENV_PREFIX = 'PLIMSOLL';
 const argv = process.argv.slice(2);

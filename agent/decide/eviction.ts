@@ -1,11 +1,7 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { amountOf, isHard, isBelow } from '#shared/domain/pressure/threshold.ts';
-import {
-  type EvictionUrgency,
-  gracePeriodSeconds,
-  HARD_GRACE_SECONDS,
-} from '#shared/domain/eviction/eviction-limits.ts';
+import { amountOf, isHard, isBelow, type Threshold } from '#shared/domain/pressure/threshold.ts';
+import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { resourceOf, type Observations } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
@@ -53,6 +49,15 @@ export function evictionOf(candidate: Candidate, trigger: PressureTrigger, conte
   const optOut = optOutForce(candidate, trigger.stage, context.policy);
   const urgency = urgencyOf(trigger, context.trend);
   return { ...reasonOf(trigger), pod, graceSeconds, usage, isShortening: false, optOut, urgency };
+}
+
+/** The grace period below a hard threshold (`immediateEvictionGracePeriodSeconds`). */
+export const HARD_GRACE_SECONDS = 1;
+
+/** Seconds that a pod gets to stop: for a soft threshold its own grace period, up to the largest that is configured. */
+export function gracePeriodSeconds(threshold: Threshold, pod: Pod, mostSeconds: number): number {
+  if (isHard(threshold)) return HARD_GRACE_SECONDS;
+  return Math.min(mostSeconds, pod.spec.terminationGracePeriodSeconds ?? mostSeconds);
 }
 
 /** How urgent an eviction is; the last chance is the one before memory is exhausted. */

@@ -1,6 +1,3 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { type Threshold, isHard } from '#shared/domain/pressure/threshold.ts';
-
 /** How many evictions there may be on a node; 0 means none, never unlimited. */
 export interface EvictionLimits {
   /** Outstanding at one moment. */
@@ -42,13 +39,4 @@ export function limitsFor(urgency: EvictionUrgency | undefined, limits: Eviction
 
 function atLeast(least: number, limit: number): number {
   return limit === 0 ? 0 : Math.max(least, limit);
-}
-
-/** The grace period below a hard threshold (`immediateEvictionGracePeriodSeconds`). */
-export const HARD_GRACE_SECONDS = 1;
-
-/** Seconds that a pod gets to stop: for a soft threshold its own grace period, up to the largest that is configured. */
-export function gracePeriodSeconds(threshold: Threshold, pod: Pod, mostSeconds: number): number {
-  if (isHard(threshold)) return HARD_GRACE_SECONDS;
-  return Math.min(mostSeconds, pod.spec.terminationGracePeriodSeconds ?? mostSeconds);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gracePeriodSeconds } from '#shared/domain/eviction/eviction-limits.ts';
+import { gracePeriodSeconds } from '#agent/decide/eviction.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 import { pod } from '#test/shared/domain/ranking/builders.ts';
 
