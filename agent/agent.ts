@@ -1,6 +1,6 @@
 import { lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText } from '#shared/domain/pod/pod.ts';
 import { HEALTH_CONNECTIONS, healthListener } from '#shared/http/health.ts';
 import { type Server, serve } from '#shared/http/serve.ts';
 import { buildInfo } from '#shared/runtime/build-info.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** What Plimsoll's scheduler process changed in a proposed preemption. */
 export interface ReviewedPreemption {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import { COMPONENT_NAMES, NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 
 /** All clients of the API server, each with the name it has in a real cluster. */

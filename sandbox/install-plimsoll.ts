@@ -9,7 +9,7 @@ import {
   NAMESPACES,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 
 const CRDS = new URL('../deploy/crds/', import.meta.url);
 const OTHERS = ['namespaces.yaml', 'webhook/admission-policies.yaml'];

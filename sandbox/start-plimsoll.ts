@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, NODE_PRESSURES, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';

@@ -18,7 +18,7 @@ import {
 } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeAnnotatedClass, decodeNamespace, decodeNode, decodeBudget } from '#shared/kube/decode/decode-objects.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';

@@ -9,8 +9,8 @@ import {
   FOREIGN_PREFER_NO_EVICTION,
 } from '#shared/kube/api-names.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { type WireObject, isRecord } from '#shared/kube/decode/wire-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';

@@ -1,16 +1,7 @@
 import { hostname } from 'node:os';
 import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
-import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { type KubeClient, connect, createClient } from '#shared/kube/client/client.ts';
-import type { Reflector } from '#shared/kube/reflector/reflector.ts';
-import {
-  EVICTIONS_ACCOUNT,
-  LABEL_IGNORE,
-  LABEL_PRIORITY_QUOTA,
-  NAMESPACE_SYSTEM,
-  PRIORITY_QUOTA_ENFORCED,
-  REPORTING_CONTROLLERS,
-} from '#shared/kube/api-names.ts';
+import { EVICTIONS_ACCOUNT, LABEL_IGNORE, NAMESPACE_SYSTEM, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
 import type { ProcessContext } from '#shared/runtime/run-program.ts';
@@ -25,12 +16,11 @@ import {
   readNamespaceLabels,
   readNodeProtection,
 } from './cluster-state/live-state.ts';
-import { createCallerLanes, createPendingReviews } from './server/pending-reviews.ts';
+import { createCallerLanes, createPendingReviews } from './request-body/fair-queue.ts';
 import { createPodLookUp, findPodsOfClass } from './cluster-state/pod-look-up.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
 import { createLimitLookUp, type LimitCaches } from './cluster-state/limit-caches.ts';
-import { ERRORS } from './messages.ts';
 import { createCaches, type Caches, exportQuotas } from './cluster-state/caches.ts';
 import { Ledgers } from './quota/ledgers.ts';
 
@@ -86,21 +76,8 @@ export function createHandlerSources(
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
     isIgnored: async (namespace, timeoutMs) =>
       (await readNamespaceLabels(client, namespace, timeoutMs))?.get(LABEL_IGNORE) === 'true',
-    enforcedLabels: (namespace) => readEnforcedLabels(namespace, caches.namespaces, { client, liveReadMs }),
+    readLabels: (namespace) => readNamespaceLabels(client, namespace, liveReadMs),
   };
-}
-
-/** The API server calls this entry only for labelled namespaces: if a cache does not show the label, it is behind. */
-async function readEnforcedLabels(
-  name: string,
-  namespaces: Reflector<Namespace>,
-  { client, liveReadMs }: { readonly client: KubeClient; readonly liveReadMs: number },
-): Promise<ReadonlyMap<string, string>> {
-  const cached = namespaces.get(name)?.labels;
-  if (cached?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED) return cached;
-  const labels = await readNamespaceLabels(client, name, liveReadMs);
-  if (labels === undefined) throw new Error(ERRORS.missing(`namespace "${name}"`));
-  return labels;
 }
 
 /** Common to all parts of the webhook. */

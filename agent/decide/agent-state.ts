@@ -1,7 +1,6 @@
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Shortage } from './shortage/pressure-trigger.ts';
 import type { RuleActivations } from './shortage/rule-activation.ts';
 import { type FigureComparison, NOT_COMPARED } from './snapshot/deciding-figures.ts';

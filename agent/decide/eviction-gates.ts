@@ -1,11 +1,10 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type Instant, ownerOf } from '#shared/domain/pod/pod.ts';
 import { resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { REASONS } from '#agent/messages.ts';
 import { type Ineligible, overageOfLimited } from '#shared/domain/eviction/choose-victims.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { AgentState } from './agent-state.ts';
 import {
   countsAsFreed,

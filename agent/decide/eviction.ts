@@ -1,4 +1,4 @@
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, isHard, isBelow, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
@@ -11,7 +11,6 @@ import { allowsNoSecondEviction, secondsUntil, type Trend } from './memory-trend
 import type { InflightEviction } from './eviction/inflight-eviction.ts';
 import { type OptOutForce, optOutForce, lastingProtection } from './ranking/rank-node.ts';
 import { type NodeSnapshot, type ObservedNode, isTerminating, type NamespaceState } from './snapshot/node-snapshot.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { PressureTrigger } from './shortage/pressure-trigger.ts';
 import type { AttemptOutcome } from './apply-outcome.ts';
 import { ABORTS } from '#agent/messages.ts';

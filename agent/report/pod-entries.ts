@@ -1,7 +1,12 @@
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { addDecimals, type Decimal, negateDecimal, roundDecimal } from '#shared/domain/quantity/decimal.ts';
-import { quantityFromMilli } from '#shared/domain/quantity/quantity.ts';
+import {
+  addDecimals,
+  type Decimal,
+  negateDecimal,
+  roundDecimal,
+  quantityFromMilli,
+} from '#shared/domain/quantity/quantity.ts';
 import { wholeQuantity } from '#shared/domain/pressure/signal.ts';
 import type { RankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';

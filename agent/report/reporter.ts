@@ -5,11 +5,10 @@ import type { Eviction } from '#agent/decide/eviction.ts';
 import { isOwnerLimit } from '#agent/decide/eviction-gates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/decide.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { type Instant, ownerKeyOf } from '#shared/domain/pod/pod.ts';
 import type { AgentState } from '#agent/decide/agent-state.ts';
 import type { AttemptOutcome } from '#agent/decide/apply-outcome.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
-import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
 import type { AgentMetrics } from './agent-metrics.ts';
 import {
   describeEviction,

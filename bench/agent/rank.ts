@@ -1,8 +1,7 @@
 /** How long ranking takes for 110, 500 and 5,000 pods, preparing and ranking apart. JSON on stdout, times in microseconds. */
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { Candidate, RankingFacts } from '#shared/domain/ranking/candidate.ts';
-import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, type RankingFacts, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { type RankingOrder, kubeletOrder, policyOrder } from '#shared/domain/ranking/ranking-order.ts';

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { rounded } from '#bench/shared/support/quantile.ts';
 import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
 import { type Cluster, startCluster } from '#test/cluster/support/control-plane/cluster.ts';

@@ -11,7 +11,7 @@ import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { median, quantile, rounded } from '#bench/shared/support/quantile.ts';
 import { startCluster } from '#test/cluster/support/control-plane/cluster.ts';

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import { type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';

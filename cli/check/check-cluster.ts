@@ -20,7 +20,7 @@ import { type ClusterModel, clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';
 import { DEFAULT_POLICY, WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { nameOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import {
   agentFindings,

@@ -1,8 +1,7 @@
 import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
-import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
 import { schedulerProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import { nameOf, namespaceOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { certificateValidity } from '#shared/http/certificates.ts';
 import { WEBHOOK_CONFIGURATION, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import {
   OUR_KINDS,
   CUSTOM_RESOURCE_DEFINITIONS,

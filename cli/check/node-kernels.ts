@@ -1,8 +1,8 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { NODES, resourcePath } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import type { Finding } from './finding.ts';
 import { controlGroupsFine, kubeletUnasked, noStalls, oldControlGroups } from './messages.ts';

@@ -1,5 +1,5 @@
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
-import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClasses, PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { addAmounts, type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import {
@@ -14,9 +14,8 @@ import { decodeResourceQuota, decodeWrittenBudget } from '#shared/kube/decode/de
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, PDBS, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';

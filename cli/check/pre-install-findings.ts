@@ -1,5 +1,5 @@
 import { type Access, reviewOwnAccess, type Reviewer } from '#shared/kube/access/reviews.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { CUSTOM_RESOURCE_DEFINITIONS, resourceLabel } from '#shared/kube/resource.ts';
 import { ADMISSION_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
 import { nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';

@@ -2,8 +2,8 @@ import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import { readNamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodeAnnotatedClass, decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {

@@ -1,6 +1,6 @@
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { resolvePriority } from '#shared/domain/priority/priority-class.ts';
+import { resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { parseManifests, isPod } from '#cli/manifests/parse-manifests.ts';

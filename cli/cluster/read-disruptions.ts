@@ -4,7 +4,7 @@ import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import {
   apiVersionOf,
   DISRUPTIONS,

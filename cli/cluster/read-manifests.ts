@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { LABEL_QUEUES, QUEUES_MANAGED } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { NAMESPACES, QUEUES, type Resource } from '#shared/kube/resource.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { type Manifest, manifestsIn, ofKind, parseManifests } from '#cli/manifests/parse-manifests.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 
 /** The kind of a file that configures kube-scheduler. */
 export const SCHEDULER_CONFIGURATION = 'KubeSchedulerConfiguration';

@@ -1,9 +1,12 @@
 import type { Disruption } from '#shared/domain/disruption/disruption.ts';
 import { ageText } from '#shared/domain/base/texts.ts';
-import { isSameOwner, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { DisruptionSource, ReadDisruptions } from '#cli/cluster/read-disruptions.ts';
-import { disruptionsIn, readDisruptions } from '#cli/cluster/read-disruptions.ts';
+import { isSameOwner, ownerKeyOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import {
+  type DisruptionSource,
+  type ReadDisruptions,
+  disruptionsIn,
+  readDisruptions,
+} from '#cli/cluster/read-disruptions.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
 import { lossesNotKnown, oneLoss, ownerLost } from './messages.ts';

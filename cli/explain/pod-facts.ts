@@ -1,4 +1,4 @@
-import { ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import { ownerKeyOf, hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { isFresh, isSameOwner, lastingEntries, type OwnerKey } from '#shared/api/node-pressure.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
@@ -6,7 +6,6 @@ import {
   type Selection,
   selectPolicy,
 } from '#shared/api/node-pressure-policy/select-policy.ts';
-import { hasEnded, isPreempted, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { explainHeldRoom } from '#shared/domain/preemption/explain/explain-stuck-preemptor.ts';
 import { prefilter } from '#shared/domain/preemption/trial/prefilter-state.ts';

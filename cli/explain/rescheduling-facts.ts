@@ -1,8 +1,7 @@
 import { decodeEvictedPods } from '#shared/api/disruption.ts';
 import { decodeReschedulingPolicy, decodeStoppedOwners } from '#shared/api/rescheduling-policy.ts';
 import { finish } from '#shared/domain/base/steps.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ownerOf, type Pod } from '#shared/domain/pod/pod.ts';
 import { limitsIn } from '#shared/domain/rescheduling/limit-room.ts';
 import { NO_MEMORY } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';

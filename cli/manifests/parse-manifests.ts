@@ -1,7 +1,7 @@
 import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import type { TextFile } from './read-files.ts';

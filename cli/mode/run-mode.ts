@@ -5,7 +5,8 @@ import { type DryRunStrategy, InputError, type ProcessIo } from '#cli/process-io
 import { printable, printLine } from '#cli/output/table.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import { fieldOf, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES, NODES } from '#shared/kube/resource.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { type Manifest, nameOf } from '#cli/manifests/parse-manifests.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { compareQuantities, type Quantity } from '#shared/domain/quantity/quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 

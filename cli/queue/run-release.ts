@@ -3,7 +3,7 @@ import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { listAll } from '#cli/cluster/list-all.ts';

@@ -1,10 +1,14 @@
+import KNOWN_FIELDS from './known-fields.json' with { type: 'json' };
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { type PriorityPolicy, SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
+import {
+  type PriorityClass,
+  type PriorityPolicy,
+  SERVICE_ACCOUNT_PREFIX,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeNamespace, decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import type { Decoded } from '#shared/kube/decode/wire-object.ts';
+import { type Decoded, isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
   apiVersionOf,
   NAMESPACES,
@@ -19,9 +23,7 @@ import { InputError } from '#cli/process-io.ts';
 import { nameOf, namespaceOf, typeOf, type Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import { API_VERSION } from '#shared/kube/api-names.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
 import { nearestName } from '#shared/runtime/settings.ts';
-import KNOWN_FIELDS from './known-fields.json' with { type: 'json' };
 
 /** The objects that decide about pods, by name; ResourceQuotas by namespace and name. */
 export interface ReviewState {

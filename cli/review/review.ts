@@ -5,14 +5,14 @@ import { isPod, type Manifest, namespaceOf, typeOf, nameOf } from '#cli/manifest
 import { because, type AdmissionDecision, allow, type Allowed } from '#shared/domain/admission/decision.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideTemplate, decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { malformed } from '#shared/domain/admission/refusals.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { printable } from '#cli/output/table.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { JUDGED_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { type PatchOperation, priorityPatch } from '#shared/kube/admission/pod-patches.ts';
 import type { Column, Listing } from '#cli/output/listing.ts';

@@ -8,7 +8,7 @@ import { formatListing, type ListingOptions } from '#cli/output/listing.ts';
 import { isTable } from '#cli/output/output-option.ts';
 import type { Requester } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { listAll } from '#cli/cluster/list-all.ts';
 import { withCluster } from '#cli/cluster/open-cluster.ts';
 import { listSomePods } from '#shared/kube/list/read-some.ts';

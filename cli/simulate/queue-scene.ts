@@ -6,14 +6,14 @@ import {
   type QueueObject,
 } from '#shared/api/queue.ts';
 import { finish } from '#shared/domain/base/steps.ts';
-import { claimedDaemonSet } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { claimedDaemonSet, hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { decideChildren } from '#shared/domain/queue/child-queues.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { ANNOTATION_ADMITTED, QUEUE_GATE } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { apiVersionOf, QUEUES } from '#shared/kube/resource.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';

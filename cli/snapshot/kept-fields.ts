@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { onlyProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import {
   CONFIG_MAPS,

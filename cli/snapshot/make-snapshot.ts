@@ -13,8 +13,8 @@ import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { type Manifest, nameOf, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { keyOfLimit } from '#shared/domain/disruption/disruption-limit.ts';
-import { isLabelValue } from '#shared/domain/labels/label-syntax.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { isLabelValue } from '#shared/domain/labels/label-selector.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
   CONFIG_MAPS,
   DISRUPTION_LIMITS,

@@ -2,7 +2,7 @@ import { compareTexts } from '#shared/domain/base/texts.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import { readableAmount, formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { addAmounts, type Amounts, NO_AMOUNTS, ZERO } from '#shared/domain/quantity/quantity.ts';
 import { clusterModel } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';

@@ -4,7 +4,7 @@ import { ageText } from '#shared/domain/base/texts.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { ROOT_QUEUE } from '#shared/domain/queue/queue.ts';
 import { API_GROUP } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';

@@ -1,5 +1,5 @@
 import { NAMESPACE_NODE, NAMESPACE_SYSTEM, PRESSURE_TAINTS } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { type Manifest, nameOf, namespaceOf } from '#cli/manifests/parse-manifests.ts';
 import { definitionStays, gatesStay, labelStays, type Remnant, taintStays } from './messages.ts';

@@ -1,6 +1,6 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { otherGates } from '#shared/kube/annotations/annotations.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import {
   CUSTOM_RESOURCE_DEFINITIONS,
   NAMESPACES,

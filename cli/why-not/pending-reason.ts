@@ -5,7 +5,7 @@ import type { ReasonGroup } from '#shared/domain/preemption/explain/explain-high
 import type { Simulation } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import { headline } from '#shared/simulation/messages.ts';
 import type { SchedulerSetup } from '#shared/simulation/placement.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ClusterModel } from '#cli/cluster/cluster-model.ts';
 import type { Metadata } from '#cli/output/answer.ts';
 import { placementOf } from '#cli/cluster/placement.ts';

@@ -1,4 +1,4 @@
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText } from '#shared/domain/pod/pod.ts';
 import { readableAmount, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import {
   type AvoidEntry,

@@ -3,7 +3,7 @@ import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import type { PolicySubject } from '#shared/domain/priority/priority-policy.ts';
+import type { PolicySubject } from '#shared/domain/priority/classes-and-policies.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { selectorText } from '#shared/kube/list/read-some.ts';
 import { shareOf } from './node-view.ts';

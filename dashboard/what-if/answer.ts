@@ -1,7 +1,7 @@
 import { isFresh, type SignalEntry } from '#shared/api/node-pressure.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import { withDefaultRequests } from '#shared/domain/pod/pod-requests.ts';
-import { resolvePriority } from '#shared/domain/priority/priority-class.ts';
+import { resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';

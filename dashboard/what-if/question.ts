@@ -1,8 +1,7 @@
-import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
-import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
 import type { Threshold } from '#shared/domain/pressure/threshold.ts';
-import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/base/texts.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';

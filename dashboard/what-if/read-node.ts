@@ -1,10 +1,10 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { NamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
-import { decodeBudget, decodeNamespace, decodeNode } from '#shared/kube/decode/decode-objects.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { type Decoded, decodeObject, readAmounts, readObject } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';

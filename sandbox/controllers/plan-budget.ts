@@ -1,7 +1,7 @@
 import { timeText } from '#sandbox/api-server/wire/object.ts';
 import { PDBS } from '#shared/kube/resource.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import { scaled } from './plan-deployment.ts';
 import { type Budget, controllerOf, isReady, type OwnedObject, type RunningPod, type World } from './wire-workloads.ts';
 import { statusPatch, type Write } from './write.ts';

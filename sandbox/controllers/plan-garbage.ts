@@ -1,6 +1,6 @@
 import { type Resource, NAMESPACES, resourcePath } from '#shared/kube/resource.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { OwnedObject } from './wire-workloads.ts';

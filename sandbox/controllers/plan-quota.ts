@@ -5,7 +5,8 @@ import { charge } from '#shared/domain/quota/charge.ts';
 import { matchesQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { RESOURCE_QUOTAS } from '#shared/kube/resource.ts';
 import { statusPatch, type Write } from './write.ts';
 

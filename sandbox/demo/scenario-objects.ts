@@ -1,6 +1,6 @@
 import { encodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,

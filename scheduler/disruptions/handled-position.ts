@@ -5,7 +5,7 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';

@@ -3,7 +3,7 @@ import { encodeDisruption, encodeOutcome } from '#shared/api/disruption.ts';
 import { disruptionOf, type Removal } from '#shared/domain/disruption/removal.ts';
 import type { DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
 import { expiredRecords, type StoredRecord } from '#shared/domain/disruption/disruption.ts';
-import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
+import { isSameOwner } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { COMPONENT_NAMES, LABEL_POD_UID, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';

@@ -10,7 +10,7 @@ import type { HistogramSeries, Metrics } from '#shared/runtime/metrics.ts';
 import { type Exhausted, processorMs, type WorkLimits, WorkTurns } from '#shared/runtime/turns/work-turns.ts';
 
 /** The answer of a verb: JSON text, or an error that says which field cannot be read. */
-export type VerbAnswer = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: string };
+type VerbAnswer = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: string };
 
 /** One request of kube-scheduler. */
 export interface ExtenderRequest {
@@ -29,7 +29,7 @@ export function unreadable({ field, message }: Extract<Decoded<unknown>, { ok: f
   return { ok: false, error: field === '' ? message : `cannot read ${field}: ${message}` };
 }
 
-export interface ExtenderListenerOptions {
+interface ExtenderListenerOptions {
   /** By path. */
   readonly verbs: ReadonlyMap<string, Verb>;
   /** Largest body of one request; all bodies together may be four times as large. */
@@ -173,7 +173,7 @@ function failure(code: number, message: string): Answer {
 export type Undecided = 'Unsynced' | 'Overloaded' | 'Stale' | 'TooMuchWork';
 
 /** The result of a request. */
-export type VerbOutcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
+type VerbOutcome<T> = { readonly decided: T } | { readonly undecided: Undecided };
 
 /**
  * Decides a request in steps, unless that is impossible or exceeds the limits of work or time. Counts undecided
@@ -182,7 +182,7 @@ export type VerbOutcome<T> = { readonly decided: T } | { readonly undecided: Und
 export type DecideOr = <T>(verb: VerbName, asked: ReadRequest, decision: Steps<T>) => Steps<VerbOutcome<T>>;
 
 /** A request whose body was read. */
-export interface ReadRequest extends ExtenderRequest {
+interface ReadRequest extends ExtenderRequest {
   /** Reading the whole pod takes too much work, and nothing can be decided without it. */
   readonly isUnreadPod?: boolean;
 }
@@ -196,7 +196,7 @@ export interface ViewState {
 }
 
 /** The verbs that kube-scheduler can call. */
-export type VerbName = 'preempt' | 'filter' | 'prioritize';
+type VerbName = 'preempt' | 'filter' | 'prioritize';
 
 const REASONS: Readonly<Record<VerbName, readonly Undecided[]>> = {
   preempt: ['Unsynced', 'Overloaded', 'Stale', 'TooMuchWork'],

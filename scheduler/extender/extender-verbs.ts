@@ -1,12 +1,12 @@
 import { type Verb, decideOrCount, type ViewState } from './extender-listener.ts';
 import { filterVerb, prioritizeVerb } from './node-verbs.ts';
 import { preemptVerb, type PreemptOptions } from './preempt-verb.ts';
-import { reportLoops, type ReportOptions } from '#scheduler/preemptions/report-loops.ts';
-import { createSinceWhen } from './since-when.ts';
+import { reportLoops, type ReportOptions } from '#scheduler/preemptions/preemption-loops.ts';
+import { createSinceWhen } from './nominations.ts';
 
 type Given = Omit<PreemptOptions, 'decideOr' | 'reportLoops' | 'waitedFor'>;
 
-export interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
+interface ExtenderVerbsOptions extends Given, ViewState, Pick<ReportOptions, 'loops' | 'events'> {}
 
 /** The extender's verbs, by the path that kube-scheduler's configuration names. */
 export function extenderVerbs(options: ExtenderVerbsOptions): ReadonlyMap<string, Verb> {

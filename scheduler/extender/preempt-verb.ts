@@ -1,5 +1,5 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type {
   NodeVerdict,
@@ -15,9 +15,20 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type ExtenderRequest, unreadable, type Verb, type DecideOr, type Undecided } from './extender-listener.ts';
-import { encodePreemptionResult, type PreemptionArgs, readPreemptionArgs } from './preemption-args.ts';
-import type { QueueKeeper } from './queue-keeper.ts';
-import type { VoidedNominations } from './voided-nominations.ts';
+import type { QueueKeeper } from './preemption-rules.ts';
+import type { VoidedNominations } from './nominations.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import {
+  type Decoded,
+  copyOf,
+  decodeObject,
+  readCount,
+  readList,
+  readObject,
+  readText,
+  type WireObject,
+} from '#shared/kube/decode/wire-object.ts';
+import { parseFields, PREEMPTING_POD, readRequestBody } from './request-body.ts';
 
 export interface PreemptOptions {
   readonly snapshot: ClusterSnapshot;
@@ -115,4 +126,126 @@ function* report(log: Log, { pod }: PreemptionArgs, reviewed: readonly NodeVerdi
     const { code, text } = verdict.because;
     log.info({ pod: `${pod.namespace}/${pod.name}`, node, verdict: verdict.kind, code, text }, 'Preemption reviewed');
   }
+}
+
+/** What kube-scheduler asks about a preemption. */
+interface PreemptionArgs {
+  /** The pod to make room for. */
+  readonly pod: Pod;
+  /** The pod is so large that some parts were not read which a decision needs. */
+  readonly isPodCutShort: boolean;
+  readonly proposal: readonly ProposedVictims[];
+  /** The original text of each node's victims; empty if the answer is encoded from scratch. */
+  readonly texts: ReadonlyMap<ProposedVictims, string>;
+}
+
+const BEFORE_NODES = ',"NodeNameToVictims":null,"NodeNameToMetaVictims":{';
+const VICTIM = String.raw`\{"UID":"[^"\\]*"\}`;
+const NODE = new RegExp(
+  String.raw`"([^"\\]*)":\{"Pods":\[(${VICTIM}(?:,${VICTIM})*)\],"NumPDBViolations":(\d{1,9})\}`,
+  'y',
+);
+const VICTIM_START = '{"UID":"';
+const VICTIM_END = '"}';
+const NODES_PER_STEP = 16;
+
+/**
+ * Reads `ExtenderPreemptionArgs` in steps: victims by UID if the extender keeps its own copy of the pods
+ * (`nodeCacheCapable`), otherwise whole pods. Most of the body is UIDs, and `JSON.parse` would make an object of each.
+ * Text in the form that kube-scheduler writes is cut out instead. `k8s.io/kube-scheduler/extender/v1` types.go.
+ */
+export function* readPreemptionArgs(bytes: Buffer): Steps<Decoded<PreemptionArgs>> {
+  const body = yield* readRequestBody(bytes, PREEMPTING_POD);
+  if (!body.ok) return body;
+  yield;
+  const { pod, isPodCutShort, others } = body.value;
+  const texts = others.startsWith(BEFORE_NODES) ? yield* cutOut(others, BEFORE_NODES.length) : undefined;
+  yield;
+  if (texts !== undefined) return withPod({ proposal: Array.from(texts.keys()), texts, isPodCutShort }, pod);
+  const raw = parseFields(body.value);
+  yield;
+  return raw.ok ? decodePreemptionArgs(raw.value, isPodCutShort) : raw;
+}
+
+/** The nodes from an index on; `undefined` if the rest of the text has another form. */
+function* cutOut(text: string, from: number): Steps<PreemptionArgs['texts'] | undefined> {
+  const texts = new Map<ProposedVictims, string>();
+  for (let at = from; ; at += 1) {
+    const node = nodeAt(text, at);
+    if (node === undefined) return undefined;
+    texts.set(node.victims, node.text);
+    at += node.text.length;
+    if (text[at] !== ',') return text.slice(at) === '}}' ? texts : undefined;
+    if (texts.size % NODES_PER_STEP === 0) yield;
+  }
+}
+
+function nodeAt(text: string, at: number): { readonly text: string; readonly victims: ProposedVictims } | undefined {
+  NODE.lastIndex = at;
+  const found = NODE.exec(text);
+  if (found === null) return undefined;
+  const [all, node = '', victims = '', violations] = found;
+  // The name may outlive the request.
+  return { text: all, victims: { node: copyOf(node), uids: uidsIn(victims), budgetViolations: Number(violations) } };
+}
+
+function uidsIn(victims: string): readonly string[] {
+  return victims.slice(VICTIM_START.length, -VICTIM_END.length).split(`${VICTIM_END},${VICTIM_START}`);
+}
+
+/** Reads parsed `ExtenderPreemptionArgs`. */
+export function decodePreemptionArgs(raw: unknown, isPodCutShort = false): Decoded<PreemptionArgs> {
+  const proposed = decodeObject(raw, readProposal);
+  if (!proposed.ok) return proposed;
+  return withPod({ proposal: proposed.value, texts: new Map(), isPodCutShort }, (raw as WireObject)['Pod']);
+}
+
+function withPod(args: Omit<PreemptionArgs, 'pod'>, raw: unknown): Decoded<PreemptionArgs> {
+  const pod = decodePod(raw);
+  if (pod.ok) return { ok: true, value: { ...args, pod: pod.value } };
+  return { ...pod, field: pod.field === '' ? 'Pod' : `Pod.${pod.field}` };
+}
+
+/**
+ * The text of `ExtenderPreemptionResult`: the remaining nodes with their victims. Unchanged victims are not encoded
+ * again: they are most of the answer.
+ */
+export function encodePreemptionResult(
+  left: readonly ProposedVictims[],
+  { texts }: Pick<PreemptionArgs, 'texts'>,
+): string {
+  const nodes = left.map((victims) => texts.get(victims) ?? encodeVictims(victims));
+  return `{"NodeNameToMetaVictims":{${nodes.join(',')}}}`;
+}
+
+function encodeVictims({ node, uids, budgetViolations }: ProposedVictims): string {
+  const victims = { Pods: uids.map((UID) => ({ UID })), NumPDBViolations: budgetViolations };
+  return `${JSON.stringify(node)}:${JSON.stringify(victims)}`;
+}
+
+function readProposal(args: WireObject): PreemptionArgs['proposal'] {
+  const byUid = readNodes(args, 'NodeNameToMetaVictims', (pod) => readText(pod, 'UID') ?? '');
+  return byUid ?? readNodes(args, 'NodeNameToVictims', readUid) ?? [];
+}
+
+function readUid(pod: WireObject): string {
+  return readObject(pod, 'metadata', (metadata) => readText(metadata, 'uid')) ?? '';
+}
+
+function readNodes(
+  args: WireObject,
+  key: string,
+  uidOf: (pod: WireObject) => string,
+): readonly ProposedVictims[] | undefined {
+  return readObject(args, key, (nodes) =>
+    Object.keys(nodes).flatMap((node) => readObject(nodes, node, (victims) => victimsOf(node, victims, uidOf)) ?? []),
+  );
+}
+
+function victimsOf(node: string, victims: WireObject, uidOf: (pod: WireObject) => string): ProposedVictims {
+  return {
+    node,
+    uids: readList(victims, 'Pods', uidOf),
+    budgetViolations: readCount(victims, 'NumPDBViolations') ?? 0,
+  };
 }

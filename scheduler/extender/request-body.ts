@@ -1,9 +1,8 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { type Decoded, parseJson } from '#shared/kube/decode/wire-object.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { type Decoded, parseJson, isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** The body of a request of kube-scheduler, with its pod parsed. */
-export interface RequestBody {
+interface RequestBody {
   /** The raw pod, or the requested part of a very large one. `undefined` if the body starts with another field. */
   readonly pod: unknown;
   readonly isPodLarge: boolean;

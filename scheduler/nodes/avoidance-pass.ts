@@ -1,5 +1,5 @@
 import type { NodePressure } from '#shared/api/node-pressure.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import {
   type AvoidChange,
   type AvoidPlan,

@@ -22,7 +22,7 @@ import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
 import { createWaitEvents } from './wait-events.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { ListWatchOptions } from '#shared/kube/reflector/list-watch.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { LEASES } from '#shared/kube/resource.ts';

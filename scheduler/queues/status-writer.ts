@@ -6,7 +6,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { QUEUES } from '#shared/kube/resource.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';

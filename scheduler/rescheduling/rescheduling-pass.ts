@@ -5,7 +5,7 @@ import { MOVES_PER_MINUTE, runPass } from '#shared/domain/rescheduling/run-pass.
 import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { evictedPod, statusOf } from '#shared/domain/rescheduling/status.ts';
 import { encodeReschedulingStatus } from '#shared/api/rescheduling-policy.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { moveRules } from '#shared/kube/annotations/annotations.ts';
 import { API_VERSION, COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';

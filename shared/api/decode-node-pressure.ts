@@ -7,8 +7,7 @@ import {
   MAX_ROUNDS,
 } from '#shared/domain/preemption/loop/loop-record.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import { ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import { choiceOf, type Fields, fieldsOf, instantOf, integerOf, keyOf, listOf, textOf } from './fields.ts';
 import type {
   AvoidEntry,

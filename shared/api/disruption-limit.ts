@@ -4,7 +4,7 @@ import { COMPONENTS, type LimitRule, type Portion, type RateLimit } from '#share
 import type { LimitStatus, WindowStatus } from '#shared/domain/disruption/limit-status.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
   decodeObject,

@@ -1,6 +1,5 @@
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import { DRY_RUN_SUFFIX } from './decode-node-pressure.ts';
 import { encodeObject, present, timeText, unlessEmpty } from './fields.ts';
 import type {

@@ -1,5 +1,5 @@
-import { listClasses } from '#shared/domain/admission/messages/wording.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import { listClasses } from '#shared/domain/admission/messages/priority-messages.ts';
+import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type {
   GivenByRule,
   LabelTest,

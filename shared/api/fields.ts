@@ -1,5 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';

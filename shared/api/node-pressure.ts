@@ -6,7 +6,7 @@ import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, MAX_AGE_MS, type PodFigures } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 export { type AvoidEntry, lastingEntries } from '#shared/domain/avoidance/avoid-nodes.ts';
-export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+export { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod.ts';
 
 /** One node's NodePressure (deploy/crds/plimsoll.dev_nodepressures.yaml); times are wall time. */
 export interface NodePressure {

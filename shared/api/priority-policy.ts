@@ -1,6 +1,6 @@
 import { EVERYTHING, prepareSelector, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy, PolicySubject, ClassRule } from '#shared/domain/priority/priority-policy.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import type { PriorityPolicy, PolicySubject, ClassRule } from '#shared/domain/priority/classes-and-policies.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
   decodeObject,

@@ -1,5 +1,5 @@
 import { type FollowStep, type ShareFields, withChanges } from '#shared/domain/queue/follow-template.ts';
-import { fieldOf, isRecord, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { encodeShare, type QueueShare } from './queue.ts';
 
 /** The fields of a share by path, as they are written in a spec or a template. */

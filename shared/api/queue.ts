@@ -11,7 +11,7 @@ import { childName, type NewChild } from '#shared/domain/queue/child-queues.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
 import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import { delayOf } from '#shared/domain/queueing/queue-settings.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
   decodeObject,

@@ -11,7 +11,7 @@ import {
 } from '#shared/domain/rescheduling/policy.ts';
 import { STOP_MS } from '#shared/domain/rescheduling/memory.ts';
 import type { ReschedulingStatus } from '#shared/domain/rescheduling/status.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
   decodeObject,

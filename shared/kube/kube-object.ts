@@ -1,3 +1,5 @@
+import { isRecord, fieldOf } from './decode/wire-object.ts';
+
 /** A Kubernetes object as raw JSON. Unknown fields are kept, so that nothing from a newer version is lost. */
 export interface KubeObject {
   readonly apiVersion?: string;
@@ -26,25 +28,10 @@ export function isKubeObject(value: unknown): value is KubeObject {
   return isRecord(value) && isRecord(value['metadata']) && typeof value['metadata']['name'] === 'string';
 }
 
-/** Whether a decoded JSON value is an object with fields, and not a list or null. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** `namespace/name`, or `name` for cluster-scoped objects: the key of stores and logs. */
 export function objectKey(metadata: ObjectMeta): string {
   const name = metadata.name ?? '';
   return metadata.namespace === undefined ? name : `${metadata.namespace}/${name}`;
-}
-
-/** A field of a raw JSON value; `undefined` if the value is not an object or does not have the field itself. */
-export function fieldOf(value: unknown, key: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** The items of a raw JSON list; an empty list if it is not a list. */
-export function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** A number with more digits is not exact. etcd counts revisions one by one and does not get there. */

@@ -1,7 +1,6 @@
 import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KeepTogether } from '#shared/domain/preemption/proposal/proposal.ts';
 import { createTaker, type Loss, type Taker } from '#shared/domain/queue/reclaim-rules.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';

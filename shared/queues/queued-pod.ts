@@ -1,6 +1,5 @@
 import type { Admitted } from '#shared/api/admitted.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { LABEL_QUEUE } from '#shared/kube/api-names.ts';

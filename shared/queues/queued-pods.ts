@@ -1,6 +1,5 @@
 import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';

@@ -1,8 +1,7 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
-import { controllerOf, isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { compareWaiting } from '#shared/domain/queue/let-in.ts';
 import { type RoomNode, type RoomState, type Seeker, fitCheck } from '#shared/domain/queue/make-room.ts';

@@ -1,4 +1,4 @@
-import { hasEnded, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import { hasEnded, type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import {
   chooseVictims,
@@ -13,7 +13,6 @@ import {
 } from '#shared/domain/eviction/choose-victims.ts';
 import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { explainRanking, type RankedPod } from '#shared/domain/ranking/explain-ranking.ts';

@@ -16,7 +16,8 @@ import {
   type Simulation,
 } from '#shared/domain/preemption/explain/simulate-preemption.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { orRefusedByLoop, protectedFromPreemption, type AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import { orRefusedByLoop, protectedFromPreemption } from '#shared/kube/annotations/annotations.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { NodePressure } from '#shared/api/node-pressure.ts';
 import type { NamedPolicy } from '#shared/api/node-pressure-policy/select-policy.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';

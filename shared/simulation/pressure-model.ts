@@ -1,8 +1,7 @@
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import { isFresh, lastingEntries, type NodePressure, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import { type AgentPolicy, type Mode, thresholdMode } from '#shared/api/node-pressure-policy/policy.ts';
 import { type Selection, selectPolicy, policyInForce } from '#shared/api/node-pressure-policy/select-policy.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { compareQuantities, type Quantity, quantityNumber, ZERO } from '#shared/domain/quantity/quantity.ts';

@@ -1,4 +1,4 @@
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { Classes } from '#scheduler/extender/preemption-rules.ts';
 
 /** PriorityClasses that never change. */

@@ -5,8 +5,12 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { byName } from '#shared/domain/base/texts.ts';
-import { type PriorityClass, type PriorityClasses, resolvePriority } from '#shared/domain/priority/priority-class.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import {
+  type PriorityClass,
+  type PriorityClasses,
+  resolvePriority,
+  type PriorityPolicy,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { buildClass, buildWorld } from './admission.ts';
 import { classRuleArbitrary, labelsArbitrary, type PodMetadata, podMetadataArbitrary } from './class-rule-cases.ts';

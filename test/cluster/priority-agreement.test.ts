@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type PriorityClass, resolvePriority } from '#shared/domain/priority/priority-class.ts';
+import { type PriorityClass, resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { at, contractHarness, pod } from '#test/contract/harness.ts';

@@ -73,7 +73,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerPriority,
       answerFields: ['want'],
-      decision: 'shared/domain/priority/priority-class.ts#resolvePriority',
+      decision: 'shared/domain/priority/classes-and-policies.ts#resolvePriority',
       runBy: ['webhook', 'scheduler'],
       notRun: ['keepPriority'],
     },
@@ -83,7 +83,7 @@ export const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
     {
       answer: answerPriorityClass,
       answerFields: ['want'],
-      decision: 'shared/domain/priority/priority-class.ts#validateNewClass',
+      decision: 'shared/domain/priority/validate-class.ts#validateNewClass',
       runBy: [],
       notRun: ['validateChangedClass', 'validateNewClass'],
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTransport } from '#shared/kube/client/transport.ts';
+import { createTransport } from '#shared/kube/client/connection.ts';
 import { at, contractHarness, type ContractTarget, refusal } from './harness.ts';
 
 /** The version of the sandbox, and of a real cluster unless another one is under test. */

@@ -2,8 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
-import { createTransport, type KubeRequest, type Transport } from '#shared/kube/client/transport.ts';
-import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import {
+  createTransport,
+  type KubeRequest,
+  type Transport,
+  type ClusterConnection,
+} from '#shared/kube/client/connection.ts';
 import { linesOf } from './lines-of.ts';
 import { eventually } from '#test/build/waiting.ts';
 

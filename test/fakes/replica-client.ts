@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 
 /** The way of one replica to the API server, which a test can cut, and in which it can hold writes back. */

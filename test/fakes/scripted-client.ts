@@ -1,5 +1,5 @@
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 
 type Answerer = (request: KubeRequest) => Outcome<unknown> | Promise<Outcome<unknown>>;

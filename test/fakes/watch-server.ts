@@ -1,5 +1,5 @@
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { failureOf, type Failure, type Outcome } from '#shared/kube/client/outcome.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';

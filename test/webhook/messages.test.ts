@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { printNamed, printTexts, sections, type Samples } from '#test/build/print-messages.ts';
 import { CONDITIONS, ERRORS, EVENTS, FAILURES, LOG, RULE_LIMITS } from '#webhook/messages.ts';
 

@@ -4,10 +4,9 @@ import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodReview, pod, readAnswer } from './support/reviews.ts';
 import { PODS, PRIORITY_QUOTAS } from './support/webhook-process.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 import { eventually } from '#test/build/waiting.ts';
-
 import { HIGH, quota, quotaEntry, sized } from './support/quota-entry.ts';
 
 describe('the quota entry', () => {

@@ -5,12 +5,11 @@ import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createBodyReader } from '#webhook/request-body/body-budget.ts';
-import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { createPendingReviews } from '#webhook/request-body/fair-queue.ts';
 import { createRefusals } from '#webhook/server/refuse-unread.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
-import { reviewListener, type ReviewListenerOptions } from '#webhook/admission-port.ts';
+import { type AdmissionHandler, reviewListener, type ReviewListenerOptions } from '#webhook/server/review-listener.ts';
 import { createReviewMetrics } from '#webhook/server/review-metrics.ts';
-import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
+import { createPodReview, pod, readAnswer } from './support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { FAILURES, LOG } from '#webhook/messages.ts';
 

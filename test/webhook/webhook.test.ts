@@ -4,7 +4,7 @@ import type { StoredObject } from '#test/fakes/stored-objects.ts';
 import { createPodReview, pod, readAnswer, type Answer } from './support/reviews.ts';
 import { CLASSES, NAMESPACES, PODS, QUOTAS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
 
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };

@@ -1,6 +1,7 @@
 import { certificateValidity, type CertificatePair } from '#shared/http/certificates.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { createObject, getObject, replaceObject } from '#shared/kube/client/objects.ts';
 import { expectOk } from '#shared/kube/client/outcome.ts';
 import { SECRETS } from '#shared/kube/resource.ts';

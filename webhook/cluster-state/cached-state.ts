@@ -1,6 +1,6 @@
 import { type AvoidLookup, type ClusterState, NO_KNOWN_PODS } from '#shared/domain/admission/cluster-state.ts';
 import { byName } from '#shared/domain/base/texts.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { derived, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
 import type { Clock } from '#shared/runtime/clock.ts';

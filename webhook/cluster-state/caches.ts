@@ -1,7 +1,7 @@
 import type { ObservedQuota } from '#shared/domain/quota/replica/own-slice.ts';
 import { type Amounts, NO_AMOUNTS, quantityMilliNumber } from '#shared/domain/quantity/quantity.ts';
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy, AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
@@ -11,7 +11,6 @@ import {
   decodeResourceQuota,
   decodePriorityClass,
 } from '#shared/kube/decode/decode-objects.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { decodePriorityQuota, readSlices } from '#shared/api/priority-quota.ts';
 import {
@@ -21,8 +20,9 @@ import {
   readInteger,
   readObject,
   readText,
+  fieldOf,
 } from '#shared/kube/decode/wire-object.ts';
-import { fieldOf, readRevision, type KubeObject } from '#shared/kube/kube-object.ts';
+import { readRevision, type KubeObject } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import {

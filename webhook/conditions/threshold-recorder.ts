@@ -8,7 +8,8 @@ import { decodePolicy, encodeThresholdRecords } from '#shared/api/node-pressure-
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
-import { type Condition, conditionsPatch, fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { type Condition, conditionsPatch, type KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURE_POLICIES, NODE_PRESSURES } from '#shared/kube/resource.ts';

@@ -1,4 +1,4 @@
-import { defaultClass, type PriorityClasses, severalDefaults } from '#shared/domain/priority/priority-class.ts';
+import { defaultClass, type PriorityClasses, severalDefaults } from '#shared/domain/priority/classes-and-policies.ts';
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { apiVersionOf, PRIORITY_CLASSES, PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';

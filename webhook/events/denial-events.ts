@@ -1,4 +1,4 @@
-import type { AdmissionDecision, AdmissionCode } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision, AdmissionCode, Refused } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -17,8 +17,8 @@ import type { Because } from '#shared/domain/base/because.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { EVENTS } from '#webhook/messages.ts';
 
-/** Receives every decision and records Events for refusals. Runs in the background. */
-export type RecordDenial = (request: AdmissionRequest, decision: AdmissionDecision) => void;
+/** Records Events for refusals. Runs in the background. */
+export type RecordDenial = (request: AdmissionRequest, refused: Refused) => void;
 
 export interface DenialEventsOptions {
   readonly client: KubeClient;
@@ -52,8 +52,8 @@ export function createDenialEvents({ client, events, clock }: DenialEventsOption
     return uid;
   }
 
-  return (request, decision) => {
-    const event = denialEvent(request, decision);
+  return (request, refused) => {
+    const event = denialEvent(request, refused);
     if (event === undefined) return;
     const { regarding } = event;
     if (regarding.uid !== undefined) events.record(event);

@@ -1,6 +1,5 @@
 import { isLastResort } from '#shared/domain/eviction/protection.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
-import { claimedDaemonSet } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, type Pod, claimedDaemonSet } from '#shared/domain/pod/pod.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';

@@ -1,11 +1,10 @@
 import type { RemovalRequest } from '#shared/domain/admission/decide-disruption.ts';
 import type { EvictionUrgency } from '#shared/domain/eviction/eviction-limits.ts';
 import { ANNOTATION_EVICTION_URGENCY } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, type Decoded } from '#shared/kube/decode/wire-object.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import { ERRORS } from '#webhook/messages.ts';

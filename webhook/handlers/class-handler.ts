@@ -3,12 +3,12 @@ import { decideClassChange, type ClassChange } from '#shared/domain/admission/de
 import { type AdmissionDecision, allowFor } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, standsUnconfirmed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
-import { annotationProblemsOfClass } from '#shared/kube/annotations/annotations.ts';
+import { annotationProblemsOfClass } from '#shared/kube/decode/decode-pod-request.ts';
 import { decodeAnnotatedClass, decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 export interface ClassSources {
   readonly cluster: StateReader;

@@ -14,7 +14,7 @@ import type { Review } from '#webhook/server/admission-review.ts';
 import { findEvictedPod, evictionProblem, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { isLastResortPreemption } from '#webhook/evictions/last-resort-preemption.ts';
 import { unclearEviction, withinLimits, type EvictionLimitSources } from '#webhook/evictions/within-limits.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
 export interface DisruptionSources extends EvictionLimitSources {
   /** The protection rules for our evictions on a node. Rejects when they cannot be read. */

@@ -1,14 +1,14 @@
-import { asDryRun, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { asDryRun, overloaded, malformedField } from '#shared/domain/admission/refusals.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import type { PendingReviews } from '#webhook/request-body/fair-queue.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import type { RecordDenial } from '#webhook/events/denial-events.ts';
-import { overloaded, malformedField } from '#shared/domain/admission/refusals.ts';
 import { ERRORS } from '#webhook/messages.ts';
-import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
 import { MUTATION, VALIDATION, type PodSources, podHandler, templateHandler } from './pod-handlers.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
@@ -53,7 +53,9 @@ function marked(path: string, handle: AdmissionHandler): AdmissionHandler {
 
 function recording(handle: AdmissionHandler, record: RecordDenial): AdmissionHandler {
   return (review) => {
-    const recordDecision = (decided: AdmissionDecision): void => record(review.request, decided);
+    const recordDecision = (decided: AdmissionDecision): void => {
+      if (decided.kind === 'refused') record(review.request, decided);
+    };
     const decision = handle(review);
     if (decision instanceof Promise) void decision.then(recordDecision, () => undefined);
     else recordDecision(decision);

@@ -11,9 +11,9 @@ import type { AskedRemoval, DisruptionAccounts } from '#webhook/evictions/disrup
 import { evictionProblem, findEvictedPod, readEviction } from '#webhook/evictions/read-eviction.ts';
 import { notDebited, unclearEviction } from '#webhook/evictions/within-limits.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 
-export interface LimitHandlerSources {
+interface LimitHandlerSources {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly accounts: DisruptionAccounts;

@@ -19,15 +19,14 @@ import {
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
-import type { PendingReviews } from '#webhook/server/pending-reviews.ts';
+import type { PendingReviews } from '#webhook/request-body/fair-queue.ts';
 import { MAX_LOOK_UP_MS, type PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { ERRORS } from '#webhook/messages.ts';
-import { withinTime, type AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import { withinTime, type AdmissionHandler } from '#webhook/server/review-listener.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { decodePodRequest, decodeTemplate, rawTemplate } from '#shared/kube/decode/decode-pod-request.ts';
-import type { Decoded } from '#shared/kube/decode/wire-object.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { type Decoded, fieldOf } from '#shared/kube/decode/wire-object.ts';
 
 export interface PodSources {
   readonly cluster: StateReader;

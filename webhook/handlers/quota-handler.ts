@@ -2,21 +2,29 @@ import type { PendingReservation, ReservationResult } from '#shared/domain/quota
 import { allowFor, refuseFor, type AdmissionDecision, type Refused } from '#shared/domain/admission/decision.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { priorityQuotaExceeded } from '#shared/domain/admission/quota-refusals.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { Amounts } from '#shared/domain/quantity/quantity.ts';
-import { growthTo, missingFor } from '#shared/domain/quota/charge.ts';
+import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
+import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
+import { growthTo, missingFor, chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
 import type { Ledgers } from '#webhook/quota/ledgers.ts';
 import type { PodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
-import type { AdmissionHandler } from '#webhook/server/review-answerer.ts';
+import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import type { StateReader } from '#webhook/cluster-state/cached-state.ts';
 import { refusalBeforeCharge, type ChargeRequest } from '#shared/domain/admission/decide-validation.ts';
+import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { ERRORS } from '#webhook/messages.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
-import { readQuotaReview, type QuotaReview } from './quota-reservation.ts';
 import type { PodSources } from './pod-handlers.ts';
+import { randomUUID } from 'node:crypto';
+import { malformed, malformedField, unexpectedResource } from '#shared/domain/admission/refusals.ts';
+import { resizeReservationUid, type Reservation } from '#shared/domain/quota/ledger/ledger-state.ts';
+import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import type { Review } from '#webhook/server/admission-review.ts';
 
 export interface QuotaSources {
   /** `DryRun` admits what would be refused, with a warning. */
@@ -24,10 +32,10 @@ export interface QuotaSources {
   readonly cluster: StateReader;
   readonly ledgers: Ledgers;
   /**
-   * The labels of a namespace in which the quota entry is enforced; read from the API server if the cache does not show
-   * the label yet.
+   * The labels of a namespace, read from the API server; `undefined` if it does not exist. Rejects when they cannot be
+   * read.
    */
-  readonly enforcedLabels: (namespace: string) => Promise<ReadonlyMap<string, string>>;
+  readonly readLabels: (namespace: string) => Promise<ReadonlyMap<string, string> | undefined>;
   readonly lookUpPods: PodLookUp;
   /** Which namespaces a refusal lists as the quota's largest holders. */
   readonly holdersNamed: WebhookConfiguration['quotaHoldersNamed'];
@@ -86,15 +94,27 @@ function unstatedIn(quotas: readonly PriorityQuota[], pod: Pod): AdmissionDecisi
 
 /** If a namespace cannot be read in time, the answer is 429, so that the client retries. */
 async function quotasOf(
-  { cluster, enforcedLabels }: QuotaSources,
+  { cluster, readLabels }: QuotaSources,
   pod: Pod,
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
-  const labels = await enforcedLabels(pod.namespace).catch(errorText);
+  const cached = cluster().namespaceLabels(pod.namespace);
+  const labels = isEnforced(cached) ? cached : await readExisting(pod.namespace, readLabels).catch(errorText);
   if (typeof labels === 'string')
     return refuseFor(MESSAGES.quotaLabelsUnreadable, { cause: labels }, { namespace: pod.namespace });
   return cluster().priorityQuotas.filter(
     ({ namespaces, scope }) => namespaces.matches(labels) && countsPod(scope, pod),
   );
+}
+
+/** The API server calls this entry only for labelled namespaces: if a cache does not show the label, it is behind. */
+function isEnforced(labels: ReadonlyMap<string, string> | undefined): labels is ReadonlyMap<string, string> {
+  return labels?.get(LABEL_PRIORITY_QUOTA) === PRIORITY_QUOTA_ENFORCED;
+}
+
+async function readExisting(namespace: string, readLabels: QuotaSources['readLabels']) {
+  const labels = await readLabels(namespace);
+  if (labels === undefined) throw new Error(ERRORS.missing(`namespace "${namespace}"`));
+  return labels;
 }
 
 interface Charge extends Omit<PendingReservation, 'reservation'> {
@@ -158,7 +178,7 @@ function wasted({ name }: PriorityQuota, { namespace }: Pod): AdmissionDecision 
 }
 
 /** Returns why a pod must not be charged, if there is a reason; never rejects. */
-export type CheckBeforeCharge = (charge: ChargeRequest) => Promise<Refused | undefined>;
+type CheckBeforeCharge = (charge: ChargeRequest) => Promise<Refused | undefined>;
 
 /**
  * Decides from the caches, and checks a refusal on live objects because a cache may lag. If those cannot be read, the
@@ -180,3 +200,84 @@ export function checkBeforeCharge({
 
 /** In DryRun mode, a pod that would be refused is admitted, so it is charged. */
 export const checkNothing: CheckBeforeCharge = () => Promise.resolve(undefined);
+
+/** The reservation that a review needs; its pod is in the request's namespace. */
+interface QuotaReview extends ChargeRequest {
+  /** What the pod costs after the request, and before it. */
+  readonly cost: { readonly after: Amounts; readonly before: Amounts };
+  /** Without amounts, because they depend on the quota. */
+  readonly reservation: Omit<Reservation, 'amounts'>;
+}
+
+/** Long enough to distinguish the few requests for the same pod. */
+const CLAIM_LENGTH = 8;
+/** In the format that the API server generates (RFC 9562). */
+const UID = /^[\w-]{1,36}$/;
+const MAX_NAMESPACE_LENGTH = 63;
+
+/**
+ * Reads the review of a new pod or of a resize, or returns a refusal. The resulting reservation always fits into a
+ * ledger: longer UIDs and names than the API server generates are refused.
+ */
+function readQuotaReview(review: Review, now: Instant): QuotaReview | AdmissionDecision {
+  const pods = readPods(review);
+  if ('kind' in pods) return pods;
+  const { request, before } = pods;
+  const cost = {
+    after: chargeToPriorityQuota(request.pod),
+    before: before === undefined ? NO_AMOUNTS : chargeToPriorityQuota(before),
+  };
+  return unstorable(review, request.pod) ?? { ...pods, cost, reservation: reservationFor(review, pods, now) };
+}
+
+function readPods({ request, object, oldObject }: Review): ChargeRequest | AdmissionDecision {
+  const { resource, subresource, operation, namespace, requester } = request;
+  const what = resource === 'pods' ? `${operation} ${subresource}` : '';
+  if (what !== 'CREATE ' && what !== 'UPDATE resize') return unexpectedResource(request, 'pods or pods/resize');
+  const decoded = decodePodRequest(object, requester, namespace);
+  if (!decoded.ok) return malformed('object', decoded);
+  const { value } = decoded;
+  const asked = { ...value, pod: { ...value.pod, namespace } };
+  if (operation === 'CREATE') return { request: asked, before: undefined };
+  const before = decodePod(oldObject);
+  return before.ok ? { request: asked, before: before.value } : malformed('oldObject', before);
+}
+
+/** Names are checked earlier, for every entry (handlers.ts). */
+function unstorable({ request }: Review, pod: Pod): AdmissionDecision | undefined {
+  if (!UID.test(pod.uid)) return unlike('object.metadata.uid', 'a UID of at most 36 characters');
+  if (!UID.test(request.uid)) return unlike('request.uid', 'a UID of at most 36 characters');
+  const isTooLong = request.namespace.length > MAX_NAMESPACE_LENGTH;
+  return isTooLong ? unlike('request.namespace', `at most ${MAX_NAMESPACE_LENGTH} characters`) : undefined;
+}
+
+function unlike(field: string, expected: string): AdmissionDecision {
+  return malformedField(field, `expected ${expected}`);
+}
+
+/**
+ * The reservation of a new pod is keyed by the pod's UID, which is final here; the one of a resize also by the request,
+ * because it adds to what the pod already costs.
+ */
+function reservationFor(
+  { request, object, oldObject }: Review,
+  { request: { pod }, before }: ChargeRequest,
+  now: Instant,
+): QuotaReview['reservation'] {
+  const shared = {
+    namespace: pod.namespace,
+    pod: pod.name === '' ? request.name : pod.name,
+    admittedAt: now,
+    claim: randomUUID().slice(0, CLAIM_LENGTH),
+  };
+  if (before === undefined) return { ...shared, uid: pod.uid };
+  const generation = generationAfter(oldObject, object);
+  const uid = resizeReservationUid(pod.uid, request.uid);
+  return { ...shared, uid, ...(generation !== undefined && { generation }) };
+}
+
+/** An API server that sets metadata.generation of pods (1.33 and later) has done so before it calls us. */
+function generationAfter(before: unknown, after: unknown): number | undefined {
+  const [old, next] = [before, after].map((raw) => fieldOf(fieldOf(raw, 'metadata'), 'generation'));
+  return Number.isSafeInteger(next) && Number(next) > Number(old) ? Number(next) : undefined;
+}

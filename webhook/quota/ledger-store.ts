@@ -8,15 +8,9 @@ import type {
   LedgerWritten,
 } from '#shared/domain/quota/replica/event.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { type KubeObject, fieldOf } from '#shared/kube/kube-object.ts';
-import { getObject, replaceObject } from '#shared/kube/client/objects.ts';
-import type { Failure } from '#shared/kube/client/outcome.ts';
-import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
-import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
-import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
-import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
-import { decodePriorityQuota, encodeLedger, readLedger } from '#shared/api/priority-quota.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
+  fieldOf,
   type Decoded,
   decodeObject,
   readInteger,
@@ -24,6 +18,13 @@ import {
   refuseField,
   type WireObject,
 } from '#shared/kube/decode/wire-object.ts';
+import { getObject, replaceObject } from '#shared/kube/client/objects.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
+import { PRIORITY_QUOTAS } from '#shared/kube/resource.ts';
+import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
+import type { LedgerVersion } from '#shared/domain/quota/replica/apply-batch.ts';
+import type { ViewRevision } from '#shared/domain/quota/view/seen-pod.ts';
+import { decodePriorityQuota, encodeLedger, readLedger } from '#shared/api/priority-quota.ts';
 
 /** The ledger object of one quota in the API server. */
 export interface LedgerStore {

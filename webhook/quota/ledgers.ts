@@ -8,7 +8,8 @@ import { QuotaCounter, type UnchargedPods } from '#shared/domain/quota/view/quot
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
-import { readRevision, fieldOf } from '#shared/kube/kube-object.ts';
+import { readRevision } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import { repeat } from '#shared/runtime/repeat.ts';

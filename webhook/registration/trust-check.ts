@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
 import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';

@@ -2,8 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { crc32 } from 'node:zlib';
 import { keepReading } from '#shared/http/connections.ts';
 import { createFairShares, type TakenShare, createSharedTimeout, createFairQueue, holdersOf } from './fair-queue.ts';
-import { reviewStart, type ReviewStart } from './review-start.ts';
-import { advanceScan, startScan, type ReviewScan, type ScanLimits } from './review-scan.ts';
+import {
+  reviewStart,
+  type ReviewStart,
+  advanceScan,
+  startScan,
+  type ReviewScan,
+  type ScanLimits,
+} from './review-scan.ts';
 
 /** Why a body was not read completely. */
 export type Unread = 'tooLarge' | 'tooMany' | 'tooSlow' | NonNullable<ReviewScan['beyond']>;

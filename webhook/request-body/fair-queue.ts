@@ -1,7 +1,8 @@
-import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
+import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/classes-and-policies.ts';
+import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 
 /** Runs one entry at a time; the others wait. */
-export interface FairQueue {
+interface FairQueue {
   /**
    * Calls `begin` at once or when the entry's turn comes. Returns a share that ends the turn or leaves the queue;
    * `begin` receives the same. `undefined` when the queue is full.
@@ -75,7 +76,7 @@ export interface TakenShare {
 }
 
 /** A limited amount that many holders share fairly. */
-export interface FairShares {
+interface FairShares {
   /** Takes a share of `cost`; `undefined` if one of the holders has reached its limit. */
   take(holders: readonly string[], cost: number): TakenShare | undefined;
 }
@@ -114,7 +115,7 @@ export function createFairShares(total: number): FairShares {
 }
 
 /** The sender of a review, if known. */
-export interface ReviewSender {
+interface ReviewSender {
   readonly namespace: string | undefined;
   readonly username: string | undefined;
 }
@@ -139,7 +140,7 @@ function actsForAll(username: string): boolean {
 }
 
 /** Many timeouts of the same length. */
-export interface SharedTimeout {
+interface SharedTimeout {
   /** Calls back after the timeout; returns a function that cancels it. */
   add(onLate: () => void): () => void;
 }
@@ -180,4 +181,63 @@ export function createSharedTimeout(ms: number): SharedTimeout {
       return () => void waits.delete(wait);
     },
   };
+}
+
+/** Reviews whose decision has to wait for the API server. */
+export interface PendingReviews {
+  /**
+   * Takes a slot until the review is decided; `undefined` when too many reviews wait, or too many of the same namespace
+   * or user.
+   */
+  begin(review: {
+    readonly request: Pick<AdmissionRequest, 'namespace' | 'requester'>;
+    readonly heldBytes: number;
+  }): TakenShare | undefined;
+}
+
+/** Maximum memory of all waiting reviews together. */
+const TOGETHER_BYTES = 16 * 1024 * 1024;
+
+/** A review larger than this still gets a slot when no other review waits. */
+const LARGEST_SHARE = TOGETHER_BYTES / 2;
+
+/** At most `most` at once, fewer if they are large. */
+export function createPendingReviews(most: number): PendingReviews {
+  const shares = createFairShares(TOGETHER_BYTES);
+  return {
+    begin: ({ request, heldBytes }) => {
+      const sender = { namespace: request.namespace, username: request.requester.name };
+      const cost = Math.max(heldBytes, TOGETHER_BYTES / most);
+      return shares.take(holdersOf(sender), Math.min(cost, LARGEST_SHARE));
+    },
+  };
+}
+
+/**
+ * At most `mostPerCaller` reviews at once per caller. Our agents share one account, so each node counts as a caller: a
+ * node whose token was stolen must not delay the agents of other nodes.
+ */
+export function createCallerLanes(mostPerCaller: number): PendingReviews {
+  const lanes = new Map<string, number>();
+  return {
+    begin: ({ request: { requester } }) => {
+      const caller = JSON.stringify([requester.name, requester.nodeName ?? '']);
+      const taken = lanes.get(caller) ?? 0;
+      if (taken >= mostPerCaller) return undefined;
+      lanes.set(caller, taken + 1);
+      let isHeld = true;
+      return {
+        end: () => {
+          if (isHeld) leaveLane(lanes, caller);
+          isHeld = false;
+        },
+      };
+    },
+  };
+}
+
+function leaveLane(lanes: Map<string, number>, caller: string): void {
+  const left = (lanes.get(caller) ?? 0) - 1;
+  if (left > 0) lanes.set(caller, left);
+  else lanes.delete(caller);
 }

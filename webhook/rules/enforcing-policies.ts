@@ -3,7 +3,8 @@ import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
   ADMISSION_POLICIES,
   ADMISSION_POLICY_BINDINGS,

@@ -1,5 +1,5 @@
 import type { CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';

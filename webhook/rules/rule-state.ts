@@ -1,6 +1,6 @@
 import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
 import { judges } from '#shared/domain/priority-rules/priority-rules.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { CONDITIONS, RULE_LIMITS } from '#webhook/messages.ts';
 

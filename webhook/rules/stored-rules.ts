@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { conditionsPatch, type Condition, fieldOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { ERRORS } from '#webhook/messages.ts';
 import { compileRules, type CompiledRules } from '#shared/domain/priority-rules/compile-rules.ts';
-import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { crc32 } from 'node:zlib';
 import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
@@ -64,7 +64,7 @@ export interface Review {
   readonly heldBytes: number;
 }
 
-export type DecodedReview =
+type DecodedReview =
   | { readonly kind: 'review'; readonly review: Review }
   /** An AdmissionReview that the API server would never send: the answer must carry its uid. */
   | { readonly kind: 'invalidRequest'; readonly uid: string; readonly message: string }

@@ -1,11 +1,11 @@
-import { asDryRun, type AdmissionDecision, type Refused, refuseFor } from '#shared/domain/admission/decision.ts';
+import { type AdmissionDecision, type Refused, refuseFor } from '#shared/domain/admission/decision.ts';
+import { asDryRun, overloaded } from '#shared/domain/admission/refusals.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { overloaded } from '#shared/domain/admission/refusals.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 import type { BodyBounds, Unread } from '#webhook/request-body/body-budget.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import type { ReviewStart } from '#webhook/request-body/review-start.ts';
+import type { ReviewStart } from '#webhook/request-body/review-scan.ts';
 import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 
 /** Decides reviews that cannot be read or decoded. */

@@ -2,7 +2,7 @@ import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
-import type { ReviewStart } from '#webhook/request-body/review-start.ts';
+import type { ReviewStart } from '#webhook/request-body/review-scan.ts';
 import { LOG } from '#webhook/messages.ts';
 
 /** Counts and logs answers. */

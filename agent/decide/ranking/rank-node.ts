@@ -1,4 +1,4 @@
-import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
+import { type Pod, type Instant, ownerOf } from '#shared/domain/pod/pod.ts';
 import {
   hasCriticalPriority,
   isMirrorOfNode,
@@ -29,7 +29,6 @@ import {
 } from '#agent/decide/eviction/eviction-state.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
 import { isTerminating, type NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { withinRequestProtection } from '#shared/domain/eviction/choose-victims.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';

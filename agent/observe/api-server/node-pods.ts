@@ -3,7 +3,8 @@ import { createReflector, type Reflector, type ReflectorOptions } from '#shared/
 import { CONFIG_MIRROR, isMirrorOfNode, CONFIG_SOURCE } from '#shared/domain/eviction/protection.ts';
 import { NODE_POD } from '#shared/kube/protobuf/node-pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { fieldOf, isRecord, itemsOf, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS } from '#shared/kube/resource.ts';
 import type { Pod, Container, SchedulingRules } from '#shared/domain/pod/pod.ts';
 import { type QosClass, qosClass, reportedQosClass } from '#shared/domain/pod/pod-requests.ts';

@@ -12,7 +12,8 @@ import {
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { LOG, REASONS } from '#agent/messages.ts';
 import type { Log } from '#shared/runtime/log.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** A watch that receives nothing for 90 s is opened again. */
 const OLDEST_MS = 120_000;

@@ -16,7 +16,7 @@ import { NO_GROUPS } from '#agent/observe/cgroup/pod-rates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import { createPolledSource } from '#agent/observe/source/source.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { StallRatio } from '#shared/api/node-pressure-policy/policy.ts';
 import { fetchKubeletSummary, type KubeletAddress } from './kubelet-summary.ts';
 

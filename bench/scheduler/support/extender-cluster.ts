@@ -1,11 +1,11 @@
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { PodAmounts } from '#shared/queues/queue-charges.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { templateOf } from '#scheduler/compact-pod.ts';
-import { createQueueKeeper } from '#scheduler/extender/queue-keeper.ts';
+import { createQueueKeeper } from '#scheduler/extender/preemption-rules.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { decodeStoredQueue, type StoredQueue } from '#scheduler/queues/stored-queue.ts';
 import { buildNode } from '#test/build/cluster.ts';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { QUEUE_GATE } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { accountKubeconfig, QUEUE_ACCOUNT } from '#test/cluster/support/accounts.ts';
 import type { Cluster } from '#test/cluster/support/control-plane/cluster.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';

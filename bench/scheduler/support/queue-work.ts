@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { cpuSeconds } from '#bench/shared/support/cpu-seconds.ts';
 import { declaredCapacity, queueDirectory } from '#shared/api/queue.ts';
 import { type Amounts, ZERO } from '#shared/domain/quantity/quantity.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { pod } from '#test/contract/harness.ts';
 import type { PausedScheduler } from './paused-scheduler.ts';

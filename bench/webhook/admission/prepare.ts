@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { API_VERSION, PRIORITY_RULES_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { LEFT_TO_WEBHOOK } from '#shared/kube/admission/left-to-webhook.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createAuthority, issueServerCertificate } from '#shared/http/certificates.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
 import type { StatusWriter } from './status-writer.ts';
 

@@ -1,11 +1,10 @@
 import {
   type PriorityClasses,
-  validateChangedClass,
-  validateNewClass,
   keepPriority,
   resolvePriority,
   type PodPriority,
-} from '#shared/domain/priority/priority-class.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
+import { validateChangedClass, validateNewClass } from '#shared/domain/priority/validate-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass, decodeResourceQuota } from '#shared/kube/decode/decode-objects.ts';
 import { forbidden, badRequest, type ErrorSubject } from '#sandbox/api-server/errors/errors.ts';

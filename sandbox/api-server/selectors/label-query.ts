@@ -1,5 +1,6 @@
-import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
 import {
+  isLabelValue,
+  isQualifiedName,
   meetsRequirement,
   type Requirement,
   type LabelSelector,

@@ -1,5 +1,5 @@
 import { ANNOTATION_CONFIRMED_GENERATION } from '#shared/kube/api-names.ts';
-import { readSelector } from '#shared/kube/decode/decode-scheduling.ts';
+import { readSelector } from '#shared/kube/decode/decode-objects.ts';
 import {
   type Decoded,
   decodeObject,

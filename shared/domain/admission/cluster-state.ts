@@ -1,8 +1,6 @@
 import type { Selector, LabelSelector } from '#shared/domain/labels/label-selector.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { Instant, Pod, OwnerKey } from '#shared/domain/pod/pod.ts';
+import type { PriorityClasses, PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 

@@ -1,6 +1,6 @@
-import { PHRASES, listSome } from './messages/wording.ts';
+import { PHRASES, listSome } from './messages/priority-messages.ts';
 import { classMentions } from '#shared/domain/quota/priority-quota.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { allow, type AdmissionDecision, reasonOf, refuseFor } from './decision.ts';
 import { MESSAGES } from './messages.ts';

@@ -1,5 +1,4 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { PHRASES } from './messages/wording.ts';
 
 /** The three priority fields of a pod, always set together. */
 export interface PriorityFields {
@@ -80,12 +79,6 @@ export function decideByViolations(
   return allow(accepted, [...new Set([...reported, ...lint()])]);
 }
 
-/** The decision in mode `DryRun`: a refusal becomes a warning. */
-export function asDryRun(decision: AdmissionDecision): AdmissionDecision {
-  if (decision.kind === 'allowed') return decision;
-  return allow(decision.because, [...decision.warnings, PHRASES.dryRun(decision.because.text)]);
-}
-
 /** A sentence of the catalogue: its code, the HTTP status of the answer that it explains, and its text. */
 export interface Message<in Values> {
   readonly code: AdmissionCode;
@@ -96,7 +89,7 @@ export interface Message<in Values> {
 }
 
 /** A sentence that refuses. */
-export interface RefusalMessage<in Values> extends Message<Values> {
+interface RefusalMessage<in Values> extends Message<Values> {
   readonly status: Refused['code'];
 }
 

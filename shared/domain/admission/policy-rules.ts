@@ -1,16 +1,20 @@
 import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
-import { type PriorityPolicy, isPersonal, classByRule } from '#shared/domain/priority/priority-policy.ts';
+import {
+  type PriorityPolicy,
+  isPersonal,
+  classByRule,
+  defaultClass,
+  PREEMPT_NEVER,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { defaultClass, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { countsPods } from '#shared/domain/quota/charge.ts';
-import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import { countsPods, countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { matchesQuota, type ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { PodRequest } from './request.ts';
 import { type Violation, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
-import { chooseClass, namedClass, policiesFor } from './choose-fields.ts';
+import { chooseClass, namedClass, policiesFor } from './decide-mutation.ts';
 
 /**
  * Refuses a class outside the policy's list, or a priority above its ceiling. A pod without a class has priority 0 and

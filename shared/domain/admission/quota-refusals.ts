@@ -12,7 +12,7 @@ import {
 import { byName } from '#shared/domain/base/texts.ts';
 import { charge } from '#shared/domain/quota/charge.ts';
 import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { PHRASES, listSome } from './messages/wording.ts';
+import { PHRASES, listSome } from './messages/priority-messages.ts';
 import { refuse, type AdmissionDecision, reasonOf } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { KnownPods } from './cluster-state.ts';

@@ -1,7 +1,7 @@
-import { type AdmissionDecision, type Refused, refuseFor } from './decision.ts';
+import { type AdmissionDecision, type Refused, refuseFor, allow } from './decision.ts';
 import { MESSAGES } from './messages.ts';
 import type { AdmissionRequest } from './request.ts';
-import { PHRASES } from './messages/wording.ts';
+import { PHRASES } from './messages/priority-messages.ts';
 
 const MAX_SHOWN_LENGTH = 100;
 
@@ -30,7 +30,7 @@ export function overloaded(cause: string): Refused {
 }
 
 /** Why a decision could not be checked on live objects. */
-export interface Unconfirmed {
+interface Unconfirmed {
   readonly cause: string;
   /**
    * Seconds since the API server last sent anything about the objects that the decision uses; `undefined` for never.
@@ -49,4 +49,10 @@ export function standsUnconfirmed(refused: Refused, { cause, ageSeconds }: Uncon
 /** The refusal for a namespace that is not cached and cannot be read: its policies are not known. */
 export function refuseUnknownNamespace(namespace: string, { cause }: Unconfirmed): Refused {
   return refuseFor(MESSAGES.namespaceUnknown, { namespace, cause }, { namespace });
+}
+
+/** The decision in mode `DryRun`: a refusal becomes a warning. */
+export function asDryRun(decision: AdmissionDecision): AdmissionDecision {
+  if (decision.kind === 'allowed') return decision;
+  return allow(decision.because, [...decision.warnings, PHRASES.dryRun(decision.because.text)]);
 }

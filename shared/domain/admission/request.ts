@@ -53,3 +53,6 @@ export function withPriority(pod: Pod, { priorityClassName, priority, preemption
   const named = priorityClassName === '' ? undefined : priorityClassName;
   return { ...pod, spec: { ...pod.spec, priorityClassName: named, priority, preemptionPolicy } };
 }
+
+/** What the API server writes into a pod that names no scheduler. */
+export const DEFAULT_SCHEDULER = 'default-scheduler';

@@ -1,7 +1,7 @@
 import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { areAllZero } from '#shared/domain/quantity/quantity.ts';
-import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/priority-class.ts';
+import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER } from '#shared/domain/priority/classes-and-policies.ts';
 import {
   prepareTerms,
   selectsPod,
@@ -10,7 +10,7 @@ import {
   selectsNamespace,
 } from '#shared/domain/pod/affinity-term.ts';
 import { type Pod, type PodAffinityTerm, hasEnded } from '#shared/domain/pod/pod.ts';
-import { PHRASES, listSome } from './messages/wording.ts';
+import { PHRASES, listSome } from './messages/priority-messages.ts';
 import type { ClusterState, PodSearch } from './cluster-state.ts';
 import { classQuotasOf } from './policy-rules.ts';
 import type { PodRequest } from './request.ts';

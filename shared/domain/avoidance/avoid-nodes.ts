@@ -1,7 +1,6 @@
-import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { isSameOwner, type OwnerKey, ownerText, type Instant } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import { isFreshReport, type NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 
 /** What is to be placed, and when. */

@@ -1,6 +1,5 @@
-import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
+import { type Instant, MAX_SKEW_MS, ownerId, type OwnerKey } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
-import { ownerId, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
 
 /** An eviction as the agent of a node recorded it; `outcome` is that of the request. */
 export interface RecordedEviction {

@@ -1,7 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
+import { type Instant, MAX_SKEW_MS, isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod.ts';
 import { type AvoidEntry, lastingEntries, MAX_ENTRIES } from './avoid-nodes.ts';
-import { isSameOwner, ownerId, ownerText } from '#shared/domain/pod/pod-owner.ts';
 import { whyLoop } from '#shared/domain/preemption/loop/preemption-rounds.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type EvictedOwner, evictedOwners, type RecordedEviction } from './evicted-owners.ts';

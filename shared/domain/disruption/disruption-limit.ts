@@ -1,7 +1,6 @@
 import type { PreparedSelector, Selector } from '#shared/domain/labels/label-selector.ts';
 import type { LimitRule, RateLimit, CoveringRule } from './limit-rule.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 
 /** A `plimsoll.dev/v1alpha1` DisruptionLimit, without its status. */
 export interface DisruptionLimit extends Omit<LimitRule, 'key'> {

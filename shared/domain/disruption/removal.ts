@@ -1,5 +1,4 @@
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { causeOf, type Evidence, isUnexplained, SETTLE_MS } from './cause.ts';
 import {
   type Cause,

@@ -1,6 +1,12 @@
 import { byName, compareTexts } from '#shared/domain/base/texts.ts';
-import { defaultClass, type PriorityClass, type PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import { isPersonal, type PriorityPolicy, rulesOf } from '#shared/domain/priority/priority-policy.ts';
+import {
+  defaultClass,
+  type PriorityClass,
+  type PriorityClasses,
+  isPersonal,
+  type PriorityPolicy,
+  rulesOf,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import {

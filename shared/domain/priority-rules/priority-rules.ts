@@ -5,15 +5,16 @@
  */
 
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/priority-class.ts';
-import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import {
+  type PriorityClass,
+  type PriorityClasses,
   isPersonal,
   type PriorityPolicy,
   type PolicySubject,
   rulesOf,
   serviceAccountUser,
-} from '#shared/domain/priority/priority-policy.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
+import type { PriorityScope, PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 
 /**
  * A requirement on one label of a namespace: `is` says whether it must be present (with one of `values`, if given) or

@@ -1,8 +1,7 @@
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
 
 /** A workload whose priority class is far above that of other workloads in its namespace. */
-export interface ClassOutlier {
+interface ClassOutlier {
   /** `namespace/Kind/name`; for a pod without a controller `namespace/name`. */
   readonly workload: string;
   readonly className: string;

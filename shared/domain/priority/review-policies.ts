@@ -1,7 +1,12 @@
-import { selectAlike, selectItems, selectsAny, type SelectedItems } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { PREEMPT_NEVER, type PriorityClass, type PriorityClasses } from './priority-class.ts';
-import type { PriorityPolicy, ClassRule } from './priority-policy.ts';
+import {
+  PREEMPT_NEVER,
+  type PriorityClass,
+  type PriorityClasses,
+  type PriorityPolicy,
+  type ClassRule,
+} from './classes-and-policies.ts';
+import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** What an administrator should know about a policy, in sentences. */
 export interface PolicyReview {
@@ -12,7 +17,7 @@ export interface PolicyReview {
   readonly conflicts: readonly string[];
 }
 
-export interface PolicyContext {
+interface PolicyContext {
   readonly policies: readonly PriorityPolicy[];
   readonly classes: PriorityClasses;
   /** Labels of every namespace. */
@@ -241,4 +246,35 @@ function substitutes({ policy, other, classes }: Pair): readonly string[] {
       `policy \`${other.name}\` replaces class \`${from}\` by \`${theirs}\`; the first by name counts: \`${counts}\``,
     ];
   });
+}
+
+/** Which of a list of items were selected: one bit each, by index. */
+type SelectedItems = Uint32Array;
+
+const BITS = 32;
+const ITEMS_PER_STEP = 200;
+
+/** Matches a selector against the labels of every item, once. */
+export function* selectItems(selector: Selector, labels: readonly ReadonlyMap<string, string>[]): Steps<SelectedItems> {
+  const selected = new Uint32Array(Math.ceil(labels.length / BITS));
+  for (const [index, each] of labels.entries()) {
+    if (selector.matches(each)) mark(selected, index);
+    if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+  }
+  return selected;
+}
+
+function mark(selected: Uint32Array, index: number): void {
+  const word = Math.floor(index / BITS);
+  selected[word] = (selected[word] ?? 0) | (1 << (index % BITS));
+}
+
+/** Whether any item was selected. */
+export function selectsAny(selected: SelectedItems): boolean {
+  return selected.some((bits) => bits !== 0);
+}
+
+/** Whether any item of one list was selected by both. */
+export function selectAlike(a: SelectedItems, b: SelectedItems): boolean {
+  return a.some((bits, index) => (bits & (b[index] ?? 0)) !== 0);
 }

@@ -1,5 +1,4 @@
-import { type Quantity, type QuantityFormat, quantityMilliNumber } from './quantity.ts';
-import { compareDecimals, roundDecimal } from './decimal.ts';
+import { type Quantity, type QuantityFormat, quantityMilliNumber, compareDecimals, roundDecimal } from './quantity.ts';
 import { binarySuffix, decimalSuffix, parseQuantity } from './parse-quantity.ts';
 import { type Whole, wholeFrom } from './whole.ts';
 

@@ -1,5 +1,4 @@
-import { type Decimal, compareDecimals, roundDecimal } from './decimal.ts';
-import type { Quantity, QuantityFormat } from './quantity.ts';
+import { type Decimal, compareDecimals, roundDecimal, type Quantity, type QuantityFormat } from './quantity.ts';
 import { type Whole, wholeFrom } from './whole.ts';
 
 /** Which of the three parse errors of apimachinery it is. */

@@ -1,4 +1,4 @@
-import { isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
+import { isQualifiedName } from '#shared/domain/labels/label-selector.ts';
 import type { Whole } from './whole.ts';
 import { type Amounts, quantityMilliValue, quantityValue } from './quantity.ts';
 

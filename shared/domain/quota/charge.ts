@@ -19,7 +19,8 @@ import {
   QUOTA_VIEW,
   hasPodLevelResources,
 } from '#shared/domain/pod/pod-requests.ts';
-import { isExtendedResource, isNativeResource } from '#shared/domain/quantity/resource-columns.ts';
+import { isExtendedResource } from '#shared/domain/quantity/resource-columns.ts';
+import { COMPUTE, HUGE_PAGES, REQUESTS, LIMITS, DEVICE_CLASS } from './priority-quota.ts';
 
 const ONE = quantityFromInteger(1, 'DecimalSI');
 const MILLISECONDS = 1000;
@@ -139,22 +140,10 @@ export function growthTo(quota: ChargingQuota, after: Amounts, before: Amounts):
   return filterAmounts(growth, (_, amount) => quantitySign(amount) > 0);
 }
 
-const COMPUTE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
-const HUGE_PAGES = 'hugepages-';
-const REQUESTS = 'requests.';
-const LIMITS = 'limits.';
-const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
-
 /** Precomputed for the resources that nearly every pod requests. */
 const COMPUTE_REQUESTS = new Map(COMPUTE.map((name) => [name, [name, REQUESTS + name]]));
 const COMPUTE_LIMITS = new Map(COMPUTE.map((name) => [name, [LIMITS + name]]));
 const NOTHING: readonly string[] = [];
-
-const FIXED: ReadonlySet<string> = new Set([
-  'count/pods',
-  'pods',
-  ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
-]);
 
 /**
  * The quota resource names that a request of a resource is charged to; empty if quotas ignore the resource (oddity U7).
@@ -169,17 +158,6 @@ export function namesOfRequest(resource: string): readonly string[] {
 /** The quota resource names that a limit of a resource is charged to. */
 export function namesOfLimit(resource: string): readonly string[] {
   return COMPUTE_LIMITS.get(resource) ?? NOTHING;
-}
-
-/**
- * Whether a quota resource name counts pods, and not services, claims or other objects.
- * `pkg/quota/v1/evaluator/core/pods.go` MatchingResources.
- */
-export function countsPods(name: string): boolean {
-  if (FIXED.has(name) || name.startsWith(HUGE_PAGES)) return true;
-  if (!name.startsWith(REQUESTS)) return false;
-  const resource = name.slice(REQUESTS.length);
-  return resource.startsWith(HUGE_PAGES) || resource.startsWith(DEVICE_CLASS) || !isNativeResource(name);
 }
 
 /** If a quota limits one of these, every container must set it. No other resource is required. */

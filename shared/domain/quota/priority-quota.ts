@@ -7,11 +7,10 @@ import {
 } from '#shared/domain/quantity/quantity.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
-import type { PriorityClasses } from '#shared/domain/priority/priority-class.ts';
+import type { PriorityPolicy, PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
 import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/base/api-refusal.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { countsPods } from './charge.ts';
+import { isNativeResource } from '#shared/domain/quantity/resource-columns.ts';
 
 /** Which pods a PriorityQuota counts. */
 export type PriorityScope =
@@ -114,7 +113,7 @@ export interface QuotaRefusal extends ApiRefusal {
   readonly exceeded: readonly Excess[];
 }
 
-export type QuotaRefusalCode =
+type QuotaRefusalCode =
   | 'ScopeUnreadable'
   | 'ValuesMissing'
   | 'UsageUnknown'
@@ -152,7 +151,7 @@ export interface Overcommitment {
 }
 
 /** The sum over all quotas, and over those of the highest priority. */
-export interface Overcommitments {
+interface Overcommitments {
   readonly top: readonly Overcommitment[];
   readonly all: readonly Overcommitment[];
 }
@@ -179,11 +178,36 @@ function exceeding(quotas: readonly QuotaLevel[], allocatable: Amounts): readonl
   });
 }
 
-const PREFIX = 'requests.';
-
 /** By the node's name for the resource. `cpu` of a quota is short for `requests.cpu`; limits take no room. */
 function requestedAmounts(hard: Amounts): Amounts {
   return new Map(
-    Array.from(hard, ([name, amount]) => [name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name, amount] as const),
+    Array.from(
+      hard,
+      ([name, amount]) => [name.startsWith(REQUESTS) ? name.slice(REQUESTS.length) : name, amount] as const,
+    ),
   );
+}
+
+/** Parts of the resource names that quotas know. */
+export const COMPUTE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'];
+export const HUGE_PAGES = 'hugepages-';
+export const REQUESTS = 'requests.';
+export const LIMITS = 'limits.';
+export const DEVICE_CLASS = 'deviceclass.resource.kubernetes.io/';
+
+const FIXED: ReadonlySet<string> = new Set([
+  'count/pods',
+  'pods',
+  ...COMPUTE.flatMap((name) => [name, REQUESTS + name, LIMITS + name]),
+]);
+
+/**
+ * Whether a quota resource name counts pods, and not services, claims or other objects.
+ * `pkg/quota/v1/evaluator/core/pods.go` MatchingResources.
+ */
+export function countsPods(name: string): boolean {
+  if (FIXED.has(name) || name.startsWith(HUGE_PAGES)) return true;
+  if (!name.startsWith(REQUESTS)) return false;
+  const resource = name.slice(REQUESTS.length);
+  return resource.startsWith(HUGE_PAGES) || resource.startsWith(DEVICE_CLASS) || !isNativeResource(name);
 }

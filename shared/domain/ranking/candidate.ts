@@ -4,9 +4,8 @@ import {
   compareDecimals,
   negateDecimal,
   roundDecimal,
-} from '#shared/domain/quantity/decimal.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod-owner.ts';
+} from '#shared/domain/quantity/quantity.ts';
+import { type Instant, type Pod, claimedDaemonSet, controllerOf } from '#shared/domain/pod/pod.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import {
   type DiskLayout,

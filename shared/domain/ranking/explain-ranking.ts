@@ -1,7 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Decimal } from '#shared/domain/quantity/decimal.ts';
+import type { Decimal, QuantityFormat } from '#shared/domain/quantity/quantity.ts';
 import { canonicalQuantity, readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import type { QuantityFormat } from '#shared/domain/quantity/quantity.ts';
 import { wholeQuantity, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from './candidate.ts';
 import { decidingKey } from './rank-pods.ts';

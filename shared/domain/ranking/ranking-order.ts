@@ -1,6 +1,6 @@
 import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
-import { compareDecimals } from '#shared/domain/quantity/decimal.ts';
+import { compareDecimals } from '#shared/domain/quantity/quantity.ts';
 import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
 
 /** One ranking key: a number per pod; the smaller number is evicted first. */

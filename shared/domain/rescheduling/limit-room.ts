@@ -9,8 +9,7 @@ import {
 } from '#shared/domain/disruption/disruption-limit.ts';
 import { type LimitRule, podsOf } from '#shared/domain/disruption/limit-rule.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import { ownerOf } from '#shared/domain/pod/pod-owner.ts';
+import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { podsIn } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { LimitsOf, RemovalRate } from './restraint.ts';

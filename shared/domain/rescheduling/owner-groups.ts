@@ -1,6 +1,5 @@
 import { memoize } from '#shared/domain/base/memoize.ts';
-import { controllerOf, type OwnerKey, ownerId, ownerKeyOf, placeInOwnerId } from '#shared/domain/pod/pod-owner.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type OwnerKey, ownerId, ownerKeyOf, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { podsIn, podsOfController } from '#shared/domain/snapshot/snapshot-pods.ts';
@@ -73,4 +72,9 @@ function createGroup(id: string, key: OwnerKey, podsOf: OwnerGroups['podsOf']): 
       return podsOf(id);
     },
   };
+}
+
+/** The namespace and the UID in an `ownerId`; the UID is empty if the owner has none. */
+function placeInOwnerId(id: string): { readonly namespace: string; readonly uid: string } {
+  return { namespace: id.slice(0, id.indexOf('/')), uid: id.slice(id.lastIndexOf(' ') + 1) };
 }

@@ -1,5 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import type { Guesser } from './guess-placement.ts';
 import type { PastMove, ReschedulingMemory } from './memory.ts';
 import type { OwnerGroup } from './owner-groups.ts';

@@ -1,6 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ownerText, type Pod } from '#shared/domain/pod/pod.ts';
 import type { BudgetEntry, PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { formerNodes, type OwnerMemory, type ReschedulingMemory, unplacedMoves } from './memory.ts';
 import { REASONS } from './messages.ts';

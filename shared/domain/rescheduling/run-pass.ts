@@ -1,7 +1,6 @@
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
-import { isSameOwner } from '#shared/domain/pod/pod-owner.ts';
+import { type Instant, isSameOwner } from '#shared/domain/pod/pod.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { ReschedulingMemory } from './memory.ts';
 import { type Measurements, NO_MEASUREMENTS, readCluster, type ReadOptions } from './pass-cluster.ts';

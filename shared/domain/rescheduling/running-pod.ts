@@ -1,7 +1,6 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { hasEnded } from '#shared/domain/pod/pod.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, controllerOf } from '#shared/domain/pod/pod.ts';
 import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';

@@ -1,7 +1,7 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { ownerText } from '#shared/domain/pod/pod.ts';
 import { FRESH_POLICY, type PastMove } from './memory.ts';
 import { REASONS } from './messages.ts';
 import type { ReschedulingPass } from './pass.ts';

@@ -1,7 +1,6 @@
 import { type EvictedPod, MAX_EVICTED } from '#shared/domain/disruption/disruption.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
-import { ownerText } from '#shared/domain/pod/pod-owner.ts';
+import { type Instant, ownerText } from '#shared/domain/pod/pod.ts';
 import type { KeepAway, ReschedulingResult } from './pass.ts';
 import { POLICY_KINDS, type PolicyKind, type ReschedulingMode } from './policy.ts';
 

@@ -1,6 +1,5 @@
 import { createColumns, type ResourceColumns } from '#shared/domain/quantity/resource-columns.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import { type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
+import { type OwnerKey, type Instant, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import { AntiAffinePods, type BudgetEntry, createOccupancy, type Occupancy, type PlacedPod } from './placed-pod.ts';
 import type { NodeEntry } from './node-entry.ts';

@@ -1,7 +1,6 @@
 import { haveColumns, toRow } from '#shared/domain/quantity/resource-columns.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
-import { hasEnded, isBound, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
-import { controllerOf, ownerKeyOf } from '#shared/domain/pod/pod-owner.ts';
+import { hasEnded, isBound, isKubeletRefusal, type Pod, controllerOf, ownerKeyOf } from '#shared/domain/pod/pod.ts';
 import {
   addToNode,
   amountsOf,

@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 
 /** Sends a review to the API server. */

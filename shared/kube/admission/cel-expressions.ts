@@ -1,5 +1,5 @@
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import {
   COMPONENT_NAMES,
   NAMESPACE_NODE,

@@ -1,10 +1,10 @@
 /*
  * The class that a pod gets by the compiled rules, as CEL variables over `params` and the lists of matching rules
- * (rule-expressions.ts). It is the same choice as in shared/domain/admission/choose-fields.ts.
+ * (rule-expressions.ts). It is the same choice as in shared/domain/admission/decide-mutation.ts.
  */
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { OWNERS_BETWEEN } from '#shared/kube/decode/decode-pod-request.ts';
-import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
+import { MAX_OWNERS } from '#shared/domain/priority/classes-and-policies.ts';
 import { celVariable, type CelVariable, ROW } from './cel-expressions.ts';
 
 /** The class of a pod; empty if it has none. */

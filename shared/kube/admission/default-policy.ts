@@ -13,7 +13,7 @@ import {
   PRIORITY_RULES_NAMES,
   RECORD_POLICY,
 } from '#shared/kube/api-names.ts';
-import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
+import { DEFAULT_SCHEDULER } from '#shared/domain/admission/request.ts';
 import {
   celVariable,
   type CelVariable,

@@ -10,10 +10,10 @@ import {
   defaultClass,
   PREEMPT_LOWER_PRIORITY,
   PREEMPT_NEVER,
-} from '#shared/domain/priority/priority-class.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
 import { LONG_GRACE_SECONDS } from '#shared/domain/admission/warnings.ts';
-import { READ_ANNOTATIONS } from '#shared/kube/annotations/annotations.ts';
+import { READ_ANNOTATIONS } from '#shared/kube/decode/decode-pod-request.ts';
 import { MAY_GET_SCHEDULER } from './default-policy.ts';
 import { CLASS_OF_POD, HAS_RECORD } from './chosen-class.ts';
 import { celList, condition, type MatchCondition, NOT_A_CONTROLLER } from './cel-expressions.ts';

@@ -1,6 +1,6 @@
 import type { PodChange } from '#shared/domain/admission/decision.ts';
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
+import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** One operation of a JSON patch (RFC 6902), limited to what we write. */
 export interface PatchOperation {

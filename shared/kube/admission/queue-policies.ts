@@ -3,7 +3,7 @@
  * queue leader to remove it (docs/decisions/0069-a-gate-in-the-api-server.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {
   ANNOTATION_ADMITTED,

@@ -6,8 +6,8 @@
  * only if it is known to be there, and every loop has a bound that keeps the caller within the budget
  * (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
-import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/priority-policy.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
+import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/classes-and-policies.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
 import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE, TAKES_POD } from './chosen-class.ts';

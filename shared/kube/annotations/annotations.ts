@@ -15,14 +15,13 @@ import {
   QUEUES_MANAGED,
   LABEL_IGNORE,
 } from '#shared/kube/api-names.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { type Pod, controllerOf } from '#shared/domain/pod/pod.ts';
 import { preemptionProtection } from '#shared/domain/preemption/victims/victims-on-node.ts';
 import type { ProposalRules } from '#shared/domain/preemption/proposal/proposal.ts';
-import type { PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { fieldOf, itemsOf } from '#shared/kube/kube-object.ts';
+import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { DEFAULT_OPT_OUT_CEILING } from '#shared/domain/eviction/protection.ts';
 import type { MoveRules } from '#shared/domain/rescheduling/running-pod.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 
 type Annotations = ReadonlyMap<string, string>;
 
@@ -49,53 +48,6 @@ function preemptionWish(annotations: Annotations): string | undefined {
   return annotations.get(ANNOTATION_ALLOW_PREEMPTION) ?? annotations.get(FOREIGN_ALLOW_PREEMPTION);
 }
 
-type Allowed = Readonly<Record<string, readonly string[]>>;
-
-const WORDS_OF_POD: Allowed = {
-  [ANNOTATION_EVICT]: ['never', 'last'],
-  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
-  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
-};
-/** The annotations of a pod that Plimsoll reads. */
-export const READ_ANNOTATIONS: readonly string[] = Object.keys(WORDS_OF_POD);
-const WORDS_OF_CLASS: Allowed = {
-  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
-  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
-};
-const MAX_SHOWN_LENGTH = 40;
-
-/** Warnings about annotations of a pod that have no effect, for the person who wrote them (D-22). */
-export function annotationProblemsOfPod(annotations: Annotations): readonly string[] {
-  return annotationProblems(annotations, WORDS_OF_POD);
-}
-
-/** The same for a priority class. */
-export function annotationProblemsOfClass(annotations: Annotations): readonly string[] {
-  return annotationProblems(annotations, WORDS_OF_CLASS);
-}
-
-function annotationProblems(annotations: Annotations, allowed: Allowed): readonly string[] {
-  if (annotations.size === 0) return [];
-  const unread = Object.entries(allowed).flatMap(([name, words]) => unreadable(name, annotations.get(name), words));
-  return [...unread, ...bothNames(annotations)];
-}
-
-function unreadable(name: string, value: string | undefined, words: readonly string[]): readonly string[] {
-  if (value === undefined || words.includes(value)) return [];
-  const accepted = words.map((word) => `\`${word}\``).join(', ');
-  const shown = value.slice(0, MAX_SHOWN_LENGTH);
-  return [`annotation \`${name}\` is \`${shown}\` and counts as absent: must be one of ${accepted}`];
-}
-
-function bothNames(annotations: Annotations): readonly string[] {
-  const areBoth = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION].every((name) => annotations.has(name));
-  return areBoth
-    ? [
-        `annotation \`${FOREIGN_ALLOW_PREEMPTION}\` is ignored, as it is set together with \`${ANNOTATION_ALLOW_PREEMPTION}\``,
-      ]
-    : [];
-}
-
 const PROTECTED: ReadonlySet<string> = new Set(PROTECTED_NAMESPACES);
 
 /**
@@ -118,11 +70,6 @@ export function orRefusedByLoop(
   refusal: ProposalRules['protection'],
 ): ProposalRules['protection'] {
   return (victim, preemptor) => refusal(victim, preemptor) ?? protection(victim, preemptor);
-}
-
-/** A class with its annotations. */
-export interface AnnotatedClass extends PriorityClass {
-  readonly annotations: ReadonlyMap<string, string>;
 }
 
 /** Whether a pod asks to be evicted last. Its annotation counts only up to the priority ceiling for opting out. */

@@ -12,8 +12,14 @@ import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
-import { type ClusterConnection, environmentConnection, inClusterConnection } from './connection.ts';
-import { createTransport, type KubeRequest, type Transport } from './transport.ts';
+import {
+  type ClusterConnection,
+  environmentConnection,
+  inClusterConnection,
+  createTransport,
+  type KubeRequest,
+  type Transport,
+} from './connection.ts';
 import { type Failure, failureOf, type Outcome } from './outcome.ts';
 
 /** What a part that uses the API server gets from its process. */

@@ -1,5 +1,6 @@
 import type { KubeClient } from './client.ts';
-import { isKubeObject, isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import { isKubeObject, type KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Failure, Outcome } from './outcome.ts';
 import { PODS, type Resource, resourcePath } from '#shared/kube/resource.ts';
 

@@ -1,8 +1,11 @@
 import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import type { Node, Taint } from '#shared/domain/snapshot/node-entry.ts';
-import { PREEMPT_LOWER_PRIORITY, type PriorityClass } from '#shared/domain/priority/priority-class.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import {
+  PREEMPT_LOWER_PRIORITY,
+  type PriorityClass,
+  type AnnotatedClass,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { LimitedResource, ResourceQuota, ScopeTerm } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { WrittenBudget } from '#shared/domain/disruption/disruption-limit.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
@@ -22,8 +25,9 @@ import {
   readTextMap,
   readTexts,
   type WireObject,
+  readClippedText,
 } from './wire-object.ts';
-import { readSelector } from './decode-scheduling.ts';
+import type { LabelSelector, Requirement } from '#shared/domain/labels/label-selector.ts';
 
 /** Reads the wire form of a `v1` Namespace. */
 export function decodeNamespace(raw: unknown): Decoded<Namespace> {
@@ -158,5 +162,22 @@ function readBudgetStatus(status: WireObject): Pick<DisruptionBudget, 'disruptio
   return {
     disruptionsAllowed: readInteger(status, 'disruptionsAllowed') ?? 0,
     disruptedPods: new Set(readTextMap(status, 'disruptedPods').keys()),
+  };
+}
+
+/** Reads a `metav1` LabelSelector. */
+export function readSelector(object: WireObject, key: string): LabelSelector | undefined {
+  return readObject(object, key, (selector) => ({
+    matchLabels: readTextMap(selector, 'matchLabels'),
+    matchExpressions: readList(selector, 'matchExpressions', readRequirement),
+  }));
+}
+
+/** Reads one requirement of a selector. */
+export function readRequirement(requirement: WireObject): Requirement {
+  return {
+    key: readClippedText(requirement, 'key') ?? '',
+    operator: readClippedText(requirement, 'operator') ?? '',
+    values: readTexts(requirement, 'values'),
   };
 }

@@ -1,12 +1,15 @@
-import { DEFAULT_SCHEDULER } from '#shared/domain/admission/choose-fields.ts';
-import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { MAX_OWNERS } from '#shared/domain/priority/priority-policy.ts';
-import { fieldOf, isRecord } from '#shared/kube/kube-object.ts';
-import { annotationProblemsOfPod } from '#shared/kube/annotations/annotations.ts';
-import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
+import { DEFAULT_SCHEDULER, type PodRequest, type Requester } from '#shared/domain/admission/request.ts';
+import { controllerOf, type Pod } from '#shared/domain/pod/pod.ts';
+import { MAX_OWNERS } from '#shared/domain/priority/classes-and-policies.ts';
+import { fieldOf, isRecord, type Decoded } from './wire-object.ts';
+import {
+  ANNOTATION_CLASS_RULE,
+  ANNOTATION_ALLOW_PREEMPTION,
+  ANNOTATION_EVICT,
+  FOREIGN_ALLOW_PREEMPTION,
+  PREEMPTION_BY_POD,
+} from '#shared/kube/api-names.ts';
 import { decodePod } from './decode-pod.ts';
-import type { Decoded } from './wire-object.ts';
 
 const LOWEST_INT32 = -(2 ** 31);
 const HIGHEST_INT32 = 2 ** 31 - 1;
@@ -113,4 +116,52 @@ export const OWNERS_BETWEEN: Readonly<Record<string, string>> = { Deployment: 'R
 function nameOf(workload: unknown): string {
   const name = fieldOf(fieldOf(workload, 'metadata'), 'name');
   return typeof name === 'string' ? name : '';
+}
+
+type Annotations = Pod['annotations'];
+type Allowed = Readonly<Record<string, readonly string[]>>;
+
+const WORDS_OF_POD: Allowed = {
+  [ANNOTATION_EVICT]: ['never', 'last'],
+  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
+  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
+};
+/** The annotations of a pod that Plimsoll reads. */
+export const READ_ANNOTATIONS: readonly string[] = Object.keys(WORDS_OF_POD);
+const WORDS_OF_CLASS: Allowed = {
+  [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
+  [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
+};
+const MAX_SHOWN_LENGTH = 40;
+
+/** Warnings about annotations of a pod that have no effect, for the person who wrote them (D-22). */
+export function annotationProblemsOfPod(annotations: Annotations): readonly string[] {
+  return annotationProblems(annotations, WORDS_OF_POD);
+}
+
+/** The same for a priority class. */
+export function annotationProblemsOfClass(annotations: Annotations): readonly string[] {
+  return annotationProblems(annotations, WORDS_OF_CLASS);
+}
+
+function annotationProblems(annotations: Annotations, allowed: Allowed): readonly string[] {
+  if (annotations.size === 0) return [];
+  const unread = Object.entries(allowed).flatMap(([name, words]) => unreadable(name, annotations.get(name), words));
+  return [...unread, ...bothNames(annotations)];
+}
+
+function unreadable(name: string, value: string | undefined, words: readonly string[]): readonly string[] {
+  if (value === undefined || words.includes(value)) return [];
+  const accepted = words.map((word) => `\`${word}\``).join(', ');
+  const shown = value.slice(0, MAX_SHOWN_LENGTH);
+  return [`annotation \`${name}\` is \`${shown}\` and counts as absent: must be one of ${accepted}`];
+}
+
+function bothNames(annotations: Annotations): readonly string[] {
+  const areBoth = [ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION].every((name) => annotations.has(name));
+  return areBoth
+    ? [
+        `annotation \`${FOREIGN_ALLOW_PREEMPTION}\` is ignored, as it is set together with \`${ANNOTATION_ALLOW_PREEMPTION}\``,
+      ]
+    : [];
 }

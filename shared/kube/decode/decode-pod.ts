@@ -9,6 +9,13 @@ import type {
   PodStatus,
   Resources,
   Volume,
+  NodeAffinity,
+  NodeSelectorTerm,
+  PodAffinityTerm,
+  SchedulingRules,
+  Toleration,
+  TopologySpreadConstraint,
+  WeightedNodeTerm,
 } from '#shared/domain/pod/pod.ts';
 import { NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import {
@@ -26,13 +33,12 @@ import {
   readPart,
   readTextMap,
   type WireObject,
+  readTexts,
 } from './wire-object.ts';
-import { readScheduling } from './decode-scheduling.ts';
+import { readSelector, readRequirement } from './decode-objects.ts';
 
-const EMPTY: WireObject = {};
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
 const NO_PORTS: Container['ports'] = [];
-const BARE_POD: Pod = readPod(EMPTY);
 
 /**
  * Decodes the wire form of a `v1` Pod. Unknown fields are ignored, absent ones are `undefined` or empty. No text is too
@@ -42,18 +48,8 @@ export function decodePod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, readPod);
 }
 
-/**
- * As `decodePod`, but reads only the fields that quotas charge. The others are empty and cannot make a pod unreadable.
- */
-export function decodeChargedPod(raw: unknown): Decoded<Pod> {
-  return decodeObject(raw, (object) => ({
-    ...BARE_POD,
-    spec: { ...BARE_POD.spec, ...readObject(object, 'spec', readChargedSpec) },
-    status: { ...BARE_POD.status, ...readObject(object, 'status', readChargedStatus) },
-  }));
-}
-
-function readPod(object: WireObject): Pod {
+/** The fields of a pod; absent ones are empty. */
+export function readPod(object: WireObject): Pod {
   const identity = readPart(object, 'metadata', readMetadata);
   return {
     ...identity,
@@ -112,15 +108,6 @@ function readSpec(spec: WireObject): PodSpec {
   };
 }
 
-function readChargedSpec(spec: WireObject): Partial<PodSpec> {
-  return {
-    containers: readList(spec, 'containers', readChargedContainer),
-    initContainers: readList(spec, 'initContainers', readChargedContainer),
-    overhead: readAmounts(spec, 'overhead') ?? NO_AMOUNTS,
-    resources: readObject(spec, 'resources', readResources),
-  };
-}
-
 function readContainer(container: WireObject): Container {
   return {
     ...readChargedContainer(container),
@@ -132,7 +119,8 @@ function readContainer(container: WireObject): Container {
   };
 }
 
-function readChargedContainer(container: WireObject): Container {
+/** The fields of a container that quotas charge. */
+export function readChargedContainer(container: WireObject): Container {
   return {
     name: readClippedText(container, 'name') ?? '',
     resources: readObject(container, 'resources', readResources) ?? NO_RESOURCES,
@@ -141,7 +129,8 @@ function readChargedContainer(container: WireObject): Container {
   };
 }
 
-function readResources(resources: WireObject): Resources {
+/** Requests and limits. */
+export function readResources(resources: WireObject): Resources {
   return { requests: readAmounts(resources, 'requests'), limits: readAmounts(resources, 'limits') };
 }
 
@@ -167,11 +156,8 @@ function readStatus(status: WireObject): PodStatus {
   };
 }
 
-function readChargedStatus(status: WireObject): Partial<PodStatus> {
-  return { phase: readClippedText(status, 'phase'), ...readHeldResources(status) };
-}
-
-function readHeldResources(status: WireObject, read = readContainerStatus) {
+/** What a pod and its containers hold, by the kubelet. */
+export function readHeldResources(status: WireObject, read = readContainerStatus) {
   return {
     containers: readList(status, 'containerStatuses', read),
     initContainers: readList(status, 'initContainerStatuses', read),
@@ -205,4 +191,102 @@ function readEndedContainer(status: WireObject): ContainerStatus {
 function readEndReason(status: WireObject, key: 'state' | 'lastState'): string | undefined {
   const terminated = readObject(status, key, (state) => readObject(state, 'terminated', (ended) => ended));
   return terminated && readClippedText(terminated, 'reason');
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
+const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+const NO_AFFINITY: Affinity = {
+  nodeAffinity: undefined,
+  podAffinity: [],
+  podAntiAffinity: [],
+  preferredPodTerms: [],
+  preferredNodeTerms: [],
+};
+
+/** Decodes the parts of a `v1` PodSpec that restrict where the pod may run. */
+function readScheduling(spec: WireObject): SchedulingRules {
+  return {
+    nodeSelector: readTextMap(spec, 'nodeSelector'),
+    tolerations: readList(spec, 'tolerations', readToleration),
+    ...(readObject(spec, 'affinity', readAffinity) ?? NO_AFFINITY),
+    topologySpread: readList(spec, 'topologySpreadConstraints', readSpreadConstraint),
+  };
+}
+
+type Affinity = Omit<SchedulingRules, 'nodeSelector' | 'tolerations' | 'topologySpread'>;
+
+function readAffinity(affinity: WireObject): Affinity {
+  const near = readPart(affinity, 'podAffinity', readPodTerms);
+  const apart = readPart(affinity, 'podAntiAffinity', readPodTerms);
+  return {
+    nodeAffinity: readObject(affinity, 'nodeAffinity', readNodeAffinity),
+    podAffinity: near.required,
+    podAntiAffinity: apart.required,
+    preferredPodTerms: [...near.preferred, ...apart.preferred.map((term) => ({ ...term, weight: -term.weight }))],
+    preferredNodeTerms: readPart(affinity, 'nodeAffinity', (node) => readList(node, PREFERRED, readWeightedNodeTerm)),
+  };
+}
+
+function readNodeAffinity(affinity: WireObject): NodeAffinity | undefined {
+  return readObject(affinity, REQUIRED, (required) => ({
+    terms: readList(required, 'nodeSelectorTerms', readNodeSelectorTerm),
+  }));
+}
+
+function readWeightedNodeTerm(preferred: WireObject): WeightedNodeTerm {
+  return {
+    weight: readInteger(preferred, 'weight') ?? 0,
+    term: readPart(preferred, 'preference', readNodeSelectorTerm),
+  };
+}
+
+function readNodeSelectorTerm(term: WireObject): NodeSelectorTerm {
+  return {
+    matchExpressions: readList(term, 'matchExpressions', readRequirement),
+    matchFields: readList(term, 'matchFields', readRequirement),
+  };
+}
+
+function readPodTerms(affinity: WireObject) {
+  return {
+    required: readList(affinity, REQUIRED, readPodTerm),
+    preferred: readList(affinity, PREFERRED, (weighted) => ({
+      ...readPart(weighted, 'podAffinityTerm', readPodTerm),
+      weight: readInteger(weighted, 'weight') ?? 0,
+    })),
+  };
+}
+
+function readPodTerm(term: WireObject): PodAffinityTerm {
+  return {
+    topologyKey: readClippedText(term, 'topologyKey') ?? '',
+    labelSelector: readSelector(term, 'labelSelector'),
+    namespaces: readTexts(term, 'namespaces'),
+    namespaceSelector: readSelector(term, 'namespaceSelector'),
+    matchLabelKeys: readTexts(term, 'matchLabelKeys'),
+    mismatchLabelKeys: readTexts(term, 'mismatchLabelKeys'),
+  };
+}
+
+function readToleration(toleration: WireObject): Toleration {
+  return {
+    key: readClippedText(toleration, 'key') ?? '',
+    operator: readClippedText(toleration, 'operator') ?? '',
+    value: readClippedText(toleration, 'value') ?? '',
+    effect: readClippedText(toleration, 'effect') ?? '',
+  };
+}
+
+function readSpreadConstraint(constraint: WireObject): TopologySpreadConstraint {
+  return {
+    topologyKey: readClippedText(constraint, 'topologyKey') ?? '',
+    maxSkew: readInteger(constraint, 'maxSkew') ?? 0,
+    minDomains: readInteger(constraint, 'minDomains'),
+    whenUnsatisfiable: readClippedText(constraint, 'whenUnsatisfiable') ?? '',
+    labelSelector: readSelector(constraint, 'labelSelector'),
+    matchLabelKeys: readTexts(constraint, 'matchLabelKeys'),
+    nodeAffinityPolicy: readClippedText(constraint, 'nodeAffinityPolicy'),
+    nodeTaintsPolicy: readClippedText(constraint, 'nodeTaintsPolicy'),
+  };
 }

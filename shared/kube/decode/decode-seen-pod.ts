@@ -3,15 +3,28 @@ import {
   compareQuantities,
   type Quantity,
   quantityFromInteger,
+  NO_AMOUNTS,
 } from '#shared/domain/quantity/quantity.ts';
 import { chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import type { PriorityLevel } from '#shared/domain/quota/priority-quota.ts';
 import type { SeenPod } from '#shared/domain/quota/view/seen-pod.ts';
-import { fieldOf, isRecord, type KubeObject, readRevision } from '#shared/kube/kube-object.ts';
+import { type KubeObject, readRevision } from '#shared/kube/kube-object.ts';
+import {
+  fieldOf,
+  isRecord,
+  decodeObject,
+  readClippedText,
+  readInt32,
+  type WireObject,
+  type Decoded,
+  readAmounts,
+  readList,
+  readObject,
+} from './wire-object.ts';
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
-import { decodeChargedPod } from './decode-pod.ts';
-import { decodeObject, readClippedText, readInt32, type WireObject } from './wire-object.ts';
+import type { Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import { readPod, readChargedContainer, readHeldResources, readResources } from './decode-pod.ts';
 
 /** Above every limit. The API server stores amounts of thousands of digits, and every sum with one would be as long. */
 const LARGEST_AMOUNT: Quantity = { ...quantityFromInteger(1, 'DecimalSI'), exponent: 24 };
@@ -46,6 +59,32 @@ function capped(amounts: Amounts): Amounts {
   const isTooLarge = (amount: Quantity): boolean => compareQuantities(amount, LARGEST_AMOUNT) > 0;
   if (![...amounts.values()].some(isTooLarge)) return amounts;
   return new Map(Array.from(amounts, ([name, amount]) => [name, isTooLarge(amount) ? LARGEST_AMOUNT : amount]));
+}
+
+const BARE_POD: Pod = readPod({});
+
+/**
+ * As `decodePod`, but reads only the fields that quotas charge. The others are empty and cannot make a pod unreadable.
+ */
+function decodeChargedPod(raw: unknown): Decoded<Pod> {
+  return decodeObject(raw, (object) => ({
+    ...BARE_POD,
+    spec: { ...BARE_POD.spec, ...readObject(object, 'spec', readChargedSpec) },
+    status: { ...BARE_POD.status, ...readObject(object, 'status', readChargedStatus) },
+  }));
+}
+
+function readChargedSpec(spec: WireObject): Partial<PodSpec> {
+  return {
+    containers: readList(spec, 'containers', readChargedContainer),
+    initContainers: readList(spec, 'initContainers', readChargedContainer),
+    overhead: readAmounts(spec, 'overhead') ?? NO_AMOUNTS,
+    resources: readObject(spec, 'resources', readResources),
+  };
+}
+
+function readChargedStatus(status: WireObject): Partial<PodStatus> {
+  return { phase: readClippedText(status, 'phase'), ...readHeldResources(status) };
 }
 
 /** The fields in the first bytes of a pod. */

@@ -1,7 +1,6 @@
 import { type Amounts, type Quantity, ZERO } from '#shared/domain/quantity/quantity.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { parseQuantity, type QuantityError } from '#shared/domain/quantity/parse-quantity.ts';
-import { isRecord } from '#shared/kube/kube-object.ts';
 
 /**
  * A wire object as a domain value, or the first field that cannot be decoded
@@ -272,4 +271,19 @@ function shorten(text: string): string {
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' ? 'an object' : JSON.stringify(typeof value === 'string' ? shorten(value) : value);
+}
+
+/** Whether a decoded JSON value is an object with fields, and not a list or null. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A field of a raw JSON value; `undefined` if the value is not an object or does not have the field itself. */
+export function fieldOf(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The items of a raw JSON list; an empty list if it is not a list. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,6 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
-import { type KubeObject, microTime, isRecord } from '#shared/kube/kube-object.ts';
+import { type KubeObject, microTime } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { LEASES } from '#shared/kube/resource.ts';

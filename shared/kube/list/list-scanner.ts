@@ -1,4 +1,4 @@
-import { isRecord } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 
 /** Thrown if the bytes are not a well-formed Kubernetes list, or an item is larger than the API server allows. */
 export class UnreadableListError extends Error {

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/runtime/clock.ts';
 import { yielding } from '#shared/runtime/turns/turns.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { ByteStream, KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { paced, type SpendBytes, type Ending } from './reflector-plan.ts';
 import { UnreadableListError } from '#shared/kube/list/list-scanner.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';

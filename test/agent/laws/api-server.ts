@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { isUntouchable, type LawNode, type LivePod } from './node.ts';
 import { podObject } from './pod-object.ts';

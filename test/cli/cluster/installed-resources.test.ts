@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { apiVersionOf, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_RESOURCES, INSTALLED_RESOURCES } from '#cli/cluster/installed-resources.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createObject, getObject } from '#shared/kube/client/objects.ts';
 import { NAMESPACES, PODS } from '#shared/kube/resource.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { sandboxCluster } from '#test/cli/sandbox-cluster.ts';
 

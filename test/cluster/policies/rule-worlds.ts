@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import type { RuleSet } from '#shared/domain/priority-rules/priority-rules.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import { policyArbitrary, RULE_CLASSES } from '#test/build/rule-cases.ts';

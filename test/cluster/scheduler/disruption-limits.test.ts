@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { itemsOf } from '#shared/kube/kube-object.ts';
+import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { accountKubeconfig, RECORDER, WEBHOOK } from '#test/cluster/support/accounts.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { itemsOf } from '#shared/kube/kube-object.ts';
+import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { accountKubeconfig, RECORDER } from '#test/cluster/support/accounts.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';

@@ -1,4 +1,8 @@
-import { PREEMPT_LOWER_PRIORITY, PREEMPT_NEVER, type PodPriority } from '#shared/domain/priority/priority-class.ts';
+import {
+  PREEMPT_LOWER_PRIORITY,
+  PREEMPT_NEVER,
+  type PodPriority,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
 
 /**

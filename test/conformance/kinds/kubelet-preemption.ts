@@ -1,8 +1,6 @@
-import type { Requirement } from '#test/conformance/kubelet/kubelet-preemption.ts';
-import { kubeletPreemption } from '#test/conformance/kubelet/kubelet-preemption.ts';
+import { type Requirement, kubeletPreemption } from '#test/conformance/kubelet/kubelet-preemption.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readCount, readList, readObject, readText } from '#shared/kube/decode/wire-object.ts';
+import { type WireObject, readCount, readList, readObject, readText } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `kubelet-preemption`: whom the kubelet stops for a critical pod. */

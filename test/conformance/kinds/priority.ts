@@ -1,5 +1,5 @@
 import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
-import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/priority-class.ts';
+import { keepPriority, type PodPriority, resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { readList, readText } from '#shared/kube/decode/wire-object.ts';

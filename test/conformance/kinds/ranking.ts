@@ -3,13 +3,11 @@ import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { compareCandidates } from '#test/build/compare-candidates.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
 import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
-import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
 import { type RankingOrder, kubeletOrder } from '#shared/domain/ranking/ranking-order.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readBoolean, readList, readText } from '#shared/kube/decode/wire-object.ts';
+import { type WireObject, readBoolean, readList, readText } from '#shared/kube/decode/wire-object.ts';
 import { asIs, readCase, required } from '#test/conformance/required.ts';
 
 /** Kind `ranking`: the kubelet's order of eviction, pods that tie in one group. */

@@ -1,7 +1,6 @@
 import { type PodResourceOptions, podLimits, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import type { WireObject } from '#shared/kube/decode/wire-object.ts';
-import { readBoolean, readObject } from '#shared/kube/decode/wire-object.ts';
+import { type WireObject, readBoolean, readObject } from '#shared/kube/decode/wire-object.ts';
 import { printAmounts } from '#test/conformance/print-amounts.ts';
 import { readCase, required } from '#test/conformance/required.ts';
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createAdmit } from '#dashboard/access/admit.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { at } from '#test/contract/harness.ts';

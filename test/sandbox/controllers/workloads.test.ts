@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JOBS } from '#sandbox/controllers/plan-job.ts';
-import { isRecord, type KubeObject } from '#shared/kube/kube-object.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { createObject, deleteObject, getObject, listObjects, patchObject } from '#shared/kube/client/objects.ts';
 import {
   DEPLOYMENTS,

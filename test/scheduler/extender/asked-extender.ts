@@ -5,7 +5,7 @@ import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot
 import { serve, type Server } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createNominations } from '#scheduler/extender/since-when.ts';
+import { createNominations } from '#scheduler/extender/nominations.ts';
 import { extenderListener } from '#scheduler/extender/extender-listener.ts';
 import { extenderVerbs } from '#scheduler/extender/extender-verbs.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/base/steps.ts';
-import {
-  decodePreemptionArgs,
-  encodePreemptionResult,
-  readPreemptionArgs,
-} from '#scheduler/extender/preemption-args.ts';
+import { decodePreemptionArgs, encodePreemptionResult, readPreemptionArgs } from '#scheduler/extender/preempt-verb.ts';
 
 const Pod = { metadata: { name: 'incoming', namespace: 'a', uid: 'u' }, spec: { priority: 10, containers: [] } };
 

@@ -3,7 +3,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
-import type { AnnotatedClass } from '#shared/kube/annotations/annotations.ts';
+import type { AnnotatedClass } from '#shared/domain/priority/classes-and-policies.ts';
 import { createStore } from '#shared/kube/reflector/reflector.ts';
 import { preemptionRules } from '#scheduler/extender/preemption-rules.ts';
 import { buildNode, buildPod } from '#test/build/cluster.ts';

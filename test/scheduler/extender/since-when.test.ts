@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createNominations } from '#scheduler/extender/since-when.ts';
+import { createNominations } from '#scheduler/extender/nominations.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { putPod } from '#shared/domain/snapshot/snapshot-pods.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
-import { createVoidedNominations, type VoidedOptions } from '#scheduler/extender/voided-nominations.ts';
+import { createVoidedNominations, type VoidedOptions } from '#scheduler/extender/nominations.ts';
 import { buildNode, buildPod, type PodFields } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';

@@ -1,6 +1,6 @@
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';

@@ -6,7 +6,7 @@ import { finish } from '#shared/domain/base/steps.ts';
 import { createSnapshot, putNode, removeNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { putPod, removePod } from '#shared/domain/snapshot/snapshot-pods.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { carryOutMove, moveId } from '#scheduler/rescheduling/carry-out.ts';
 import { buildNode } from '#test/build/cluster.ts';
 import { MOVE_RULES, NOON, replica, UNDERUSED } from '#test/build/rescheduling.ts';

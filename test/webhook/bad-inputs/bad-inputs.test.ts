@@ -3,7 +3,7 @@ import type { BadInput } from './bad-input.ts';
 import { BAD_INPUTS, prepareCluster } from './cluster.ts';
 import { createPodReview, pod, readAnswer } from '#test/webhook/support/reviews.ts';
 import { CLASSES, runWebhook, type RunningWebhook } from '#test/webhook/support/webhook-process.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 describe('bad inputs', () => {

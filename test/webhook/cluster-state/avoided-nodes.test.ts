@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { createPodLookUp } from '#webhook/cluster-state/pod-look-up.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
-import { itemsOf } from '#shared/kube/kube-object.ts';
+import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { startSandboxWebhook, type SandboxWebhook } from '#test/webhook/no-way-round/sandbox-webhook.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { because, type AdmissionCode, refuse, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { because, type AdmissionCode, refuse, type Refused } from '#shared/domain/admission/decision.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';
@@ -20,7 +20,7 @@ const REQUEST: AdmissionRequest = {
   isDryRun: false,
 };
 
-function refusal(code: AdmissionCode, facts: Record<string, string>): AdmissionDecision {
+function refusal(code: AdmissionCode, facts: Record<string, string>): Refused {
   return refuse(403, because(code, 'why', facts));
 }
 

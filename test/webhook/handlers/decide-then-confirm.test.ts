@@ -9,13 +9,13 @@ import {
   type AdmissionPhase,
   type PodSources,
 } from '#webhook/handlers/pod-handlers.ts';
-import { createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { createPendingReviews } from '#webhook/request-body/fair-queue.ts';
 import { buildClass, buildClassQuota, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { buildPod, buildTerm } from '#test/build/cluster.ts';
 import { manualClock } from '#test/fakes/manual-clock.ts';
 import { encodeReview } from '#webhook/server/admission-review.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 const CLASSES = [buildClass('high', 1_000)];

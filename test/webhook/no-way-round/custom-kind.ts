@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import { asUser, type AnswerOfUser } from '#test/cluster/admission/support/as-user.ts';
 import { clusterObjects, onlyIn } from '#test/cluster/admission/support/cluster-objects.ts';
-import { at, contractHarness, pod, textAt, uniqueName } from '#test/contract/harness.ts';
-import type { ContractTarget, Harness } from '#test/contract/harness.ts';
+import {
+  at,
+  contractHarness,
+  pod,
+  textAt,
+  uniqueName,
+  type ContractTarget,
+  type Harness,
+} from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

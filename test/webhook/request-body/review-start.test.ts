@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reviewStart } from '#webhook/request-body/review-start.ts';
+import { reviewStart } from '#webhook/request-body/review-scan.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 
 const SEED = 20_261_122;

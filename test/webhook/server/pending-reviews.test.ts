@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { because, allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/admission-review.ts';
-import { createCallerLanes, createPendingReviews } from '#webhook/server/pending-reviews.ts';
+import { createCallerLanes, createPendingReviews } from '#webhook/request-body/fair-queue.ts';
 import { limitConcurrency } from '#webhook/handlers/handlers.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';

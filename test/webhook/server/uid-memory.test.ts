@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createUidMemory } from '#webhook/server/review-answerer.ts';
+import { createUidMemory } from '#webhook/server/review-listener.ts';
 
 describe('createUidMemory', () => {
   test('detects a uid that is reused with other content, and nothing else', () => {

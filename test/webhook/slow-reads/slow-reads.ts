@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
 import type { DelayingProxy } from '#test/fakes/delaying-proxy.ts';
 import { forbiddenPod, permittedPod, type Stage } from '#test/webhook/adversary/stage.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { ANY_NUMBER, patternOf } from '#test/build/pattern-of.ts';
 import { eventually } from '#test/build/waiting.ts';
 

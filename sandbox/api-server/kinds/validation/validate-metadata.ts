@@ -1,6 +1,11 @@
-import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
-import type { FieldError } from '#sandbox/api-server/errors/field-error.ts';
-import { forbiddenField, invalidValue, required, tooLong } from '#sandbox/api-server/errors/field-error.ts';
+import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-selector.ts';
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  required,
+  tooLong,
+} from '#sandbox/api-server/errors/field-error.ts';
 import type { KubeObject, Metadata, OwnerReference } from '#sandbox/api-server/wire/object.ts';
 import type { ResourceType } from '#sandbox/api-server/resource-type.ts';
 

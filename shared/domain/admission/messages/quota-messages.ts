@@ -1,5 +1,5 @@
 import type { Message } from '#shared/domain/admission/decision.ts';
-import type { Caused, NamedClass } from './wording.ts';
+import type { Caused, NamedClass } from './priority-messages.ts';
 
 /** Sentences about charges of quotas. */
 export const QUOTA_MESSAGES = {

@@ -1,5 +1,5 @@
 import type { Message } from '#shared/domain/admission/decision.ts';
-import type { Caused, OfPolicy } from './wording.ts';
+import type { Caused, OfPolicy } from './priority-messages.ts';
 
 /** Sentences about requests that cannot be decided, and those without a decision. */
 export const REQUEST_MESSAGES = {

@@ -1,5 +1,4 @@
-import { isSameOwner, type OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import { type Instant, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
+import { isSameOwner, type OwnerKey, type Instant, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';

@@ -1,5 +1,4 @@
-import { type OwnerKey, ownerText, controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import { type Instant, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
+import { type OwnerKey, ownerText, controllerOf, type Instant, type Pod, MAX_SKEW_MS } from '#shared/domain/pod/pod.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 
 /** A pod that a scheduler preempted, and the pod that it made room for. */

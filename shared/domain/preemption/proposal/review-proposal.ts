@@ -79,9 +79,9 @@ export function* reviewInSteps(
   }
   const reviews = leaveOthers(review, reviewed);
   const verdicts = reviews.map(({ verdict }) => verdict);
-  return (
-    (yield* awaitRoom(review, reviews)) ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts)
-  );
+  const isRoomSoon = reviews.some(({ room }) => room !== undefined);
+  const awaited = isRoomSoon ? yield* awaitRoom(review, reviews) : undefined;
+  return awaited ?? (rules.usageAware ? yield* preferNodes(verdicts, snapshot, now) : verdicts);
 }
 
 /** `reviewInSteps`, run to the end. */

@@ -87,7 +87,6 @@ export function* awaitRoom(
   reviews: readonly NodeReview[],
 ): Steps<readonly NodeVerdict[] | undefined> {
   const rooms = reviews.flatMap(({ room }) => room ?? []);
-  if (rooms.length === 0) return undefined;
   const overAt = review.now + (yield* fastestChoice(review, reviews));
   const timely = rooms.filter(({ endsAt, victims }) => endsAt <= overAt && mayWait(review, victims.node));
   const [first] = timely;

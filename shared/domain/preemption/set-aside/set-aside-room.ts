@@ -1,9 +1,15 @@
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { isDaemonSetPod } from '#shared/domain/pod/pod-owner.ts';
-import { type Instant, type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
-import { needsOf, openRoom, release, type Room, shortReasons, take } from '#shared/domain/preemption/filters/room.ts';
+import { isDaemonSetPod, type Instant, type Pod, isPreempted } from '#shared/domain/pod/pod.ts';
+import {
+  needsOf,
+  openRoom,
+  release,
+  type Room,
+  shortReasons,
+  take,
+} from '#shared/domain/preemption/filters/node-filters.ts';
 import { HANGING_AFTER_MS, leavingPods, type LeavingPods } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';

@@ -11,9 +11,11 @@ import {
   nodePorts,
   nodeUnschedulable,
   taintToleration,
+  type Need,
+  needsOf,
+  nodeResourcesFit,
 } from '#shared/domain/preemption/filters/node-filters.ts';
 import { interPodAffinity } from '#shared/domain/preemption/filters/inter-pod-affinity.ts';
-import { type Need, needsOf, nodeResourcesFit } from '#shared/domain/preemption/filters/room.ts';
 import { podTopologySpread } from '#shared/domain/preemption/filters/pod-topology-spread.ts';
 import { podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { isExtendedResource, scheduledAmounts } from '#shared/domain/quantity/resource-columns.ts';

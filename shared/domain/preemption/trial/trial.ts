@@ -1,8 +1,13 @@
 import { type NodeEntry, type NodeSheet, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
-import type { FilterState, PodAwareFilter, FilterRefusal } from '#shared/domain/preemption/filters/node-filters.ts';
-import { type Need, resourceRefusal } from '#shared/domain/preemption/filters/room.ts';
+import {
+  type FilterState,
+  type PodAwareFilter,
+  type FilterRefusal,
+  type Need,
+  resourceRefusal,
+} from '#shared/domain/preemption/filters/node-filters.ts';
 import type { PrefilterState } from './prefilter-state.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { type NodeEntry, type NodeSheet, priorityAt, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { compareRank, type DisruptionBudget, type PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
-import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import { type PrefilterState, splitByBudgets } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import { openTrial, putBack, refusalIn, takeOff } from '#shared/domain/preemption/trial/trial.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';

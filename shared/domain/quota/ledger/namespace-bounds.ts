@@ -10,7 +10,7 @@ import {
   type Quantity,
 } from '#shared/domain/quantity/quantity.ts';
 import type { Excess } from '#shared/domain/quota/priority-quota.ts';
-import { utf8Length } from '#shared/domain/labels/label-syntax.ts';
+import { utf8Length } from '#shared/domain/labels/label-selector.ts';
 import { type Held, type LedgerState, NOTHING_HELD, type Reservation } from './ledger-state.ts';
 
 /*

@@ -1,9 +1,9 @@
 import type { Amounts } from '#shared/domain/quantity/quantity.ts';
 import { reportedQosClass } from '#shared/domain/pod/pod-requests.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
-import { countsPods } from '#shared/domain/quota/charge.ts';
+import { countsPods } from '#shared/domain/quota/priority-quota.ts';
 import { joinFieldErrors } from '#shared/domain/base/api-refusal.ts';
-import { hasLabelValueShape, utf8Length } from '#shared/domain/labels/label-syntax.ts';
+import { hasLabelValueShape, utf8Length } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/base/texts.ts';
 
 /** A ResourceQuota as decisions use it. */

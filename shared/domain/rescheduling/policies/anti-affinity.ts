@@ -1,8 +1,7 @@
 import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { memoize } from '#shared/domain/base/memoize.ts';
 import { type AffinityTerm, selectsPod } from '#shared/domain/pod/affinity-term.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
-import { controllerOf } from '#shared/domain/pod/pod-owner.ts';
+import { type Pod, controllerOf } from '#shared/domain/pod/pod.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';
 import type { PassCluster, PassNode } from '#shared/domain/rescheduling/pass-cluster.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';

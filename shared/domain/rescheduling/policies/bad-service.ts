@@ -1,7 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import { ownerText, ownerId } from '#shared/domain/pod/pod-owner.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import { ownerText, ownerId, type Pod } from '#shared/domain/pod/pod.ts';
 import type { StalledResource } from '#shared/domain/pressure/signal.ts';
 import type { Harm, PastMove, ReschedulingMemory } from '#shared/domain/rescheduling/memory.ts';
 import { REASONS } from '#shared/domain/rescheduling/messages.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import { at, type Harness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import { DEFAULT_POLICY } from '#shared/kube/api-names.ts';
 import { ADMISSION_POLICY_BINDINGS, MUTATING_POLICY_BINDINGS } from '#shared/kube/resource.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';

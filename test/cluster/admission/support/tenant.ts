@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { serviceAccountUser } from '#shared/domain/priority/priority-policy.ts';
+import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
 import { at, type Harness, uniqueName } from '#test/contract/harness.ts';
 import { asUser, type AsUser } from './as-user.ts';
 import { eventually } from '#test/build/waiting.ts';

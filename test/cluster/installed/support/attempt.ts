@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 
 /** What an account may want to do; empty strings for the core group, the object itself, any name, all namespaces. */
 export interface Attempt {

@@ -1,5 +1,5 @@
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { fieldOf } from '#shared/kube/kube-object.ts';
+import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
 import { type Attempt, mayDo, placeOf } from './attempt.ts';
 import { discover, type Thing } from './discover.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Cause } from '#shared/domain/disruption/disruption.ts';
-import { itemsOf } from '#shared/kube/kube-object.ts';
+import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 
 const SCHEDULER = 'system:kube-scheduler';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeAccount } from '#shared/api/disruption-account.ts';
 import { decodeDisruption } from '#shared/api/disruption.ts';
 import type { Cause } from '#shared/domain/disruption/disruption.ts';
-import { itemsOf } from '#shared/kube/kube-object.ts';
+import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { kubectl } from '#test/cluster/support/control-plane/kubectl.ts';

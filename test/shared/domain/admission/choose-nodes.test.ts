@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { chooseNodes } from '#shared/domain/admission/choose-fields.ts';
-import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
+import { chooseNodes, decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
-import type { PodSpec } from '#shared/domain/pod/pod.ts';
+import type { OwnerKey, PodSpec } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld } from '#test/build/admission.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
 function requestOf(kind: string, spec: Partial<PodSpec> = {}): PodRequest {

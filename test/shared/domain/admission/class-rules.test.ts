@@ -3,7 +3,7 @@ import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
 import { type PodRequest, withPriority } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy, ClassRule } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy, ClassRule } from '#shared/domain/priority/classes-and-policies.ts';
 import { decodePodRequest, decodeTemplate } from '#shared/kube/decode/decode-pod-request.ts';
 import { ALICE, buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';

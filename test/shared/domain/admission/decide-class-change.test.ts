@@ -6,7 +6,7 @@ import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource
 import { buildClass, buildClassQuota, buildPolicy, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 
 const HIGH = buildClass('high', 1_000);
 const STANDARD = buildClass('standard', 100, { isGlobalDefault: true });

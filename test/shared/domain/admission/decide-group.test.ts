@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideGroupTemplate, decidePodGroup } from '#shared/domain/admission/decide-validation.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 
 const CLASSES = [buildClass('high', 1_000), buildClass('low', 10)];

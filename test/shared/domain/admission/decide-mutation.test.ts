@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import type { PodChange } from '#shared/domain/admission/decision.ts';
 import type { PodRequest } from '#shared/domain/admission/request.ts';
-import { resolvePriority } from '#shared/domain/priority/priority-class.ts';
+import { resolvePriority } from '#shared/domain/priority/classes-and-policies.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 
 const PREEMPT = 'PreemptLowerPriority';

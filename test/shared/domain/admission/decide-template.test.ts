@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideTemplate } from '#shared/domain/admission/decide-validation.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 
 const CLASSES = [
   buildClass('high', 1_000),

@@ -13,7 +13,7 @@ import {
 } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
 
 const CLASSES = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { finish } from '#shared/domain/base/steps.ts';
 import { avoidedNodes, filterNodes, type PlacementQuestion, whyAvoided } from '#shared/domain/avoidance/avoid-nodes.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { buildPressure } from '#test/build/node-pressure.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
-import type { OwnerKey } from '#shared/domain/pod/pod-owner.ts';
+import type { OwnerKey } from '#shared/domain/pod/pod.ts';
 import type { RecordedEviction } from '#shared/domain/avoidance/evicted-owners.ts';
 import type { LoopRecord } from '#shared/domain/preemption/loop/loop-record.ts';
 import { type AvoidPlan, type AvoidPolicy, planAvoidance } from '#shared/domain/avoidance/plan-avoidance.ts';

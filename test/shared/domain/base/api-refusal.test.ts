@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { displayName, forbidden, invalid, joinFieldErrors, untypedError } from '#shared/domain/base/api-refusal.ts';
-import { subdomainFaults } from '#shared/domain/labels/label-syntax.ts';
+import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 
 describe('refusals', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-syntax.ts';
+import { isLabelValue, isQualifiedName } from '#shared/domain/labels/label-selector.ts';
 
 describe('isQualifiedName', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { utf8Length } from '#shared/domain/labels/label-syntax.ts';
+import { utf8Length } from '#shared/domain/labels/label-selector.ts';
 
 test('counts what an encoder writes, for any text', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compileRules, type RuleSources } from '#shared/domain/priority-rules/compile-rules.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   defaultClass,
   type PriorityClass,
-  validateNewClass,
   keepPriority,
   resolvePriority,
-} from '#shared/domain/priority/priority-class.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
+import { validateNewClass } from '#shared/domain/priority/validate-class.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { decodePriorityClass } from '#shared/kube/decode/decode-objects.ts';
 import { isPriorityKept } from '#test/conformance/kinds/is-priority-kept.ts';

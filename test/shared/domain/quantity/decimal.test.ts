@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDecimals, compareDecimals, roundDecimal, type Decimal } from '#shared/domain/quantity/decimal.ts';
+import { addDecimals, compareDecimals, roundDecimal, type Decimal } from '#shared/domain/quantity/quantity.ts';
 import { wholeFrom } from '#shared/domain/quantity/whole.ts';
 
 const SEED = 20_261_122;

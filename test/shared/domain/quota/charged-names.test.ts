@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { countsPods, namesOfLimit, namesOfRequest } from '#shared/domain/quota/charge.ts';
+import { namesOfLimit, namesOfRequest } from '#shared/domain/quota/charge.ts';
+import { countsPods } from '#shared/domain/quota/priority-quota.ts';
 
 describe('namesOfRequest', () => {
   test.each([

@@ -1,7 +1,11 @@
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
-import type { Candidate, Circumstances } from '#shared/domain/ranking/candidate.ts';
-import { prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
+import {
+  type Candidate,
+  type Circumstances,
+  prepareCandidate,
+  rankingFacts,
+} from '#shared/domain/ranking/candidate.ts';
 import type { PodUsage } from '#shared/domain/ranking/pod-usage.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { annotationProblemsOfClass, annotationProblemsOfPod } from '#shared/kube/annotations/annotations.ts';
+import { annotationProblemsOfClass, annotationProblemsOfPod } from '#shared/kube/decode/decode-pod-request.ts';
 
 const EVICT = 'plimsoll.dev/evict';
 const OURS = 'plimsoll.dev/allow-preemption';

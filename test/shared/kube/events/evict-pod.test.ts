@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { type EvictionOutcome, evictPod } from '#shared/kube/events/evict-pod.ts';
 import { failureOf, type Failure, type Outcome } from '#shared/kube/client/outcome.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';

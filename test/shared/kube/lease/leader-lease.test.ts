@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { KubeRequest } from '#shared/kube/client/transport.ts';
+import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import { type LeaseTerm, runWithLease } from '#shared/kube/lease/leader-lease.ts';
 import { failureOf, type Outcome } from '#shared/kube/client/outcome.ts';
 import { createLog } from '#shared/runtime/log.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { PROMPT_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
-import { type Fault, type WatchServer } from '#test/fakes/watch-server.ts';
+import type { Fault, WatchServer } from '#test/fakes/watch-server.ts';
 import { SECOND, MINUTE, rig, expectEqual, settle } from './reflector-rig.ts';
 
 describe('createReflector', () => {

@@ -6,7 +6,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildClassQuota, buildRequest, buildWorld, NOW } from '#test/build/admission.ts';
 import { amountsOf, buildPod, selectorOf, PLAIN_QUOTA } from '#test/build/cluster.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 
 function holder(name: string, memory: string, priorityClassName = 'high', namespace = 'team-a'): Pod {
   const spec = { priorityClassName, priority: 1_000 };

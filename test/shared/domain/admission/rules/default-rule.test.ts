@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/priority-policy.ts';
+import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { buildClass, buildPolicy, buildRequest, buildWorld } from '#test/build/admission.ts';
 

@@ -5,7 +5,7 @@ import { affinitySearches } from '#shared/domain/admission/warnings.ts';
 import type { Pod, PodAffinityTerm } from '#shared/domain/pod/pod.ts';
 import { buildClass, buildRequest, buildWorld, type WorldFields } from '#test/build/admission.ts';
 import { buildPod, buildTerm, selectorOf } from '#test/build/cluster.ts';
-import { PHRASES } from '#shared/domain/admission/messages/wording.ts';
+import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
 
 const CACHE = { app: 'cache' };
 const HIGH = { priorityClassName: 'high', priority: 1_000, preemptionPolicy: 'PreemptLowerPriority' };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { ZERO } from '#shared/domain/quantity/quantity.ts';
-import { quantityFromInteger, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { type ZERO, quantityFromInteger, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import { PodView } from '#shared/domain/quota/view/pod-view.ts';
 import { QuotaCounter } from '#shared/domain/quota/view/quota-counter.ts';

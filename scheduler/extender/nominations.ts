@@ -1,8 +1,8 @@
 import { type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
-import { isRoomComing } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
+import { isRoomComing, type IdleFor } from '#shared/domain/preemption/set-aside/set-aside-room.ts';
 import { HANGING_AFTER_MS } from '#shared/domain/preemption/trial/leaving-pods.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { podKey } from '#shared/domain/snapshot/snapshot-pods.ts';
+import { podKey, nodeOrNominated } from '#shared/domain/snapshot/snapshot-pods.ts';
 import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
@@ -13,9 +13,12 @@ import { type Backoff, backoffDelay, repeat } from '#shared/runtime/repeat.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
+import { putBounded } from '#shared/domain/base/memoize.ts';
+import type { WaitedFor } from '#shared/domain/preemption/proposal/proposal.ts';
+import type { ObservePod } from '#scheduler/preemptions/preemption-loops.ts';
 
 /** What an answer to kube-scheduler means for the preemptor. */
-export interface Answered {
+interface Answered {
   /** Whether the answer keeps any node. */
   readonly isNodeLeft: boolean;
   /** By node: how long the pod is to wait there for terminating pods to free room. */
@@ -205,4 +208,42 @@ async function write(
   if (decoded.value.uid !== uid || status.nominatedNodeName !== node || isBound(decoded.value)) return undefined;
   const patch = { metadata: { uid, resourceVersion }, status: { nominatedNodeName: null } };
   return patchObject(client, { ...address, subresource: 'status' }, patch, { ...PATCH, signal });
+}
+
+/** Beyond this number, the oldest are forgotten. */
+const MAX_REMEMBERED = 10_000;
+
+/** Remembers how long a condition has held for a pod and a node: 0 the first time, then milliseconds. */
+export function createSinceWhen(): WaitedFor {
+  const since = new Map<string, Instant>();
+  return (pod, node, now) => {
+    const key = `${podKey(pod)} ${node}`;
+    const first = since.get(key);
+    if (first !== undefined) return Math.max(0, now - first);
+    putBounded(since, MAX_REMEMBERED, [key, now]);
+    return 0;
+  };
+}
+
+/** Since when pods have been nominated to their nodes, as this process has seen it. */
+interface Nominations {
+  /** Records a nomination. */
+  readonly observe: ObservePod;
+  /** A nomination that was not observed counts from the first question about it. */
+  readonly idleFor: IdleFor;
+}
+
+/**
+ * Remembers when each pod was first nominated to a node. Other changes of the pod, which its owner can make at any
+ * time, do not reset the time; nor does a nomination elsewhere and back.
+ */
+export function createNominations({ now }: { readonly now: () => Instant }): Nominations {
+  const nominatedFor = createSinceWhen();
+  const isNominated = (pod: Pod): boolean => !isBound(pod) && nodeOrNominated(pod) !== '';
+  return {
+    observe: ({ pod }) => {
+      if (isNominated(pod)) nominatedFor(pod, nodeOrNominated(pod), now());
+    },
+    idleFor: ({ pod }, at) => nominatedFor(pod, nodeOrNominated(pod), at),
+  };
 }

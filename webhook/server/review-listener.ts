@@ -1,15 +1,17 @@
-import type { ServerResponse } from 'node:http';
+import type { ServerResponse, IncomingMessage } from 'node:http';
 import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { nextTurn } from '#shared/runtime/turns/turns.ts';
-import type { ReviewBody } from '#webhook/request-body/body-budget.ts';
-import { reviewStart, type ReviewStart } from '#webhook/request-body/review-start.ts';
-import { parseBody, parsedBytes, decodeReview, type Review, encodeReview } from './admission-review.ts';
-import { FAILURES, type HttpFailure, ERRORS } from '#webhook/messages.ts';
-import { endIfUnread } from '#shared/http/connections.ts';
+import type { ReviewBody, ReadBody } from '#webhook/request-body/body-budget.ts';
+import { reviewStart, type ReviewStart, UNREAD_IN_PODS } from '#webhook/request-body/review-scan.ts';
+import { parseBody, parsedBytes, decodeReview, type Review, encodeReview, headProblem } from './admission-review.ts';
+import { FAILURES, type HttpFailure, ERRORS, LOG } from '#webhook/messages.ts';
+import { endIfUnread, type Handler } from '#shared/http/connections.ts';
 import { failureStatus } from '#shared/http/status.ts';
-import type { PendingReviews } from './pending-reviews.ts';
+import type { PendingReviews } from '#webhook/request-body/fair-queue.ts';
 import type { Refusals } from './refuse-unread.ts';
 import type { ReviewMetrics } from './review-metrics.ts';
+import type { Log } from '#shared/runtime/log.ts';
+import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
 
 /**
  * Decides one review. If it throws or rejects (a bug, or a cache that is not synced), the answer is HTTP 500, so that
@@ -17,23 +19,92 @@ import type { ReviewMetrics } from './review-metrics.ts';
  */
 export type AdmissionHandler = (review: Review) => AdmissionDecision | Promise<AdmissionDecision>;
 
-export interface AnswererOptions {
+export interface ReviewListenerOptions {
+  /** Handlers by path. */
+  readonly handlers: ReadonlyMap<string, AdmissionHandler>;
+  /** Answers all other paths. */
+  readonly fallback: Handler;
+  readonly readBody: ReadBody;
   readonly refusals: Refusals;
   readonly pending: PendingReviews;
   /** Time from the last byte of a request to its answer. */
   readonly deadlineMs: number;
   readonly metrics: ReviewMetrics;
+  readonly log: Log;
+}
+
+/** Entries for pods. Templates are compared as a whole. */
+const POD_PATHS: readonly string[] = [WEBHOOK_PATHS.mutate, WEBHOOK_PATHS.validate, WEBHOOK_PATHS.quota];
+const NOTHING: readonly Buffer[] = [];
+
+const FAILED: HttpFailure = { code: 500, message: 'Internal error' };
+
+/**
+ * The listener of the admission port. It answers reviews without a router, and without a promise unless the handler
+ * needs one: both cost more than the decision itself (docs/decisions/0008).
+ */
+export function reviewListener(options: ReviewListenerOptions): Handler {
+  const { handlers, fallback, readBody, metrics, log } = options;
+  const answerBody = createAnswerer(options);
+
+  /** Answers 500 for an error, thrown or rejected. */
+  function guarded(asked: IncomingReview, body: ArrivedBody): ReviewAnswer | Promise<ReviewAnswer> {
+    const failed = (error: unknown): ReviewAnswer => {
+      log.error({ err: error, path: asked.path }, LOG.decisionFailed);
+      return FAILED;
+    };
+    try {
+      const answer = answerBody(asked, body);
+      return answer instanceof Promise ? answer.catch(failed) : answer;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function serveReview(asked: IncomingReview, request: IncomingMessage, respond: (answer: ReviewAnswer) => void): void {
+    const problem = headProblem(request);
+    if (problem !== undefined) {
+      respond(problem);
+      return;
+    }
+    const unread = POD_PATHS.includes(asked.path) ? UNREAD_IN_PODS : NOTHING;
+    const answerWhole = (body: ReviewBody): void => {
+      if (body.kind === 'gone') return;
+      const answer = guarded(asked, body);
+      if (answer instanceof Promise) void answer.then(respond);
+      else respond(answer);
+    };
+    readBody(request, answerWhole, unread);
+  }
+
+  return (request, response) => {
+    const path = pathOf(request.url);
+    const handle = handlers.get(path);
+    if (handle === undefined) {
+      fallback(request, response);
+      return;
+    }
+    serveReview({ path, handle, startedAt: performance.now() }, request, (answer) => {
+      metrics.answered(path, answer.code);
+      sendAnswer(response, answer);
+    });
+  };
+}
+
+function pathOf(url = ''): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
 }
 
 /** One request whose header has been read. */
-export interface IncomingReview {
+interface IncomingReview {
   readonly path: string;
   readonly handle: AdmissionHandler;
   readonly startedAt: number;
 }
 
 /** The received part of a body. */
-export type ArrivedBody = Exclude<ReviewBody, { readonly kind: 'gone' }>;
+type ArrivedBody = Exclude<ReviewBody, { readonly kind: 'gone' }>;
 
 /** Larger reviews take some milliseconds to parse, and as long to decide. */
 const MANY_VALUES = 3_000;
@@ -46,7 +117,7 @@ const BUSY = FAILURES.tooManyAtOnce();
  * ignore failures, so anything but an answer would admit what a tenant sent (docs/decisions/0017). Throws or rejects if
  * the handler does.
  */
-export function createAnswerer({ refusals, pending, deadlineMs, metrics }: AnswererOptions) {
+function createAnswerer({ refusals, pending, deadlineMs, metrics }: ReviewListenerOptions) {
   const uids = createUidMemory();
 
   function answerBody(asked: IncomingReview, body: ArrivedBody): ReviewAnswer | Promise<ReviewAnswer> {
@@ -109,10 +180,10 @@ function startOf({ request }: Review): ReviewStart {
 }
 
 /** An encoded AdmissionReview, or an HTTP failure if there is no review to answer. */
-export type ReviewAnswer = HttpFailure | { readonly code: 200; readonly body: string };
+type ReviewAnswer = HttpFailure | { readonly code: 200; readonly body: string };
 
 /** Writes an answer, unless the client has disconnected. */
-export function sendAnswer(response: ServerResponse, answer: ReviewAnswer): void {
+function sendAnswer(response: ServerResponse, answer: ReviewAnswer): void {
   if (response.destroyed) return;
   const body = 'body' in answer ? answer.body : JSON.stringify(failureStatus(answer.code, answer.message));
   endIfUnread(response);
@@ -121,7 +192,7 @@ export function sendAnswer(response: ServerResponse, answer: ReviewAnswer): void
 }
 
 /** Remembers the content of each request uid. */
-export interface UidMemory {
+interface UidMemory {
   /** Whether this uid came recently with other content; also remembers the content. */
   isReused(uid: string, fingerprint: number): boolean;
 }
@@ -147,7 +218,7 @@ export function createUidMemory(generation = GENERATION): UidMemory {
 }
 
 /** A promise did not settle in time. */
-export class LateError extends Error {
+class LateError extends Error {
   override readonly name = 'LateError';
 }
 
