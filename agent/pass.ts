@@ -98,10 +98,10 @@ export function createPassRunner(ports: PassPorts): PassRunner {
   return { pass, periodMs: () => pollingInterval(headroomTrend, periods), settled: attempts.settled };
 }
 
-type Measured = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: ObservedNode };
+type MeasuredNode = Pick<NodeSnapshot, 'now' | 'usage' | 'pods'> & { readonly view: ObservedNode };
 
 /** The input of a decision: the measurements, and what other parts of the agent know. */
-function snapshotOf(ports: PassPorts, { view, now, usage, pods }: Measured): NodeSnapshot {
+function snapshotOf(ports: PassPorts, { view, now, usage, pods }: MeasuredNode): NodeSnapshot {
   return {
     ...view,
     now,

@@ -135,9 +135,9 @@ export interface TemplateKey {
 }
 
 /** Builds a template that knows its key. */
-type Make = (key: string) => PodTemplate;
+type MakeTemplate = (key: string) => PodTemplate;
 
-interface Kept extends TemplateKey {
+interface SharedTemplate extends TemplateKey {
   readonly template: PodTemplate;
   users: number;
 }
@@ -147,14 +147,14 @@ interface Kept extends TemplateKey {
  * share one limit, and those of one namespace a smaller one, so that a tenant can fill only its own share.
  */
 export class TemplatePool {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, SharedTemplate>();
   readonly #largeLengths = new Map<string, number>();
   #largeLength = 0;
 
   /**
    * The template for one more pod, built if no other pod uses it. Without room for a large template, it is a bare one.
    */
-  take(key: TemplateKey, make: Make, makeBare: Make): PodTemplate {
+  take(key: TemplateKey, make: MakeTemplate, makeBare: MakeTemplate): PodTemplate {
     const hasWhole = this.#kept.has(key.key) || this.#hasRoomFor(key);
     const kept = hasWhole ? this.#keep(key, make) : this.#keep(bareKeyOf(key), makeBare);
     kept.users += 1;
@@ -171,11 +171,11 @@ export class TemplatePool {
     this.#count(kept, -kept.length);
   }
 
-  #keep(key: TemplateKey, make: Make): Kept {
+  #keep(key: TemplateKey, make: MakeTemplate): SharedTemplate {
     return this.#kept.get(key.key) ?? this.#add(key, make);
   }
 
-  #add(key: TemplateKey, make: Make): Kept {
+  #add(key: TemplateKey, make: MakeTemplate): SharedTemplate {
     const kept = { ...key, template: make(key.key), users: 0 };
     this.#kept.set(key.key, kept);
     this.#count(key, key.length);

@@ -87,13 +87,13 @@ function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
   };
 }
 
-interface Parts {
+interface PodSections {
   readonly metadata: WireObject;
   readonly spec: WireObject;
   readonly status: WireObject;
 }
 
-function templateOf(pools: Pools, { metadata, spec, status }: Parts): PodTemplate {
+function templateOf(pools: Pools, { metadata, spec, status }: PodSections): PodTemplate {
   const { namespace, labels, ownerReferences } = metadata;
   const annotations = recordAmong(metadata);
   const texts = { spec: textOf(spec), status: textOf(status) };
@@ -108,7 +108,7 @@ function templateOf(pools: Pools, { metadata, spec, status }: Parts): PodTemplat
 function wholeTemplate(
   pools: Pools,
   key: string,
-  { metadata, spec, status }: Parts,
+  { metadata, spec, status }: PodSections,
   texts: { readonly spec: string; readonly status: string },
 ): PodTemplate {
   const { namespace, labels, annotations, owners } = decode({ metadata });
@@ -124,7 +124,7 @@ function wholeTemplate(
   };
 }
 
-function bareTemplate({ lastMade }: Pools, key: string, parts: Parts): PodTemplate {
+function bareTemplate({ lastMade }: Pools, key: string, parts: PodSections): PodTemplate {
   return { ...barePod(decode(parts), NOTHING), key, lastMade };
 }
 

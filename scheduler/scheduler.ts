@@ -64,7 +64,7 @@ export async function startScheduler(
 }
 
 /** Reads the cluster for the parts that decide from a copy of it, and starts each enabled part. */
-function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: Opened): void {
+function runOnView(configuration: SchedulerConfiguration, parts: SchedulerParts, opened: Opened): void {
   const { view, loops, removals, voided, queued, queues } = opened;
   const { signal } = parts.shutdown;
   const holdLease = (of: string, leading: Promise<void>): void =>
@@ -105,7 +105,7 @@ function runOnView(configuration: SchedulerConfiguration, parts: Parts, opened: 
 
 type Opened = Awaited<ReturnType<typeof openExtender>>;
 
-interface Parts extends ProcessContext {
+interface SchedulerParts extends ProcessContext {
   readonly client: KubeClient;
   readonly metrics: Metrics;
 }
@@ -118,7 +118,7 @@ async function openDashboard(options: DashboardPortOptions): Promise<Server | un
 }
 
 /** Opens the port for kube-scheduler. Requests are answered without a decision until the view is filled. */
-async function openExtender(configuration: SchedulerConfiguration, parts: Parts) {
+async function openExtender(configuration: SchedulerConfiguration, parts: SchedulerParts) {
   const { clock, shutdown } = parts;
   const { host, port } = configuration;
   const removals = new Removals();

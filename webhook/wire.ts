@@ -32,7 +32,7 @@ const SHARE_FOR_RESERVING = 0.7;
 /** Share of the request's deadline; reading comes before the reservation. */
 const SHARE_FOR_READING = 0.6;
 
-interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events' | 'metrics'> {
+interface WiredParts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'clock' | 'events' | 'metrics'> {
   readonly avoidedBy?: AvoidLookup | undefined;
   readonly limitCaches?: LimitCaches;
 }
@@ -40,7 +40,7 @@ interface Parts extends Pick<WebhookParts, 'client' | 'caches' | 'ledgers' | 'cl
 /** Everything that the handlers read, from caches and, if necessary, from the API server. */
 export function createHandlerSources(
   { mode, requestSeconds, concurrentRequests, evictions, quotaHoldersNamed }: WebhookConfiguration,
-  { client, caches, avoidedBy, limitCaches, ledgers, clock, events, metrics }: Parts,
+  { client, caches, avoidedBy, limitCaches, ledgers, clock, events, metrics }: WiredParts,
 ): HandlerSources {
   const cluster = createStateReader(caches, clock, avoidedBy);
   const deadlineMs = requestSeconds * 1_000;

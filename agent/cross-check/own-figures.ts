@@ -137,7 +137,7 @@ export interface RecentRange {
 /** More samples in one window would only cost memory. */
 const MAX_SAMPLES = 64;
 
-interface Sample {
+interface RangeSample {
   readonly low: number;
   readonly high: number;
   readonly atMs: number;
@@ -146,7 +146,7 @@ interface Sample {
 /** Samples closer together than the window divided by 64 are merged. */
 export function createRecentRange(windowMs: number): RecentRange {
   const spacingMs = windowMs / MAX_SAMPLES;
-  let samples: Sample[] = [];
+  let samples: RangeSample[] = [];
 
   function note(value: number, atMs: number): void {
     const last = samples.at(-1);

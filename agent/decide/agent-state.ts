@@ -19,10 +19,10 @@ import type { Trend } from './memory-trend.ts';
 import { type CircuitBreakers, NO_BREAKERS, awaitRelief } from './eviction/eviction-circuit-breaker.ts';
 import { type InflightEviction, reconcileInflight } from './eviction/inflight-eviction.ts';
 import {
+  type ObservedPods,
   isBeingEvicted,
   isTerminating,
   type KubeletEviction,
-  type NodeSnapshot,
   type PodsOnNode,
 } from './snapshot/node-snapshot.ts';
 
@@ -70,10 +70,8 @@ const DEFAULT_GRACE_SECONDS = 30;
 /** Attempts are counted until a pod has had no attempt for this long. */
 const PAUSE_MEMORY_MS = 600_000;
 
-type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
-
 /** Reconciles the state with the pods as they are now; decides nothing. */
-export function reconcileState(state: AgentState, seen: Seen): AgentState {
+export function reconcileState(state: AgentState, seen: ObservedPods): AgentState {
   const { pods, usage, now } = seen;
   const real = reconcileEvictions(withAdopted(state.evictions.Enforce, seen), seen);
   const pretended = reconcileEvictions(state.evictions.DryRun, seen);
@@ -91,7 +89,7 @@ interface ReconciledState {
   readonly released: readonly InflightEviction[];
 }
 
-function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: Seen): ReconciledState {
+function reconcileEvictions(evictions: EvictionState, { pods, usage, now }: ObservedPods): ReconciledState {
   const confirmed = evictions.inflight.map((each) => confirm(each, pods.aliveByUid));
   const { inflight, released } = reconcileInflight(confirmed, { alive: pods.aliveByUid, usage }, now);
   const past = recentEvictions(evictions.past, now);
@@ -108,7 +106,7 @@ function confirm(eviction: InflightEviction, alive: ReadonlyMap<string, Pod>): I
 /**
  * Evictions that the agent requested before a restart are still in flight; evictions by others are not adopted.
  */
-function withAdopted(evictions: EvictionState, { pods, usage, now }: Seen): EvictionState {
+function withAdopted(evictions: EvictionState, { pods, usage, now }: ObservedPods): EvictionState {
   if (pods.terminating.length === 0) return evictions;
   const known = new Set(evictions.inflight.map(({ uid }) => uid));
   const asked = new Set(evictions.past.map(({ uid }) => uid));

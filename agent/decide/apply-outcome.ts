@@ -40,7 +40,7 @@ const MAX_PAUSE_MS = 300 * SECOND;
 const REFUSED_PAUSE_MS = 600 * SECOND;
 
 /** Folds one answer into the state. */
-type Fold = (answered: Answered, outcome: AttemptOutcome) => EvictionState;
+type Fold = (answered: AnsweredEviction, outcome: AttemptOutcome) => EvictionState;
 
 const taken: Fold = (answered) => remember(moveTo(answered, 'ending'), answered.inflight, answered.now);
 const refused: Fold = (answered, outcome) => ({ ...pause(answered, pauseAfter(outcome)), failures: 0 });
@@ -90,13 +90,13 @@ export function applyOutcome(
 }
 
 /** One eviction and the state of its mode, at the time of the answer. */
-interface Answered {
+interface AnsweredEviction {
   readonly own: EvictionState;
   readonly inflight: InflightEviction;
   readonly now: Instant;
 }
 
-function over(answered: Answered): EvictionState {
+function over(answered: AnsweredEviction): EvictionState {
   const { inflight, now } = answered;
   return { ...close(answered), failures: 0, nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
 }
@@ -105,12 +105,12 @@ function messageOf(outcome: AttemptOutcome): string {
   return 'message' in outcome ? outcome.message : outcome.kind;
 }
 
-function moveTo({ own, inflight }: Answered, phase: InflightEviction['phase']): EvictionState {
+function moveTo({ own, inflight }: AnsweredEviction, phase: InflightEviction['phase']): EvictionState {
   return { ...own, inflight: own.inflight.map((each) => (each === inflight ? { ...each, phase } : each)) };
 }
 
 /** Ends the eviction, unless the pod already terminates and was only asked to do so sooner. */
-function close({ own, inflight }: Answered): EvictionState {
+function close({ own, inflight }: AnsweredEviction): EvictionState {
   const left: readonly InflightEviction[] = inflight.isShortened ? [{ ...inflight, phase: 'ending' }] : [];
   return { ...own, inflight: own.inflight.flatMap((each) => (each === inflight ? left : [each])) };
 }
@@ -141,7 +141,7 @@ function pauseAfter(outcome: AttemptOutcome): PauseSpec {
   return { because: REASONS.refused({ cause: messageOf(outcome) }), ms: REFUSED_PAUSE_MS };
 }
 
-function pause(answered: Answered, rest: PauseSpec): EvictionState {
+function pause(answered: AnsweredEviction, rest: PauseSpec): EvictionState {
   const { own, inflight, now } = answered;
   const attempts = (own.pauses.get(inflight.uid)?.attempts ?? 0) + 1;
   const growing = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), MAX_PAUSE_MS);
@@ -156,7 +156,7 @@ function pause(answered: Answered, rest: PauseSpec): EvictionState {
 }
 
 /** No other action until the pod has been read again. */
-function unclear(answered: Answered): EvictionState {
+function unclear(answered: AnsweredEviction): EvictionState {
   const { inflight, now } = answered;
   return { ...moveTo(answered, 'unknown'), nextAttemptAt: now + BETWEEN_ATTEMPTS_MS[inflight.stage] };
 }
@@ -166,20 +166,20 @@ function unclear(answered: Answered): EvictionState {
  * to evict another pod. A pod whose eviction fails twice, for example because of another project's webhook, is paused,
  * and the next candidate may be evicted.
  */
-function failed(answered: Answered): EvictionState {
+function failed(answered: AnsweredEviction): EvictionState {
   const { own, inflight } = answered;
   const after = own.failedUid === inflight.uid ? failedAlone(answered) : troubled(answered, undefined);
   return { ...after, failedUid: inflight.uid };
 }
 
 /** A pod that cannot be read although the server answers may be the only one, so it holds back no other. */
-function afterUnconfirmed(answered: Answered, outcome: AttemptOutcome): EvictionState {
+function afterUnconfirmed(answered: AnsweredEviction, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'unconfirmed') return answered.own;
   return outcome.isAnswered === true ? failed(answered) : troubled(answered, outcome.retryAfterSeconds);
 }
 
 /** If evictions of several pods fail in a row, the server itself is failing. */
-function failedAlone(answered: Answered): EvictionState {
+function failedAlone(answered: AnsweredEviction): EvictionState {
   const { own, now } = answered;
   const failures = own.failures + 1;
   const paused = pause(answered, { because: REASONS.failed({}), ms: undefined });
@@ -189,7 +189,7 @@ function failedAlone(answered: Answered): EvictionState {
 }
 
 /** The API server failed and did nothing: the same pod may be tried again soon, or after Retry-After. */
-function troubled(answered: Answered, retryAfterSeconds: number | undefined): EvictionState {
+function troubled(answered: AnsweredEviction, retryAfterSeconds: number | undefined): EvictionState {
   const { own, inflight, now } = answered;
   const growing = Math.min(BETWEEN_ATTEMPTS_MS[inflight.stage] * 2 ** own.failures, TROUBLE_PAUSE_MS);
   const waitMs = retryAfterMs(retryAfterSeconds) ?? growing;
@@ -204,7 +204,7 @@ function retryAfterMs(seconds: number | undefined): Instant | undefined {
  * An exhausted PodDisruptionBudget or DisruptionLimit affects this pod and the others of its owner. A limit of the
  * webhook affects what its window counts, and a throttling server affects every request.
  */
-function afterTooMany(answered: Answered, outcome: AttemptOutcome): EvictionState {
+function afterTooMany(answered: AnsweredEviction, outcome: AttemptOutcome): EvictionState {
   if (outcome.kind !== 'tooManyRequests') return answered.own;
   const { cause, message, retryAfterSeconds } = outcome;
   if (cause === 'throttled') return troubled(answered, retryAfterSeconds);

@@ -105,12 +105,12 @@ function openOne({ evictions }: AgentState, eviction: Eviction, snapshot: NodeSn
 }
 
 /** The policy as it is, and with the thresholds that stay in force while others wait for confirmation. */
-interface Policies {
+interface OwnPolicies {
   readonly own: AgentPolicy;
   readonly policy: AgentPolicy;
 }
 
-function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: Policies): AgentState {
+function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: OwnPolicies): AgentState {
   const reconciled = reconcileState(previous, snapshot);
   const thresholds = advanceThresholds(reconciled, decidingObservations(snapshot, policy), policy, snapshot.now);
   const { pressure } = thresholds;

@@ -178,11 +178,11 @@ function recoverySince(eviction: Eviction, observations: Observations): AttemptO
   return { kind: 'relieved', message: ABORTS.relieved(eviction.threshold.signal) };
 }
 
-type Found = Extract<FreshPod, { kind: 'found' }>;
+type FoundPod = Extract<FreshPod, { kind: 'found' }>;
 
 function changeOf(
   { pod: decided, isShortening, optOut }: Eviction,
-  { pod, namespace }: Found,
+  { pod, namespace }: FoundPod,
   policy: AgentPolicy,
 ): string | undefined {
   const name = `${decided.namespace}/${decided.name}`;

@@ -102,15 +102,15 @@ export function shortenAll(evictions: EvictionState, shortened: readonly Evictio
   return { ...evictions, inflight };
 }
 
-interface NodeChoice extends Pick<VictimChoice, 'victims' | 'ineligible'> {
+interface VictimsOnNode extends Pick<VictimChoice, 'victims' | 'ineligible'> {
   /** Pods that are not terminating. */
   readonly candidates: number;
 }
 
-const NO_CHOICE: NodeChoice = { victims: [], ineligible: [], candidates: 0 };
+const NO_CHOICE: VictimsOnNode = { victims: [], ineligible: [], candidates: 0 };
 
 /** A pod whose eviction was just refused comes after pods that were not tried yet. */
-function choose(query: PlanQuery, gap: number, input: PlanInput): NodeChoice {
+function choose(query: PlanQuery, gap: number, input: PlanInput): VictimsOnNode {
   if (query.trigger.stage === 'mild') return chooseWith({}, query, gap, input);
   const first = chooseWith({ pauseMs: SEVERE_TURN_MS }, query, gap, input);
   return first.victims.length > 0 ? first : chooseWith({ pauseMs: SEVERE_PAUSE_MS }, query, gap, input);
@@ -121,7 +121,7 @@ function chooseWith(
   query: PlanQuery,
   gap: number,
   { state, snapshot, policy }: PlanInput,
-): NodeChoice {
+): VictimsOnNode {
   const { trigger, evictions } = query;
   const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const ranked = rankNode(context, snapshot, policy);
@@ -180,7 +180,7 @@ export function eligiblePods(
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
-function noEligiblePod({ ineligible, candidates }: NodeChoice): readonly Because[] {
+function noEligiblePod({ ineligible, candidates }: VictimsOnNode): readonly Because[] {
   if (candidates === 0) return [REASONS.noCandidate({})];
   if (ineligible.length === 0) return [];
   const counts: Record<string, number> = {};

@@ -23,10 +23,10 @@ const MAX_COUNTS = { waiting: 10, cpu: 5, memory: 5 } as const;
 /** In percent; a smaller share of waiting is normal. */
 const LEAST_WAITING = 5;
 
-type Seen = Pick<NodeSnapshot, 'pods' | 'podPressures' | 'usage' | 'doubtfulPods'>;
+type EntrySources = Pick<NodeSnapshot, 'pods' | 'podPressures' | 'usage' | 'doubtfulPods'>;
 
 /** A running pod with its measurements. */
-interface Measured {
+interface MeasuredPod {
   readonly facts: RankingFacts;
   readonly usage: PodUsage | undefined;
   readonly waiting: PodEntry['waiting'];
@@ -34,7 +34,7 @@ interface Measured {
 }
 
 /** The pods that suffer on the node, and the pods that may cause it (S3-4, S3-5). */
-export function podEntries(seen: Seen): readonly PodEntry[] {
+export function podEntries(seen: EntrySources): readonly PodEntry[] {
   const measured = seen.pods.running.map((facts) => measure(facts, seen));
   const named = [
     ...top(measured, (each) => suffering(each), MAX_COUNTS.waiting),
@@ -44,7 +44,7 @@ export function podEntries(seen: Seen): readonly PodEntry[] {
   return [...new Set(named)].map(encode);
 }
 
-function measure(facts: RankingFacts, { podPressures, usage, doubtfulPods }: Seen): Measured {
+function measure(facts: RankingFacts, { podPressures, usage, doubtfulPods }: EntrySources): MeasuredPod {
   const { uid } = facts.pod;
   const podPressure = podPressures.get(uid);
   return {
@@ -74,22 +74,26 @@ function percent(share: number | undefined): number | undefined {
 }
 
 /** The largest ones above zero. Among equal ones the UID decides, so that the list does not change without a cause. */
-function top(measured: readonly Measured[], sizeOf: (each: Measured) => number, most: number): readonly Measured[] {
+function top(
+  measured: readonly MeasuredPod[],
+  sizeOf: (each: MeasuredPod) => number,
+  most: number,
+): readonly MeasuredPod[] {
   const sized = measured.map((each) => ({ each, size: sizeOf(each) })).filter(({ size }) => size > 0);
   sized.sort((a, b) => b.size - a.size || compareTexts(a.each.facts.pod.uid, b.each.facts.pod.uid));
   return sized.slice(0, most).map(({ each }) => each);
 }
 
-function suffering({ waiting: { cpu = 0, memory = 0, io = 0 }, oomKills = 0 }: Measured): number {
+function suffering({ waiting: { cpu = 0, memory = 0, io = 0 }, oomKills = 0 }: MeasuredPod): number {
   const waits = Math.max(cpu, memory, io);
   return (waits < LEAST_WAITING ? 0 : waits) + (oomKills > 0 ? 100 : 0);
 }
 
-function cpuOverage({ facts, usage }: Measured): number {
+function cpuOverage({ facts, usage }: MeasuredPod): number {
   return overage(usage?.cpuNanoCores, facts.requests.cpu);
 }
 
-function memoryOverage({ facts, usage }: Measured): number {
+function memoryOverage({ facts, usage }: MeasuredPod): number {
   return overage(usage?.memory?.workingSetBytes, facts.requests.memory);
 }
 
@@ -100,7 +104,7 @@ function overage(used: number | undefined, request: Decimal): number {
 
 const NANO_PER_MILLI = 1_000_000;
 
-function encode({ facts: { pod }, usage, waiting, oomKills }: Measured): PodEntry {
+function encode({ facts: { pod }, usage, waiting, oomKills }: MeasuredPod): PodEntry {
   const [cpu, memory] = [usage?.cpuNanoCores, usage?.memory?.workingSetBytes];
   return {
     pod: `${pod.namespace}/${pod.name}`,

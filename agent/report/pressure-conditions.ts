@@ -1,5 +1,6 @@
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
+import type { Family } from '#shared/domain/node-control/plan-node-changes.ts';
 import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction-gates.ts';
@@ -11,8 +12,6 @@ export type PressureConditions = readonly Omit<PressureConditionEntry, 'lastTran
 
 /** Limit for texts with names or values of a pod, which may be long. */
 const MAX_MESSAGE_LENGTH = 1024;
-
-type Family = 'Memory' | 'Cpu' | 'Io' | 'Disk' | 'Pid';
 
 const KUBELET_CONDITIONS: Readonly<Record<Family, PressureCondition>> = {
   Memory: 'MemoryPressure',

@@ -6,7 +6,7 @@ import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 /** Adds the usage of the node's pods since the last pass. */
 export type CountResourceSeconds = (snapshot: Pick<NodeSnapshot, 'usage' | 'pods'>) => void;
 
-interface Reading {
+interface UsageSample {
   readonly at: Instant;
   readonly bytes: number;
   readonly cores: number;
@@ -31,9 +31,9 @@ export function createResourceSeconds(metrics: Metrics): CountResourceSeconds {
     ['namespace', 'priority_class', 'resource'],
   );
   const known = new Set<string>();
-  let last = new Map<string, Reading>();
+  let last = new Map<string, UsageSample>();
   return ({ usage, pods }) => {
-    const next = new Map<string, Reading>();
+    const next = new Map<string, UsageSample>();
     for (const [uid, pod] of pods.aliveByUid) {
       const reading = readingOf(usage.get(uid));
       const before = last.get(uid);
@@ -48,13 +48,18 @@ export function createResourceSeconds(metrics: Metrics): CountResourceSeconds {
   };
 }
 
-function readingOf(usage: PodUsage | undefined): Reading | undefined {
+function readingOf(usage: PodUsage | undefined): UsageSample | undefined {
   const { at, workingSetBytes } = usage?.memory ?? {};
   if (at === undefined || workingSetBytes === undefined) return undefined;
   return { at, bytes: workingSetBytes, cores: (usage?.cpuNanoCores ?? 0) / 1e9 };
 }
 
-function addStep(metric: CounterMetric, labels: typeof OTHERS, before: Reading, { at, bytes, cores }: Reading): void {
+function addStep(
+  metric: CounterMetric,
+  labels: typeof OTHERS,
+  before: UsageSample,
+  { at, bytes, cores }: UsageSample,
+): void {
   const seconds = (at - before.at) / 1_000;
   if (at - before.at > MAX_STEP_MS) return;
   metric.add({ ...labels, resource: 'memory' }, bytes * seconds);

@@ -85,12 +85,12 @@ export function signalStates(result: PassResult): readonly SignalReport[] {
 }
 
 /** A signal as the kubelet computes it, and as its thresholds use it. */
-interface Figures {
+interface ShownAndDeciding {
   readonly shown: Observation;
   readonly deciding: Observation;
 }
 
-function kubeletState(name: KubeletSignal, { shown, deciding }: Figures, result: PassResult): SignalReport {
+function kubeletState(name: KubeletSignal, { shown, deciding }: ShownAndDeciding, result: PassResult): SignalReport {
   const { policy, decision } = result;
   const first = firstToCross(
     policy.thresholds.filter(({ signal }) => signal === name),

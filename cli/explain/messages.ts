@@ -188,12 +188,12 @@ interface Replaced {
 export const NOT_REPLACED = 'no pod of its owner was placed afterwards, as far as the record goes';
 export const HAS_NO_REPLACEMENT = 'no pod replaces it: it had no owner';
 
-export function avoidEntry({ node, until, isHard }: AvoidEntry): string {
+export function avoidEntry({ node, until, isHard }: ListedAvoidEntry): string {
   const effect = isHard ? 'no pod of its owner is placed' : 'pods of its owner are placed last';
   return `on node ${node} ${effect} until ${until}`;
 }
 
-interface AvoidEntry {
+interface ListedAvoidEntry {
   readonly node: string;
   readonly until: string;
   readonly isHard: boolean;

@@ -56,9 +56,9 @@ export function planMode({ mode, nodes, selected, policies }: ModeQuestion): Mod
   };
 }
 
-type StoredPolicy = NamedPolicy & Pick<PolicyChange, 'resourceVersion'>;
+type VersionedPolicy = NamedPolicy & Pick<PolicyChange, 'resourceVersion'>;
 
-function storedPolicy(raw: KubeObject): StoredPolicy {
+function storedPolicy(raw: KubeObject): VersionedPolicy {
   return { ...readNamedPolicy(raw), resourceVersion: raw.metadata.resourceVersion };
 }
 
@@ -92,7 +92,7 @@ function obstaclesOf({ name, outside }: PlacedPolicy, policies: readonly NamedPo
 }
 
 /** None for a policy that cannot be read. */
-function changesOf({ name, inside }: PlacedPolicy, policies: readonly StoredPolicy[], to: Mode): PolicyChange[] {
+function changesOf({ name, inside }: PlacedPolicy, policies: readonly VersionedPolicy[], to: Mode): PolicyChange[] {
   const found = policies.find((each) => each.name === name);
   if (found?.decoded.ok !== true) return [];
   const { spec } = found.decoded.value;

@@ -97,13 +97,13 @@ type Nodes = readonly unknown[];
 /** From some nodes of a document to those that a path leads to. */
 type Select = (nodes: Nodes) => Nodes;
 
-type Make = (...groups: readonly (string | undefined)[]) => Select;
+type MakeSelect = (...groups: readonly (string | undefined)[]) => Select;
 
 const NAME = String.raw`(?:[^.[\]\\\s()=!<>]|\\.)+`;
 const TEXT = String.raw`'[^']*'|"[^"]*"`;
 
 /** Each kind of step with the groups of its pattern. */
-const STEPS: readonly (readonly [RegExp, Make])[] = [
+const STEPS: readonly (readonly [RegExp, MakeSelect])[] = [
   [
     /^\.\.(\*|[^.[\]\\\s]+)/,
     (name = '') =>

@@ -20,27 +20,27 @@ import type { QueueScene } from './queue-scene.ts';
 /** What `plimsoll simulate queue -o json` prints. */
 export interface QueueSimulation {
   readonly message: string;
-  readonly queues: readonly QueueRow[];
+  readonly queues: readonly SimulatedQueue[];
   /** In the order in which they are let in. */
-  readonly letIn: readonly PodRow[];
-  readonly waiting: readonly PodRow[];
+  readonly letIn: readonly PlacedPodRow[];
+  readonly waiting: readonly PlacedPodRow[];
   readonly notes: readonly string[];
 }
 
-type Amounts = Readonly<Record<string, string>>;
+type AmountTexts = Readonly<Record<string, string>>;
 
-interface QueueRow {
+interface SimulatedQueue {
   readonly name: string;
   /** Depth below the root, which has 0. */
   readonly depth: number;
   readonly weight: number;
-  readonly guaranteed: Amounts;
-  readonly deserved: Amounts;
-  readonly used: Amounts;
+  readonly guaranteed: AmountTexts;
+  readonly deserved: AmountTexts;
+  readonly used: AmountTexts;
   readonly waitingPods: number;
 }
 
-interface PodRow {
+interface PlacedPodRow {
   readonly pod: string;
   readonly queue: string;
   readonly because: Because;
@@ -97,7 +97,7 @@ function roomsFor({ plan, room }: QueueScene): ReadonlyMap<string, RoomStep> {
 }
 
 /** Why the pod is let in or waits, then where there is room for it, which pods make room, or why no pod does. */
-function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | undefined): PodRow {
+function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | undefined): PlacedPodRow {
   const text = room === undefined ? because.text : `${because.text}; ${room.because.text}`;
   const victims = room?.kind === 'Evict' ? room.victims.map((victim) => victim.name) : [];
   const row = { pod: name, queue, because: { ...because, text }, victims };
@@ -105,13 +105,13 @@ function podRow({ name, queue }: WaitingPod, because: Because, room: RoomStep | 
 }
 
 /** A pod without a queue. */
-function outsideRow({ namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>, because: Because): PodRow {
+function outsideRow({ namespace, name }: Pick<QueuedPod, 'namespace' | 'name'>, because: Because): PlacedPodRow {
   return { pod: `${namespace}/${name}`, queue: '', because, victims: [] };
 }
 
 /** Parents before their children, siblings by name. */
-function queueRows({ directory: { tree }, shares, used, question }: QueuePlan): readonly QueueRow[] {
-  const rows: QueueRow[] = [];
+function queueRows({ directory: { tree }, shares, used, question }: QueuePlan): readonly SimulatedQueue[] {
+  const rows: SimulatedQueue[] = [];
   const visit = (index: number): void => {
     const { name = '', weight = 0, guaranteed = new Map<string, Whole>() } = tree.queues[index] ?? {};
     const share = deservedOf(shares, index);
@@ -128,7 +128,7 @@ function queueRows({ directory: { tree }, shares, used, question }: QueuePlan): 
   return rows;
 }
 
-function texts(amounts: QueueAmounts): Amounts {
+function texts(amounts: QueueAmounts): AmountTexts {
   return Object.fromEntries(
     Array.from(amounts, ([type, amount]) => [type, formatQuantity(queueQuantity(type, amount))]),
   );
@@ -154,7 +154,7 @@ export function printQueues({ message, queues, letIn, waiting }: QueueSimulation
 
 const COMMON_TYPES: readonly string[] = ['cpu', 'memory'];
 
-function rowsOf({ name, depth, weight, guaranteed, deserved, used, waitingPods }: QueueRow): readonly string[][] {
+function rowsOf({ name, depth, weight, guaranteed, deserved, used, waitingPods }: SimulatedQueue): readonly string[][] {
   const isZero = (amount: string | undefined): boolean => amount === undefined || amount === '0';
   const shown = Object.keys(deserved).filter((type) => {
     return COMMON_TYPES.includes(type) || !isZero(used[type]) || !isZero(guaranteed[type]);

@@ -172,10 +172,10 @@ const SHAPES: ReadonlyMap<string, KeptShape> = new Map<string, KeptShape>([
   [CONFIG_MAPS.kind, { metadata: IDENTITY, data: true }],
 ]);
 
-type Raw = Readonly<Record<string, unknown>>;
+type RawObject = Readonly<Record<string, unknown>>;
 
 /** An object of a kind, reduced to the fields that are kept; the caller adds `apiVersion` and `kind`. */
-export function keepFields(kind: string, raw: Raw): Raw {
+export function keepFields(kind: string, raw: RawObject): RawObject {
   const shape = SHAPES.get(kind) ?? { metadata: IDENTITY };
   const kept = keep(shape, kind === CONFIG_MAPS.kind ? onlyProfiles(raw) : raw);
   return isRecord(kept) ? kept : {};
@@ -188,7 +188,7 @@ function keep(shape: KeptShape, value: unknown): unknown {
   return isRecord(value) ? keepRecord(shape, value) : value;
 }
 
-function keepRecord(shape: Readonly<Record<string, KeptShape>>, value: Raw): Raw {
+function keepRecord(shape: Readonly<Record<string, KeptShape>>, value: RawObject): RawObject {
   const kept = Object.keys(value).flatMap((field) => {
     const inner = Object.hasOwn(shape, field) ? shape[field] : shape[OTHERS];
     const isKept = inner !== undefined && value[field] !== undefined && value[field] !== null;

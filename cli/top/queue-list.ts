@@ -84,7 +84,7 @@ function queueRows(manifests: readonly Manifest[]): readonly QueueRow[] {
   return [...rows, ...others.map((queue) => rowOf(queue, 0))];
 }
 
-interface StoredQueue {
+interface QueueWithStatus {
   readonly object: QueueObject;
   readonly status: unknown;
 }
@@ -93,7 +93,7 @@ interface StoredQueue {
 function below(
   root: string,
   depth: number,
-  byParent: ReadonlyMap<string, readonly StoredQueue[]>,
+  byParent: ReadonlyMap<string, readonly QueueWithStatus[]>,
 ): readonly QueueRow[] {
   const rows: QueueRow[] = [];
   const open = (byParent.get(root) ?? []).toReversed().map((queue) => ({ queue, depth }));
@@ -106,7 +106,7 @@ function below(
   return rows;
 }
 
-function rowOf({ object, status }: StoredQueue, depth: number): QueueRow {
+function rowOf({ object, status }: QueueWithStatus, depth: number): QueueRow {
   const [waitingPods, oldestWaiting] = [fieldOf(status, 'waitingPods'), fieldOf(status, 'oldestWaiting')];
   return {
     metadata: { name: object.name },

@@ -51,10 +51,10 @@ export function quotaList({ manifests, namespace }: ClusterManifests): Listing<Q
   };
 }
 
-type Facts = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
+type ListedQuota = Omit<QuotaFacts, 'metadata'> & { readonly metadata: Metadata };
 
 /** None for a ResourceQuota that counts every priority. */
-function namespacedFacts(manifest: Manifest, fallback: string): readonly Facts[] {
+function namespacedFacts(manifest: Manifest, fallback: string): readonly ListedQuota[] {
   const quota = decodeManifest(manifest, decodeResourceQuota);
   const scope = countedClasses(quota);
   if (scope === undefined) return [];
@@ -63,12 +63,12 @@ function namespacedFacts(manifest: Manifest, fallback: string): readonly Facts[]
   return [{ ...facts, metadata: { namespace: namespace || fallback, name } }];
 }
 
-function byName(a: Facts, b: Facts): number {
+function byName(a: ListedQuota, b: ListedQuota): number {
   const [{ metadata: left }, { metadata: right }] = [a, b];
   return compareTexts(left.namespace ?? '', right.namespace ?? '') || compareTexts(left.name, right.name);
 }
 
-function rowsOf({ metadata, scope, resources }: Facts): readonly QuotaRow[] {
+function rowsOf({ metadata, scope, resources }: ListedQuota): readonly QuotaRow[] {
   return resources.map(({ namespaces: [largest], ...resource }) => {
     const share = amountIn(resource.used) / amountIn(resource.hard);
     return {

@@ -50,7 +50,7 @@ export interface KnownAccessOptions {
   readonly most?: number;
 }
 
-interface Answer {
+interface CachedReview {
   readonly answer: Promise<boolean | undefined>;
   readonly askedAt: number;
 }
@@ -64,10 +64,10 @@ const MAX_ANSWERS = 20_000;
  * request. Users that differ in a group or an extra field are different users, because the answer may depend on it.
  */
 export function createKnownAccess({ clock, ask, most = MAX_ANSWERS }: KnownAccessOptions): (user: User) => MayList {
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, CachedReview>();
 
-  function remember(key: string, answer: Answer['answer']): Answer['answer'] {
-    const asked: Answer = { answer, askedAt: clock.monotonic() };
+  function remember(key: string, answer: CachedReview['answer']): CachedReview['answer'] {
+    const asked: CachedReview = { answer, askedAt: clock.monotonic() };
     putBounded(answers, most, [key, asked]);
     void answer.then((value) => {
       if (value === undefined && answers.get(key) === asked) answers.delete(key);

@@ -30,12 +30,12 @@ export type ReadNode =
 
 /** What the watches already know. */
 export interface KnownKinds {
-  readonly pressures: Known<NodePressure>;
-  readonly policies: Known<{ readonly named: NamedPolicy }>;
-  readonly classes: Known<{ readonly read: AnnotatedClass }>;
+  readonly pressures: KnownObjects<NodePressure>;
+  readonly policies: KnownObjects<{ readonly named: NamedPolicy }>;
+  readonly classes: KnownObjects<{ readonly read: AnnotatedClass }>;
 }
 
-type Known<T> = Pick<Reflector<T>, 'isSynced' | 'get' | 'values'>;
+type KnownObjects<T> = Pick<Reflector<T>, 'isSynced' | 'get' | 'values'>;
 
 /** By default a kubelet runs 110 pods, and in large clusters up to 500. */
 const MAX_OBJECTS = 600;
@@ -47,7 +47,7 @@ const TIMEOUT_MS = 5_000;
  * by object as their bytes arrive, so that they do not delay other callers. Never rejects.
  */
 export async function readNode(context: ReadContext, name: string, signal: AbortSignal): Promise<ReadNode> {
-  const missing = Object.entries(context.known).flatMap(([kind, each]: [string, Known<unknown>]) =>
+  const missing = Object.entries(context.known).flatMap(([kind, each]: [string, KnownObjects<unknown>]) =>
     each.isSynced() ? [] : [kind],
   );
   if (missing.length > 0) return unavailable(`${missing.join(', ')} have not been read yet`);
@@ -69,11 +69,11 @@ export interface ReadContext {
   readonly known: KnownKinds;
 }
 
-interface Reading extends Omit<ReadContext, 'clock'> {
+interface NodeRead extends Omit<ReadContext, 'clock'> {
   readonly signal: AbortSignal;
 }
 
-async function readWithin(reading: Reading, name: string): Promise<ReadNode> {
+async function readWithin(reading: NodeRead, name: string): Promise<ReadNode> {
   const { client, signal } = reading;
   const found = await getObject(client, { resource: NODES, name }, { timeoutMs: TIMEOUT_MS, signal });
   if (found.kind === 'notFound') return { kind: 'notFound' };
@@ -81,7 +81,7 @@ async function readWithin(reading: Reading, name: string): Promise<ReadNode> {
   return { kind: 'found', node: await nodeWithPods(reading, found.object) };
 }
 
-async function nodeWithPods(reading: Reading, raw: KubeObject): Promise<SimulatedNode> {
+async function nodeWithPods(reading: NodeRead, raw: KubeObject): Promise<SimulatedNode> {
   const { known } = reading;
   const node = decodedOr(raw, decodeNode);
   const alive = `spec.nodeName=${node.name},status.phase!=Succeeded,status.phase!=Failed`;
@@ -112,7 +112,7 @@ interface Selected {
 
 /** Throws if anything cannot be read: a simulation of a part would be wrong. */
 async function readAll<T>(
-  { client, signal }: Reading,
+  { client, signal }: NodeRead,
   { resource, ...selector }: Selected,
   decode: (raw: unknown) => Decoded<T>,
   isWanted: (value: T) => boolean,

@@ -43,13 +43,13 @@ interface ExtenderListenerOptions {
   readonly metrics: Metrics;
 }
 
-interface Answer {
+interface JsonResponse {
   readonly code: number;
   readonly json: string;
 }
 
 const BODIES_AT_ONCE = 4;
-const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>> = {
+const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, JsonResponse>> = {
   tooLarge: failure(413, 'Request body is too large'),
   overloaded: failure(503, 'Too many large requests at once'),
 };
@@ -58,7 +58,7 @@ const UNREAD: Readonly<Record<Exclude<Body['kind'], 'body' | 'aborted'>, Answer>
  * (`pkg/scheduler/framework/preemption/preemption.go` callExtenders). A request that cannot be decoded is therefore
  * answered with no nodes.
  */
-const NO_PREEMPTION: Answer = { code: 200, json: '{"NodeNameToMetaVictims":{}}' };
+const NO_PREEMPTION: JsonResponse = { code: 200, json: '{"NodeNameToMetaVictims":{}}' };
 const NO_VERB = failure(404, 'No such verb');
 const FAILED = failure(500, 'Internal error');
 
@@ -66,7 +66,7 @@ const FAILED = failure(500, 'Internal error');
 const LIMITS: WorkLimits = { turnMs: 5, workMs: 50, waitMs: 500 };
 
 /** A request whose verb is known. */
-interface Open {
+interface OpenRequest {
   readonly verb: Verb;
   readonly response: ServerResponse;
   readonly isOverloaded: () => boolean;
@@ -103,7 +103,7 @@ export function extenderListener(options: ExtenderListenerOptions): RequestListe
   };
 }
 
-function notPossible(kind: keyof typeof UNREAD, log: Log): Answer {
+function notPossible(kind: keyof typeof UNREAD, log: Log): JsonResponse {
   log.warn({ reason: kind }, 'Preemption request rejected without decoding');
   return NO_PREEMPTION;
 }
@@ -112,7 +112,7 @@ function notPossible(kind: keyof typeof UNREAD, log: Log): Answer {
 function answerInTurns(
   options: ExtenderListenerOptions,
   { turns, allowance }: { readonly turns: WorkTurns; readonly allowance: BodyAllowance },
-  open: Open,
+  open: OpenRequest,
   bytes: Buffer,
 ): void {
   const { clock } = options;
@@ -146,18 +146,18 @@ function pathOf({ method, url = '' }: IncomingMessage): string {
   return method === 'POST' ? (url.split('?', 1)[0] ?? '') : '';
 }
 
-function* answer({ verb }: Open, body: Buffer, asked: Omit<ExtenderRequest, 'body'>): Steps<Answer> {
+function* answer({ verb }: OpenRequest, body: Buffer, asked: Omit<ExtenderRequest, 'body'>): Steps<JsonResponse> {
   const answered = yield* verb({ ...asked, body });
   if (answered.ok) return { code: 200, json: answered.json };
   return { code: 400, json: JSON.stringify({ error: answered.error }) };
 }
 
-function failed({ log }: ExtenderListenerOptions, error: unknown): Answer {
+function failed({ log }: ExtenderListenerOptions, error: unknown): JsonResponse {
   log.error({ err: error }, 'Extender request failed');
   return FAILED;
 }
 
-function send(response: ServerResponse, { code, json }: Answer): void {
+function send(response: ServerResponse, { code, json }: JsonResponse): void {
   const length = Buffer.byteLength(json);
   endIfUnread(response);
   response.writeHead(code, { 'content-type': 'application/json', 'content-length': length });
@@ -165,7 +165,7 @@ function send(response: ServerResponse, { code, json }: Answer): void {
   response.end(json, length === json.length ? 'latin1' : 'utf8');
 }
 
-function failure(code: number, message: string): Answer {
+function failure(code: number, message: string): JsonResponse {
   return { code, json: JSON.stringify(failureStatus(code, message)) };
 }
 

@@ -175,7 +175,7 @@ const MAX_EQUALS = 50;
 const NODES_PER_STEP = 16;
 
 /** What one answer allows kube-scheduler to do. */
-interface Open {
+interface OpenAnswer {
   /** The UIDs of the victims, for each node that kube-scheduler may choose. */
   readonly choices: readonly (readonly string[])[];
   readonly until: number;
@@ -189,7 +189,7 @@ class OpenPreemptions {
   readonly #charges: Pick<QueueCharges, 'get'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** By UID of the preemptor. */
-  readonly #open = new Map<string, Open>();
+  readonly #open = new Map<string, OpenAnswer>();
 
   constructor(charges: Pick<QueueCharges, 'get'>, clock: Pick<Clock, 'monotonic'>) {
     this.#charges = charges;

@@ -106,10 +106,10 @@ function* readLargePod(bytes: Buffer, part: Shape, others: string): Steps<Decode
  * item. `whole`: the value as it is, while there is room. `always`: the value even if there is no room. `present`: only
  * whether the field is set. `controller`: only the owner reference that is the controller.
  */
-type Shape = 'whole' | 'always' | 'present' | 'controller' | Fields;
+type Shape = 'whole' | 'always' | 'present' | 'controller' | FieldShapes;
 
 /** By name; `*` is any other field. */
-interface Fields {
+interface FieldShapes {
   readonly [field: string]: Shape;
 }
 
@@ -143,7 +143,7 @@ DEPTH_CHANGES[OPEN_LIST] = DEPTH_CHANGES[OPEN_OBJECT] = 1;
 DEPTH_CHANGES[CLOSE_LIST] = DEPTH_CHANGES[CLOSE_OBJECT] = -1;
 
 /** The position of a scan. */
-interface Scan {
+interface ScanPosition {
   at: number;
   depth: number;
   isText: boolean;
@@ -160,7 +160,7 @@ function* endOfValue(json: Buffer, from: number): Steps<number> {
 }
 
 /** Whether the value ends before `stop`. */
-function reachEnd(json: Buffer, scan: Scan, stop: number): boolean {
+function reachEnd(json: Buffer, scan: ScanPosition, stop: number): boolean {
   const last = Math.min(stop, json.length);
   let { at, depth, isText } = scan;
   for (; at < last; at += 1) {
@@ -205,7 +205,7 @@ class PartReader {
     return yield* this.#leaf(shape);
   }
 
-  *#items(shape: Fields | 'controller'): Steps<unknown[]> {
+  *#items(shape: FieldShapes | 'controller'): Steps<unknown[]> {
     const items: unknown[] = [];
     this.#at += 1;
     while (this.#json[this.#at] !== CLOSE_LIST) {
@@ -217,7 +217,7 @@ class PartReader {
     return items;
   }
 
-  *#fields(shape: Fields): Steps<unknown> {
+  *#fields(shape: FieldShapes): Steps<unknown> {
     const fields: Record<string, unknown> = {};
     this.#at += 1;
     while (this.#json[this.#at] !== CLOSE_OBJECT) {

@@ -42,7 +42,7 @@ export async function runNodeController(options: NodeControllerOptions, signal: 
   await runWithLease({ ...options, ...lease, lead }, signal);
 }
 
-interface Leading {
+interface LeadingTerm {
   readonly term: LeaseTerm;
   readonly signal: AbortSignal;
 }
@@ -50,7 +50,7 @@ interface Leading {
 async function leadOneTerm(
   options: NodeControllerOptions,
   metrics: NodeMetrics,
-  { term, signal }: Leading,
+  { term, signal }: LeadingTerm,
 ): Promise<void> {
   const caches = createNodeCaches(options);
   const reflectors = [caches.nodes, caches.pressures, caches.avoidFor];
@@ -65,13 +65,13 @@ async function leadOneTerm(
   }
 }
 
-interface Parts {
+interface NodeControllerParts {
   readonly options: NodeControllerOptions;
   readonly metrics: NodeMetrics;
   readonly caches: NodeCaches;
 }
 
-function keepUpToDate(parts: Parts, { term, signal }: Leading): Promise<void> {
+function keepUpToDate(parts: NodeControllerParts, { term, signal }: LeadingTerm): Promise<void> {
   const { clock, random, log } = parts.options;
   const ports = passPorts(parts, term);
   const isDue = createDueCheck(parts.caches, clock);
@@ -82,7 +82,7 @@ function keepUpToDate(parts: Parts, { term, signal }: Leading): Promise<void> {
   return repeat({ task, periodMs: PERIOD_MS, deadlineMs: DEADLINE_MS, onError, clock, random }, signal);
 }
 
-function passPorts({ options, metrics, caches }: Parts, term: LeaseTerm): NodePassPorts {
+function passPorts({ options, metrics, caches }: NodeControllerParts, term: LeaseTerm): NodePassPorts {
   const { client, configuration, clock, log } = options;
   const reporter = { component: REPORTING_CONTROLLERS.scheduler, instance: hostname() };
   return {

@@ -44,7 +44,7 @@ interface RecentQuestion {
 type Stored = ReadonlyMap<string, StoredQueue>;
 
 /** One write; `child` is set if it creates a queue. */
-interface Write {
+interface QueueWrite {
   readonly name: string;
   readonly child?: NewChild;
   readonly send: (signal: AbortSignal) => Promise<void>;
@@ -70,27 +70,27 @@ export function createChildQueues(ports: ChildQueuePorts): (plan: QueuePlan, sig
   };
 }
 
-interface Known {
+interface KnownQueues {
   readonly stored: Stored;
   readonly asked: ReadonlyMap<string, RecentQuestion>;
 }
 
-function writesOf(plan: QueuePlan, { stored, asked }: Known, ports: ChildQueuePorts): readonly Write[] {
+function writesOf(plan: QueuePlan, { stored, asked }: KnownQueues, ports: ChildQueuePorts): readonly QueueWrite[] {
   const { create, remove } = decideChildren(questionOf(plan, stored, asked, ports.clock.now()));
-  const created = create.map((child): Write => {
+  const created = create.map((child): QueueWrite => {
     return {
       name: childName(child),
       child,
       send: (signal) => createQueue(child, stored.get(child.parent), ports, signal),
     };
   });
-  const removed = remove.map((name): Write => ({
+  const removed = remove.map((name): QueueWrite => ({
     name,
     send: (signal) => removeQueue(stored.get(name), ports, signal),
   }));
   const unseen = [...Array.from(asked.values(), (each) => each.child ?? []).flat(), ...create];
   const staying = followSteps(plan.directory.tree, stored, unseen).filter(({ name }) => !remove.includes(name));
-  const changed = staying.map((step): Write => ({
+  const changed = staying.map((step): QueueWrite => ({
     name: step.name,
     send: (signal) => changeQueue(step, stored.get(step.name), ports, signal),
   }));

@@ -73,12 +73,12 @@ export async function runQueueLeader(options: QueueLeaderOptions, signal: AbortS
   await runWithLease({ ...options, ...options.lease, identity: newIdentity(), lead }, signal);
 }
 
-interface Leading extends QueueLeaderOptions {
+interface LeadingQueues extends QueueLeaderOptions {
   readonly term: LeaseTerm;
   readonly queueMetrics: QueueMetrics;
 }
 
-async function leadOneTerm(leading: Leading, signal: AbortSignal): Promise<void> {
+async function leadOneTerm(leading: LeadingQueues, signal: AbortSignal): Promise<void> {
   const { queueMetrics, log, clock, random } = leading;
   const queues = listenedUntil(leading.queues, signal);
   queueMetrics.leader.set(1);
@@ -112,7 +112,7 @@ function listenedUntil({ values, synced, isSynced, onChange }: FollowedQueues, e
 }
 
 /** The leader's loops. The first decides and lets pods in; the others use its last decision. */
-function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSignal) {
+function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: AbortSignal) {
   const { clock, log, client, pods, term, queueMetrics: metrics } = leading;
   const { classes } = leading.view;
   const isDue = createDueCheck(leading, queues);
@@ -152,7 +152,7 @@ function createPasses(leading: Leading, queues: FollowedQueues, signal: AbortSig
 const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };
 
 function createReclaim(
-  { reclaim: mode, view, queueMetrics: metrics, ...ports }: Leading,
+  { reclaim: mode, view, queueMetrics: metrics, ...ports }: LeadingQueues,
   events: EventRecorder,
   letInPorts: LetInPorts,
   leading: AbortSignal,
@@ -174,7 +174,7 @@ function createSettings(queues: FollowedQueues) {
 }
 
 async function decide(
-  { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: Leading,
+  { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: LeadingQueues,
   settings: Pick<QueuePassInput, 'directory' | 'capacity'>,
   signal: AbortSignal,
 ) {
@@ -197,12 +197,12 @@ async function decide(
 }
 
 /** Nothing is decided until the cluster has been read, or while the API server is silent about it. */
-function isCurrent({ view }: Pick<Leading, 'view'>): boolean {
+function isCurrent({ view }: Pick<LeadingQueues, 'view'>): boolean {
   return view.missing().length === 0 && !view.isStale();
 }
 
 /** Whether anything has changed since the last pass, or that pass is too old. */
-function createDueCheck({ pods, view, clock }: Leading, queues: FollowedQueues): () => boolean {
+function createDueCheck({ pods, view, clock }: LeadingQueues, queues: FollowedQueues): () => boolean {
   let seenChanges = -1;
   let hasOther = true;
   let lastMs = -Infinity;

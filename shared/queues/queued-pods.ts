@@ -205,7 +205,7 @@ const FIRST_FOR_MS = 60_000;
 const PRECISION_MS = 1_000;
 const MAX_OWNERS = 10_000;
 
-interface Loss {
+interface LostPod {
   readonly pod: string;
   readonly at: Instant;
 }
@@ -215,7 +215,7 @@ interface Loss {
  * lost node. So many of their new pods go in before others of the same priority (S3-45). Deleted pods are not among them.
  */
 class LostPods {
-  readonly #byOwner = new Map<string, readonly Loss[]>();
+  readonly #byOwner = new Map<string, readonly LostPod[]>();
   readonly #reclaimed = new Map<string, true>();
 
   /** The owner has lost a pod. */
@@ -238,11 +238,11 @@ class LostPods {
   /** Hands out, for one pass, who goes first: of the new pods of an owner as many as it has lost. */
   turns(now: Instant): (pod: Pick<QueuedPod, 'owner' | 'createdAt'>) => boolean {
     const used = new Map<string, number>();
-    const isRecent = (losses: readonly Loss[]): boolean => losses.some(({ at }) => now - at <= FIRST_FOR_MS);
+    const isRecent = (losses: readonly LostPod[]): boolean => losses.some(({ at }) => now - at <= FIRST_FOR_MS);
     if (!Array.from(this.#byOwner.values()).some(isRecent)) return () => false;
     return ({ owner, createdAt }) => {
       if (owner === undefined) return false;
-      const isReplaced = ({ at }: Loss): boolean => now - at <= FIRST_FOR_MS && createdAt >= at - PRECISION_MS;
+      const isReplaced = ({ at }: LostPod): boolean => now - at <= FIRST_FOR_MS && createdAt >= at - PRECISION_MS;
       const losses = this.#byOwner.get(owner)?.filter(isReplaced).length ?? 0;
       const taken = used.get(owner) ?? 0;
       if (taken >= losses) return false;

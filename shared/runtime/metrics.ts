@@ -14,15 +14,15 @@ const Histogram = require('prom-client/lib/histogram') as typeof Prometheus.Hist
 const Registry = require('prom-client/lib/registry') as typeof Prometheus.Registry;
 type Registry = Prometheus.Registry;
 
-type Labels = Readonly<Record<string, string | number>>;
+type MetricLabels = Readonly<Record<string, string | number>>;
 
 export interface CounterMetric {
-  add(labels?: Labels, by?: number): void;
+  add(labels?: MetricLabels, by?: number): void;
   /**
    * One series for hot paths: counted here, and passed to the library when the metrics are read. The same labels give
    * the same series.
    */
-  series(labels: Labels): CounterSeries;
+  series(labels: MetricLabels): CounterSeries;
 }
 
 export interface CounterSeries {
@@ -30,19 +30,19 @@ export interface CounterSeries {
 }
 
 export interface GaugeMetric {
-  set(value: number, labels?: Labels): void;
-  remove(labels: Labels): void;
+  set(value: number, labels?: MetricLabels): void;
+  remove(labels: MetricLabels): void;
   /** Removes every series, so that deleted objects are not exported forever. */
   reset(): void;
 }
 
 export interface HistogramMetric {
-  observe(value: number, labels?: Labels): void;
+  observe(value: number, labels?: MetricLabels): void;
   /**
    * One series for hot paths. It exists at once; observations reach the library in batches, which is several times as
    * fast. The same labels give the same series.
    */
-  series(labels: Labels): HistogramSeries;
+  series(labels: MetricLabels): HistogramSeries;
 }
 
 export interface HistogramSeries {
@@ -152,14 +152,14 @@ function histogram(
 }
 
 /** A series, and those whose labels have one more value. */
-interface Kept<S> {
+interface SeriesNode<S> {
   series: S | undefined;
-  readonly byNext: Map<unknown, Kept<S>>;
+  readonly byNext: Map<unknown, SeriesNode<S>>;
 }
 
 /** Makes each series once. A map for each label, because a key made of all values takes three times as long. */
-function keptSeries<S>({ labels: names }: Definition, make: (labels: Labels) => S): (labels: Labels) => S {
-  const all: Kept<S> = { series: undefined, byNext: new Map() };
+function keptSeries<S>({ labels: names }: Definition, make: (labels: MetricLabels) => S): (labels: MetricLabels) => S {
+  const all: SeriesNode<S> = { series: undefined, byNext: new Map() };
   return (labels) => {
     let kept = all;
     for (const name of names) kept = nextKept(kept, labels[name]);
@@ -167,10 +167,10 @@ function keptSeries<S>({ labels: names }: Definition, make: (labels: Labels) => 
   };
 }
 
-function nextKept<S>({ byNext }: Kept<S>, value: unknown): Kept<S> {
+function nextKept<S>({ byNext }: SeriesNode<S>, value: unknown): SeriesNode<S> {
   const known = byNext.get(value);
   if (known !== undefined) return known;
-  const added: Kept<S> = { series: undefined, byNext: new Map() };
+  const added: SeriesNode<S> = { series: undefined, byNext: new Map() };
   byNext.set(value, added);
   return added;
 }

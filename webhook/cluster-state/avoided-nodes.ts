@@ -44,13 +44,13 @@ export function createAvoidLookup(lists: Reflector<AvoidList>, clock: Pick<Clock
   };
 }
 
-interface NodeEntry {
+interface NodeAvoidEntry {
   readonly node: string;
   readonly entry: AvoidEntry;
 }
 
 interface Index {
-  readonly byOwner: ReadonlyMap<string, readonly NodeEntry[]>;
+  readonly byOwner: ReadonlyMap<string, readonly NodeAvoidEntry[]>;
   /** Nodes with an entry. */
   readonly nodes: ReadonlySet<string>;
 }
@@ -65,10 +65,10 @@ function isAbout(entry: AvoidEntry, owner: OwnerKey, now: number): boolean {
   return entry.until > now && isSameOwner(entry.owner, owner);
 }
 
-function namesOf(entries: readonly NodeEntry[]): readonly string[] {
+function namesOf(entries: readonly NodeAvoidEntry[]): readonly string[] {
   return [...new Set(entries.toSorted(longestFirst).map(({ node }) => node))];
 }
 
-function longestFirst(left: NodeEntry, right: NodeEntry): number {
+function longestFirst(left: NodeAvoidEntry, right: NodeAvoidEntry): number {
   return right.entry.until - left.entry.until || compareTexts(left.node, right.node);
 }

@@ -11,7 +11,7 @@ import { PODS } from '#shared/kube/resource.ts';
  */
 export type PodLookUp = (searches: readonly PodSearch[]) => Promise<KnownPods>;
 
-interface Found {
+interface CachedPods {
   readonly pods: Promise<KnownPods>;
   readonly at: number;
   /** Size of the JSON; 0 until it is known. */
@@ -32,7 +32,7 @@ const MAX_SELECTOR_LENGTH = 2_000;
  * and concurrency.
  */
 export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
-  const found = new Map<string, Found>();
+  const found = new Map<string, CachedPods>();
   let underWay = 0;
 
   function find({ namespace, selector }: PodSearch): Promise<KnownPods> {
@@ -44,7 +44,7 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
     if (underWay >= MAX_AT_ONCE) return Promise.resolve(NO_KNOWN_PODS);
     underWay += 1;
     const listed = list(namespace, labelSelector).finally(() => (underWay -= 1));
-    const entry: Found = { pods: listed, at: clock.monotonic(), bytes: 0 };
+    const entry: CachedPods = { pods: listed, at: clock.monotonic(), bytes: 0 };
     found.delete(key);
     found.set(key, entry);
     void listed.then(({ bytes }) => {
@@ -72,7 +72,7 @@ export function createPodLookUp(client: KubeClient, clock: Clock): PodLookUp {
   };
 }
 
-function forgetOldest(found: Map<string, Found>): void {
+function forgetOldest(found: Map<string, CachedPods>): void {
   let bytes = Array.from(found.values(), (each) => each.bytes).reduce((sum, each) => sum + each, 0);
   for (const [key, oldest] of found) {
     if (found.size <= MAX_REMEMBERED && bytes <= MAX_REMEMBERED_BYTES) return;

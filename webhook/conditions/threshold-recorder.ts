@@ -90,14 +90,14 @@ export async function recordAll(
   }
 }
 
-interface Change {
+interface ThresholdChange {
   readonly status: object;
   /** Thresholds to hold from now on. */
   readonly held: readonly ThresholdRecord[];
 }
 
 /** What to write to a policy; `undefined` if nothing has changed, or if the policy cannot be read. */
-function changeOf(object: KubeObject, reports: readonly NodeReport[], now: number): Change | undefined {
+function changeOf(object: KubeObject, reports: readonly NodeReport[], now: number): ThresholdChange | undefined {
   const decoded = decodePolicy(object);
   if (!decoded.ok) return undefined;
   const { policy } = decoded.value;

@@ -143,7 +143,7 @@ function quotaReason(selected: number, gaps: number, ineffective: number): strin
 }
 
 /** Namespaces where the quota is not enforced, and what has to change there. */
-interface Gap {
+interface UnenforcedQuota {
   readonly where: string;
   readonly names: readonly string[];
 }
@@ -156,7 +156,7 @@ const GAPS: readonly { readonly where: string; readonly has: (namespace: Namespa
 ];
 
 /** Each namespace is listed under the first gap that applies: an exempt namespace needs no label. */
-function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
+function gapsIn(selected: readonly Namespace[]): readonly UnenforcedQuota[] {
   const reasons = selected.map((namespace) => GAPS.find(({ has }) => has(namespace)));
   return GAPS.toReversed().flatMap((gap) => {
     const names = selected.filter((_, index) => reasons[index] === gap).map(({ name }) => name);
@@ -164,7 +164,7 @@ function gapsIn(selected: readonly Namespace[]): readonly Gap[] {
   });
 }
 
-function enforcementText(gaps: readonly Gap[]): string {
+function enforcementText(gaps: readonly UnenforcedQuota[]): string {
   if (gaps.length === 0) return CONDITIONS.enforcedEverywhere();
   return CONDITIONS.notEnforced(gaps.map(({ where, names }) => `${where}: ${someNames(names)}`));
 }

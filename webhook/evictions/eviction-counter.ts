@@ -8,6 +8,7 @@ import {
 import { compareAndSwap, type StoredStatus, type Swap } from '#shared/kube/client/compare-and-swap.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
+import type { AllowedVictim } from './read-eviction.ts';
 import { createFairQueue } from '#webhook/request-body/fair-queue.ts';
 
 /** Whether an eviction is within the limits and was counted. `unclear`: this could not be determined in time. */
@@ -16,29 +17,26 @@ export type EvictionCount =
   | Omit<Extract<CountOutcome, { kind: 'exceeded' }>, 'filledBy'>
   | { readonly kind: 'unclear'; readonly message: string };
 
-type Wanted = Omit<WantedEviction, 'at'>;
+type UntimedEviction = Omit<WantedEviction, 'at'>;
 
 /** Counts evictions across all replicas, one after another. */
 export interface EvictionCounter {
   /** Never rejects; returns by `giveUpAt` of the monotonic clock at the latest. */
-  count(wanted: Wanted, bounds: EvictionBounds, giveUpAt: number): Promise<EvictionCount>;
+  count(wanted: UntimedEviction, bounds: EvictionBounds, giveUpAt: number): Promise<EvictionCount>;
 }
-
-/** The pod whose eviction was allowed. */
-type EvictedPod = Pick<Wanted, 'uid' | 'pod' | 'namespace'>;
 
 export interface EvictionCounterOptions {
   /** The account that all replicas share. */
   readonly store: Pick<Swap<StoredStatus<Account>, EvictionCount>, 'read' | 'write'>;
   /** Returns the UIDs of pods that still run although their eviction was allowed here: something else refused it. */
-  readonly findSurvivors: (evicted: readonly EvictedPod[], timeoutMs: number) => Promise<ReadonlySet<string>>;
+  readonly findSurvivors: (evicted: readonly AllowedVictim[], timeoutMs: number) => Promise<ReadonlySet<string>>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 const MAX_WAITING = 64;
 
-interface Attempt {
-  readonly wanted: Wanted;
+interface CountAttempt {
+  readonly wanted: UntimedEviction;
   readonly bounds: EvictionBounds;
   readonly giveUpAt: number;
 }
@@ -61,7 +59,7 @@ export function createEvictionCounter(options: EvictionCounterOptions): Eviction
   };
 }
 
-async function countOne(attempt: Attempt, options: EvictionCounterOptions): Promise<EvictionCount> {
+async function countOne(attempt: CountAttempt, options: EvictionCounterOptions): Promise<EvictionCount> {
   const { store, clock } = options;
   const leftMs = (): number => Math.max(0, attempt.giveUpAt - clock.monotonic());
   const count = await compareAndSwap<StoredStatus<Account>, EvictionCount>({
@@ -79,7 +77,7 @@ async function countOne(attempt: Attempt, options: EvictionCounterOptions): Prom
 /** If a limit seems reached, it is checked again without the evictions that were not carried out. */
 async function decide(
   account: Account,
-  { wanted, bounds, giveUpAt }: Attempt,
+  { wanted, bounds, giveUpAt }: CountAttempt,
   { findSurvivors, clock }: EvictionCounterOptions,
 ): Promise<CountOutcome> {
   const now = clock.now();

@@ -70,7 +70,7 @@ export async function findEvictedPod(
 }
 
 /** A pod whose eviction was allowed. */
-interface EvictedPod {
+export interface AllowedVictim {
   readonly namespace: string;
   readonly pod: string;
   readonly uid: string;
@@ -85,7 +85,7 @@ const MAX_LOOKED_AT = 16;
  */
 export async function findSurvivors(
   client: KubeClient,
-  evicted: readonly EvictedPod[],
+  evicted: readonly AllowedVictim[],
   timeoutMs: number,
 ): Promise<ReadonlySet<string>> {
   const last = evicted.slice(-MAX_LOOKED_AT);
@@ -95,7 +95,7 @@ export async function findSurvivors(
 
 async function isUnharmed(
   client: KubeClient,
-  { namespace, pod, uid }: EvictedPod,
+  { namespace, pod, uid }: AllowedVictim,
   timeoutMs: number,
 ): Promise<boolean> {
   const found = await getObject(client, { resource: PODS, namespace, name: pod }, { timeoutMs });

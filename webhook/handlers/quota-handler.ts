@@ -77,7 +77,7 @@ export function quotaHandler(sources: QuotaSources, checkFirst: CheckBeforeCharg
 }
 
 /** The charge for each quota. A resize that does not change the usage of a quota is not charged to it. */
-function chargesOf(quotas: readonly PriorityQuota[], { cost, before }: QuotaReview): Charge['charges'] {
+function chargesOf(quotas: readonly PriorityQuota[], { cost, before }: QuotaReview): ChargedReview['charges'] {
   const charges = quotas.map((quota) => ({ quota, amounts: growthTo(quota, cost.after, cost.before) }));
   return before === undefined ? charges : charges.filter(({ amounts }) => amounts.size > 0);
 }
@@ -117,7 +117,7 @@ async function readExisting(namespace: string, readLabels: QuotaSources['readLab
   return labels;
 }
 
-interface Charge extends Omit<PendingReservation, 'reservation'> {
+interface ChargedReview extends Omit<PendingReservation, 'reservation'> {
   readonly charges: readonly { readonly quota: PriorityQuota; readonly amounts: Amounts }[];
   readonly reservation: QuotaReview['reservation'];
   readonly pod: Pod;
@@ -127,7 +127,7 @@ interface Charge extends Omit<PendingReservation, 'reservation'> {
  * Reserves in one quota after the other, in order of their names, within one deadline; if a quota refuses, earlier
  * reservations are cancelled.
  */
-async function reserveAll(sources: QuotaSources, wanted: Charge): Promise<AdmissionDecision> {
+async function reserveAll(sources: QuotaSources, wanted: ChargedReview): Promise<AdmissionDecision> {
   const { ledgers, clock } = sources;
   const { charges, pod, reservation: unpriced, isDryRun, giveUpAt } = wanted;
   if (charges.length === 0) return allowFor(MESSAGES.notCounted, {});

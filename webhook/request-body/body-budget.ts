@@ -41,10 +41,10 @@ export interface BodyBudget extends BodyBounds {
   readonly patienceMs: number;
 }
 
-type Done = (body: ReviewBody) => void;
+type OnBody = (body: ReviewBody) => void;
 
 /** Calls back exactly once. Lists with these keys are emptied. */
-export type ReadBody = (request: IncomingMessage, done: Done, unread?: readonly Buffer[]) => void;
+export type ReadBody = (request: IncomingMessage, done: OnBody, unread?: readonly Buffer[]) => void;
 
 /**
  * Nearly every review is smaller, and a connection carries one at a time: such bodies are read at once, for any sender.
@@ -59,10 +59,10 @@ const MAX_LINE_LENGTH = 64;
 const MAX_DROPPED_BYTES = 1024 * 1024;
 
 /** A request that is being read. */
-interface Reading {
+interface ReadingRequest {
   readonly request: IncomingMessage;
   readonly body: IncomingBody;
-  readonly done: Done;
+  readonly done: OnBody;
   readonly unread: readonly Buffer[];
   /** The first chunk, once it has arrived. */
   first: Buffer | undefined;
@@ -85,7 +85,7 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
   let buffer: Buffer | undefined;
 
   /** The first chunk identifies the sender. */
-  function sort(reading: Reading, first: Buffer): void {
+  function sort(reading: ReadingRequest, first: Buffer): void {
     const { announcedBytes, receivedBytes } = reading.body;
     reading.first = first;
     if (receivedBytes < announcedBytes) reading.stopWaiting = deadline.add(() => refuse(reading, 'tooSlow'));
@@ -95,13 +95,13 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
     else enqueue(reading, first);
   }
 
-  function keepMedium(reading: Reading, first: Buffer): void {
+  function keepMedium(reading: ReadingRequest, first: Buffer): void {
     reading.share = together.take(holdersOf(startOf(reading) ?? UNKNOWN), reading.body.announcedBytes);
     if (reading.share === undefined) refuse(reading, 'tooMany');
     else keep(reading, limits, first);
   }
 
-  function enqueue(reading: Reading, first: Buffer): void {
+  function enqueue(reading: ReadingRequest, first: Buffer): void {
     reading.body.pause();
     reading.share = turns.enter(holdersOf(startOf(reading) ?? UNKNOWN), (turn) => {
       reading.share = turn;
@@ -121,7 +121,7 @@ export function createBodyReader({ maxBytes, limits, patienceMs }: BodyBudget): 
 
 const UNKNOWN = { namespace: undefined, username: undefined };
 
-function begin(request: IncomingMessage, done: Done, unread: readonly Buffer[]): Reading {
+function begin(request: IncomingMessage, done: OnBody, unread: readonly Buffer[]): ReadingRequest {
   return {
     request,
     body: incomingBody(request),
@@ -134,11 +134,11 @@ function begin(request: IncomingMessage, done: Done, unread: readonly Buffer[]):
   };
 }
 
-function sink(reading: Reading, piece: BodySink['piece'], end: BodySink['end']): BodySink {
+function sink(reading: ReadingRequest, piece: BodySink['piece'], end: BodySink['end']): BodySink {
   return { piece, end, gone: () => finish(reading, { kind: 'gone' }) };
 }
 
-function startOf({ first }: Reading): ReviewStart | undefined {
+function startOf({ first }: ReadingRequest): ReviewStart | undefined {
   return first === undefined ? undefined : reviewStart(first);
 }
 
@@ -147,7 +147,7 @@ function startOf({ first }: Reading): ReviewStart | undefined {
  * these bodies is decided, because alternating between reading and deciding evicts the code of both from the
  * processor's caches (docs/decisions/0086).
  */
-function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
+function keep(reading: ReadingRequest, limits: ScanLimits, first: Buffer): void {
   const pieces = [first];
   const end = (): void => {
     reading.body.into(DROPPED);
@@ -157,7 +157,7 @@ function keep(reading: Reading, limits: ScanLimits, first: Buffer): void {
 }
 
 /** Copies each chunk, frees it, and scans it. */
-function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
+function fill(reading: ReadingRequest, buffer: Buffer, limits: ScanLimits): BodySink {
   const scan = startScan(limits, reading.unread);
   let fingerprint = 0;
   let size = 0;
@@ -179,7 +179,7 @@ function fill(reading: Reading, buffer: Buffer, limits: ScanLimits): BodySink {
   return filling;
 }
 
-function wholeBody(reading: Reading, bytes: Buffer, limits: ScanLimits): void {
+function wholeBody(reading: ReadingRequest, bytes: Buffer, limits: ScanLimits): void {
   const fingerprint = crc32(bytes);
   const scan = startScan(limits, reading.unread);
   advanceScan(scan, bytes, bytes.length);
@@ -194,11 +194,11 @@ function beyondIn(first: Buffer, limits: ScanLimits): ReviewScan['beyond'] {
   return scan.beyond;
 }
 
-function refuse(reading: Reading, why: Unread): void {
+function refuse(reading: ReadingRequest, why: Unread): void {
   finish(reading, { kind: 'unread', why, start: startOf(reading) });
 }
 
-function finish(reading: Reading, body: ReviewBody): void {
+function finish(reading: ReadingRequest, body: ReviewBody): void {
   if (reading.isOver) return;
   reading.isOver = true;
   reading.stopWaiting();
@@ -212,7 +212,7 @@ function finish(reading: Reading, body: ReviewBody): void {
 }
 
 /** The rest of a body of unknown length is not read: its connection is closed. */
-function dropRest({ request, body }: Reading): void {
+function dropRest({ request, body }: ReadingRequest): void {
   if (!(body.announcedBytes - body.receivedBytes <= MAX_DROPPED_BYTES)) return;
   keepReading(request);
   body.resume();

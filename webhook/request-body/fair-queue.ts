@@ -10,7 +10,7 @@ interface FairQueue {
   enter(holders: readonly string[], begin: (turn: TakenShare) => void): TakenShare | undefined;
 }
 
-interface Entry {
+interface WaitingHolder {
   readonly holder: string;
   readonly begin: (turn: TakenShare) => void;
   /** The slot in the queue. */
@@ -26,16 +26,16 @@ const NO_PLACE: TakenShare = { end: () => undefined };
 export function createFairQueue(longest: number): FairQueue {
   const places = createFairShares(longest);
   /** By holder; the holder served last comes last. */
-  const lines = new Map<string, readonly Entry[]>();
-  let current: Entry | undefined;
+  const lines = new Map<string, readonly WaitingHolder[]>();
+  let current: WaitingHolder | undefined;
 
-  function start(entry: Entry): void {
+  function start(entry: WaitingHolder): void {
     entry.place.end();
     current = entry;
     entry.begin(turnOf(entry));
   }
 
-  function turnOf(entry: Entry): TakenShare {
+  function turnOf(entry: WaitingHolder): TakenShare {
     return { end: () => (entry === current ? startNext() : leave(entry)) };
   }
 
@@ -49,7 +49,7 @@ export function createFairQueue(longest: number): FairQueue {
     start(next);
   }
 
-  function leave(entry: Entry): void {
+  function leave(entry: WaitingHolder): void {
     entry.place.end();
     const rest = (lines.get(entry.holder) ?? []).filter((each) => each !== entry);
     if (rest.length === 0) lines.delete(entry.holder);

@@ -151,17 +151,17 @@ export function proveShortage(limit: ShortageLimit, evidence: UsageEvidence): Pr
   return limit.signal === 'memory.available' ? proveMemory(limit, evidence) : proveCpu(limit, evidence);
 }
 
-interface Room {
+interface AvailableOfCapacity {
   readonly available: number;
   readonly capacity: number;
 }
 
-function isBelow(below: ThresholdValue, { available, capacity }: Room): boolean {
+function isBelow(below: ThresholdValue, { available, capacity }: AvailableOfCapacity): boolean {
   const needed = below.kind === 'share' ? capacity * below.share : quantityMilliNumber(below.amount) / 1000;
   return available < needed;
 }
 
-function shareOf({ available, capacity }: Room): number {
+function shareOf({ available, capacity }: AvailableOfCapacity): number {
   return Math.round((available / capacity) * 1000) / 1000;
 }
 
@@ -190,7 +190,7 @@ function searchOf({ scanned, stolen, refaulted, swappedIn }: ReclaimRates): Sear
   return { searched: scanned, lost: Math.max(0, scanned - stolen) + (refaulted ?? 0) + (swappedIn ?? 0) };
 }
 
-function isInVain({ searched, lost }: Search, { available }: Room): boolean {
+function isInVain({ searched, lost }: Search, { available }: AvailableOfCapacity): boolean {
   const isHard = searched > 0 && searched * TURNOVER_SECONDS >= available;
   return isHard && lost >= searched * LEAST_LOST_SHARE;
 }

@@ -129,12 +129,16 @@ function advanceConfirmations(previous: Confirmations, thresholds: readonly Thre
   return new Map(next);
 }
 
-type Step = (before: Confirmation | undefined, threshold: Threshold, seen: Seen) => Confirmation | undefined;
+type AdvanceConfirmation = (
+  before: Confirmation | undefined,
+  threshold: Threshold,
+  seen: Seen,
+) => Confirmation | undefined;
 
-const unlessRelieved: Step = (before, threshold, { observations }) =>
+const unlessRelieved: AdvanceConfirmation = (before, threshold, { observations }) =>
   isBelow(threshold, observations, 'withMinimumReclaim') ? before : undefined;
 
-const see: Step = (before, threshold, { observations, recent, now }) => {
+const see: AdvanceConfirmation = (before, threshold, { observations, recent, now }) => {
   const observed = observations.get(threshold.signal);
   if (observed === undefined || !isBelow(threshold, observations)) return undefined;
   const at = observed.at ?? now;

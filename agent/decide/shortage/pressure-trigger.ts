@@ -91,7 +91,7 @@ function thresholdTriggers(
   return [...found.values()];
 }
 
-interface Context {
+interface TriggerContext {
   readonly activations: RuleActivations;
   readonly snapshot: NodeSnapshot;
   readonly policy: AgentPolicy;
@@ -100,7 +100,7 @@ interface Context {
 function thresholdTrigger(
   threshold: Threshold,
   observed: Observation | undefined,
-  { activations, snapshot, policy }: Context,
+  { activations, snapshot, policy }: TriggerContext,
 ): PressureTrigger | undefined {
   if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
   return {

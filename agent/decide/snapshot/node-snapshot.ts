@@ -200,14 +200,18 @@ export function isAtCpuLimit({ throttled }: PodPressure): boolean {
  */
 const MAX_MS_LENGTH = 30_000;
 
-type Seen = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
+/** What one pass found out about the pods. */
+export type ObservedPods = Pick<NodeSnapshot, 'pods' | 'usage' | 'now'>;
 
 function isRunning({ pod }: RankingFacts): boolean {
   return pod.status.phase === 'Running';
 }
 
 /** Since when no running pod of the node has had statistics; `undefined` while one has them, or no pod runs. */
-export function advanceUnmeasured(previous: Instant | undefined, { pods, usage, now }: Seen): Instant | undefined {
+export function advanceUnmeasured(
+  previous: Instant | undefined,
+  { pods, usage, now }: ObservedPods,
+): Instant | undefined {
   const isAnyMeasured = usage.size > 0 && pods.running.some(({ pod }) => usage.has(pod.uid));
   return isAnyMeasured || !pods.running.some(isRunning) ? undefined : (previous ?? now);
 }
@@ -215,7 +219,7 @@ export function advanceUnmeasured(previous: Instant | undefined, { pods, usage, 
 /** The reason when pods run and none has statistics: none can be ranked or evicted. */
 export function noStatistics(
   since: Instant | undefined,
-  { pods, now }: Pick<Seen, 'pods' | 'now'>,
+  { pods, now }: Pick<ObservedPods, 'pods' | 'now'>,
 ): Because | undefined {
   if (since === undefined || now - since < MAX_MS_LENGTH) return undefined;
   const count = pods.running.filter(isRunning).length;

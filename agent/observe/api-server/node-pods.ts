@@ -35,7 +35,7 @@ export type KnownPod =
   | ({ readonly kind: 'endedByKubelet' } & KubeletEviction)
   | { readonly kind: 'unreadable'; readonly message: string };
 
-type Options = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
+type PodReflectorOptions = Omit<ReflectorOptions<KnownPod>, 'resource' | 'fieldSelector' | 'slim'>;
 
 /**
  * Limits the rate of reading. Tenants decide how large the pods of a node are and how often they change. Above this
@@ -143,7 +143,7 @@ export interface NodePods extends Pick<Reflector<KnownPod>, 'run' | 'isSynced' |
 }
 
 /** A watched copy of what is kept of this node's pods. */
-export function createNodePods(nodeName: string, options: Options): NodePods {
+export function createNodePods(nodeName: string, options: PodReflectorOptions): NodePods {
   const reflector = createReflector({
     ...options,
     resource: PODS,

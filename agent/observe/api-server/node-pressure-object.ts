@@ -31,10 +31,13 @@ export interface PreviousRule extends RuleActivation {
 
 export const NO_PREVIOUS_STATUS: PreviousStatus = { conditions: [], signals: [], evictions: [], rules: undefined };
 
-type Options = Omit<ReflectorOptions<NodePressureObject>, 'resource' | 'fieldSelector' | 'slim'>;
+type NodePressureReflectorOptions = Omit<ReflectorOptions<NodePressureObject>, 'resource' | 'fieldSelector' | 'slim'>;
 
 /** A watched copy of one NodePressure object; synced and empty while the object does not exist. */
-export function createNodePressureReflector(nodeName: string, options: Options): Reflector<NodePressureObject> {
+export function createNodePressureReflector(
+  nodeName: string,
+  options: NodePressureReflectorOptions,
+): Reflector<NodePressureObject> {
   return createReflector({
     ...options,
     resource: NODE_PRESSURES,

@@ -18,7 +18,9 @@ import { isRecord } from '#shared/kube/decode/wire-object.ts';
 /** A watch that receives nothing for 90 s is opened again. */
 const OLDEST_MS = 120_000;
 
-type Options = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'> & { readonly log: Pick<Log, 'info'> };
+type PolicyReflectorOptions = Omit<ReflectorOptions<NamedPolicy>, 'resource' | 'slim'> & {
+  readonly log: Pick<Log, 'info'>;
+};
 
 /** The watched policies of the cluster and the one in force on this node. */
 export interface Policies {
@@ -37,7 +39,7 @@ export interface Policies {
 export function createPolicies(
   configured: ConfiguredMode,
   ownNode: Pick<Reflector<OwnNode>, 'values' | 'onChange'>,
-  options: Options,
+  options: PolicyReflectorOptions,
 ): Policies {
   const { log, clock } = options;
   const reflector = createReflector<NamedPolicy>({

@@ -20,7 +20,7 @@ const TIME_TO_LIVE_MS = 300_000;
 const MAX_LIFE_MS = 2 * TIME_TO_LIVE_MS;
 const TIMEOUT_MS = 5000;
 
-interface Entry {
+interface AskedNamespace {
   readonly state: NamespaceState;
   readonly askedAtMs: number;
 }
@@ -31,7 +31,7 @@ export function namespaceState({ metadata }: KubeObject): NamespaceState {
 }
 
 export function createNamespaceLabels(client: KubeClient, clock: Pick<Clock, 'monotonic'>): NamespaceLabels {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, AskedNamespace>();
   let known: ReadonlyMap<string, NamespaceState> = new Map();
 
   async function ask(name: string, signal: AbortSignal): Promise<void> {

@@ -44,13 +44,13 @@ const NO_READINGS: NodeReadings = {
 const NO_USAGE: UsageByUid = new Map();
 
 /** A summary and the JSON that it was decoded from. */
-interface Answer {
+interface DecodedSummary {
   readonly summary: Summary;
   readonly raw: unknown;
 }
 
 /** Reads and decodes the summary once; rejects with the field that could not be read. */
-export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<Answer> {
+export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): Promise<DecodedSummary> {
   const raw = await fetchKubeletSummary(kubelet, signal);
   const decoded = decodeSummary(raw);
   if (!decoded.ok) throw new Error(`summary field "${decoded.field}": ${decoded.message}`);
@@ -93,7 +93,7 @@ export function createSummaryNode({ kubelet, periodMs, isWanted, clock }: Summar
     ask: async (signal) => keep(await askSummary(kubelet, signal)),
   });
 
-  function keep({ summary, raw }: Answer): true {
+  function keep({ summary, raw }: DecodedSummary): true {
     readings = timed(summary.readings, clock);
     usages = usageByUid(summary.pods);
     stalls = summaryStalls(raw, clock.now() - OLDEST_MS);

@@ -125,21 +125,21 @@ export interface PodScanner {
   readonly close: () => void;
 }
 
-interface PodSources {
+interface PodCgroup {
   readonly path: string;
   readonly memory: Source<CgroupMemory>;
   readonly details: DetailSources;
 }
 
-function openSources(layout: CgroupLayout, path: string): PodSources {
+function openSources(layout: CgroupLayout, path: string): PodCgroup {
   return { path, memory: memoryCgroupSource(layout, path), details: openDetails(layout, path) };
 }
 
 /** Keyed by the UID given to `follow`. */
 export function createPodScanner(layout: CgroupLayout): PodScanner {
-  const open = new Map<string, PodSources>();
+  const open = new Map<string, PodCgroup>();
 
-  function drop(uid: string, sources: PodSources): void {
+  function drop(uid: string, sources: PodCgroup): void {
     sources.memory.close();
     closeDetails(sources.details);
     open.delete(uid);

@@ -9,7 +9,7 @@ export interface CounterRate {
 /** More samples in one window would cost memory without gaining precision. */
 const MAX_SAMPLES = 32;
 
-interface Sample {
+interface CounterSample {
   readonly value: number;
   readonly atMs: number;
 }
@@ -20,14 +20,14 @@ interface Sample {
  */
 export function createCounterWindow(windowMs: number): CounterRate {
   const spacingMs = windowMs / MAX_SAMPLES;
-  let samples: Sample[] = [];
-  let latest: Sample | undefined;
+  let samples: CounterSample[] = [];
+  let latest: CounterSample | undefined;
 
   function isNewStart(value: number, atMs: number): boolean {
     return latest === undefined || value < latest.value || atMs <= latest.atMs || atMs - latest.atMs > windowMs / 2;
   }
 
-  function keep(sample: Sample): void {
+  function keep(sample: CounterSample): void {
     const last = samples.at(-1);
     if (last !== undefined && sample.atMs - last.atMs < spacingMs) return;
     samples.push(sample);
@@ -55,7 +55,7 @@ export function createCounterWindow(windowMs: number): CounterRate {
  * between two passes; starts over after a pause of `silenceMs`.
  */
 export function createLatestRate(leastMs: number, silenceMs: number): CounterRate {
-  let samples: readonly Sample[] = [];
+  let samples: readonly CounterSample[] = [];
 
   function add(value: number, atMs: number): void {
     if (Number.isNaN(value)) return;

@@ -220,12 +220,16 @@ function usable(time: Instant | undefined, now: Instant): Instant | undefined {
   return time !== undefined && time > now + MAX_SKEW_MS ? undefined : time;
 }
 
-interface Judging {
+interface ChangeContext {
   readonly now: Instant;
   readonly because: (code: string, text: string) => Because;
 }
 
-function whileUnreported(addedAt: Instant | undefined, limits: TaintLimits, { now, because }: Judging): TaintVerdict {
+function whileUnreported(
+  addedAt: Instant | undefined,
+  limits: TaintLimits,
+  { now, because }: ChangeContext,
+): TaintVerdict {
   const since = usable(addedAt, now);
   const isRecent = since !== undefined && now - since < limits.unknownMs;
   return isRecent

@@ -167,10 +167,10 @@ interface RecordedRule extends Pick<ClassRule, 'ownerKinds' | 'className'> {
 }
 
 /** The field of a policy that decides which class pods get. */
-type Giving = Pick<PriorityPolicy, 'name' | 'defaultClassName' | 'classRules'>;
+type ClassGivingFields = Pick<PriorityPolicy, 'name' | 'defaultClassName' | 'classRules'>;
 
 /** The rules of a policy in the order in which they are tried; the default comes last and matches every pod. */
-export function rulesOf({ name, classRules, defaultClassName: className }: Giving): readonly RecordedRule[] {
+export function rulesOf({ name, classRules, defaultClassName: className }: ClassGivingFields): readonly RecordedRule[] {
   const rules = classRules.map((rule) => ({ ...rule, record: `${name}/${rule.name}` }));
   return className === undefined ? rules : [...rules, { pods: EVERYTHING, ownerKinds: [], className, record: name }];
 }
@@ -195,7 +195,11 @@ interface RuledClass {
 }
 
 /** From the first rule that matches the pod and whose class exists; `undefined` if there is none (S3-9). */
-export function classByRule(policy: Giving, pod: RuledPod, classes: PriorityClasses): RuledClass | undefined {
+export function classByRule(
+  policy: ClassGivingFields,
+  pod: RuledPod,
+  classes: PriorityClasses,
+): RuledClass | undefined {
   for (const { className, record, ...rule } of rulesOf(policy)) {
     const given = classes.get(className);
     if (given !== undefined && takes(rule, pod)) return { given, record };

@@ -8,7 +8,7 @@ export type ParsedQuantity =
   { readonly ok: true; readonly quantity: Quantity } | { readonly ok: false; readonly error: QuantityError };
 
 /** The parts of a text, without leading zeros. */
-interface Scan {
+interface NumberParts {
   readonly isNegative: boolean;
   readonly hasDigits: boolean;
   readonly integer: string;
@@ -53,7 +53,7 @@ export function parseQuantity(text: string): ParsedQuantity {
 }
 
 /** Cuts the text; `undefined` if something is left over. */
-function scanQuantity(text: string): Scan | undefined {
+function scanQuantity(text: string): NumberParts | undefined {
   const first = text.charCodeAt(0);
   const start = first === MINUS || first === PLUS ? 1 : 0;
   const integerStart = skipZeros(text, start);
@@ -105,13 +105,13 @@ function isSuffixLetter(code: number): boolean {
  * The short form of Kubernetes: at most 18 digits and nine decimals, or with a binary suffix an integer whose product
  * has about 15 digits. It reads text without any digit as zero and remembers spellings.
  */
-function fitsShortForm(scan: Scan, unit: QuantityUnit): boolean {
+function fitsShortForm(scan: NumberParts, unit: QuantityUnit): boolean {
   const { integer, fraction } = scan;
   if (unit.base === 2) return fraction === '' && integer.length <= 14 - Math.trunc(unit.exponent * 0.3);
   return integer.length + fraction.length <= MAX_DECIMAL_DIGITS && unit.exponent - fraction.length >= SMALLEST_EXPONENT;
 }
 
-function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
+function shortQuantity(text: string, scan: NumberParts, unit: QuantityUnit): Quantity {
   const digits = scan.integer + scan.fraction;
   const { format } = unit;
   if (unit.base === 2) {
@@ -125,7 +125,7 @@ function shortQuantity(text: string, scan: Scan, unit: QuantityUnit): Quantity {
   return { mantissa, exponent, format, spelling: isRemembered ? text : undefined };
 }
 
-function longQuantity(scan: Scan, unit: QuantityUnit): Quantity {
+function longQuantity(scan: NumberParts, unit: QuantityUnit): Quantity {
   const bounded = boundedDigits(scan);
   const isBinary = unit.base === 2;
   const amount = isBinary ? binaryAmount(bounded, unit.exponent) : decimalAmount(bounded, unit.exponent);
@@ -140,7 +140,7 @@ interface Digits {
   readonly exponent: number;
 }
 
-function boundedDigits({ integer, fraction }: Scan): Digits {
+function boundedDigits({ integer, fraction }: NumberParts): Digits {
   if (integer.length > MAX_DIGITS) return { digits: '1', exponent: MAX_DIGITS };
   const kept = fraction.length > MAX_DIGITS ? `${fraction.slice(0, MAX_DIGITS)}1` : fraction;
   return { digits: integer + kept, exponent: -kept.length };

@@ -8,7 +8,7 @@ export interface ShareBounds {
 }
 
 /** Undecided shares, by number, and what is left for them. */
-interface Undecided {
+interface OpenShares {
   readonly shares: readonly ShareBounds[];
   /** Decided amounts. */
   readonly amounts: Whole[];
@@ -42,7 +42,7 @@ export function fillToLevel(shares: readonly ShareBounds[], total: Whole): reado
   return state.amounts;
 }
 
-function openShares(shares: readonly ShareBounds[], total: Whole): Undecided {
+function openShares(shares: readonly ShareBounds[], total: Whole): OpenShares {
   const amounts: Whole[] = [];
   const open: number[] = [];
   let weight = 0;
@@ -57,13 +57,13 @@ function openShares(shares: readonly ShareBounds[], total: Whole): Undecided {
   return { shares, amounts, open, weight, rest };
 }
 
-function sumOf({ open, shares }: Undecided, amountOf: (share: ShareBounds) => Whole): Whole {
+function sumOf({ open, shares }: OpenShares, amountOf: (share: ShareBounds) => Whole): Whole {
   let sum: Whole = 0;
   for (const index of open) sum = plus(sum, amountOf(shares[index] as ShareBounds));
   return sum;
 }
 
-function fillOnce(state: Undecided): void {
+function fillOnce(state: OpenShares): void {
   const { above, below, between } = compareWithLevel(state);
   if (above.length + below.length === 0) {
     divide(state);
@@ -77,7 +77,7 @@ function fillOnce(state: Undecided): void {
 }
 
 /** Below the level: shares held at their floor. Above: shares held at their ceiling. */
-function compareWithLevel({ open, rest, shares, weight }: Undecided): SplitByLevel {
+function compareWithLevel({ open, rest, shares, weight }: OpenShares): SplitByLevel {
   const level: SplitByLevel = { above: [], below: [], between: [] };
   for (const index of open) {
     const share = shares[index] as ShareBounds;
@@ -90,7 +90,7 @@ function compareWithLevel({ open, rest, shares, weight }: Undecided): SplitByLev
 }
 
 /** Whether the bounded amounts take more than the level gives to their weights; the other shares are at the level. */
-function isLevelTooHigh(state: Undecided, below: readonly number[], above: readonly number[]): boolean {
+function isLevelTooHigh(state: OpenShares, below: readonly number[], above: readonly number[]): boolean {
   let bounded: Whole = 0;
   let weight = 0;
   for (const index of below) {
@@ -104,7 +104,7 @@ function isLevelTooHigh(state: Undecided, below: readonly number[], above: reado
   return bounded > shareOf(state.rest, weight, state.weight);
 }
 
-function decide(state: Undecided, indexes: readonly number[], amountOf: (share: ShareBounds) => Whole): void {
+function decide(state: OpenShares, indexes: readonly number[], amountOf: (share: ShareBounds) => Whole): void {
   if (state.open === indexes) state.open = [];
   for (const index of indexes) {
     const share = state.shares[index] as ShareBounds;
@@ -119,7 +119,7 @@ function decide(state: Undecided, indexes: readonly number[], amountOf: (share: 
  * Gives each open share what its weight is worth; units left over from rounding go to the first shares that were
  * rounded.
  */
-function divide(state: Undecided): void {
+function divide(state: OpenShares): void {
   const { amounts, open, rest, shares, weight } = state;
   let left = rest;
   for (const index of open) {

@@ -121,12 +121,12 @@ function subtrahendOf(resource: StarvedResource): StarvedResource {
   return resource === 'inodes' ? 'ephemeral-storage' : resource;
 }
 
-type Comparison = Pick<Candidate, 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
+type ComparedUsage = Pick<Candidate, 'exceedsRequest' | 'overage' | 'roundedOverage' | 'share'>;
 
 /** Two pods without statistics tie, regardless of their requests. */
-const NO_COMPARISON: Comparison = { exceedsRequest: false, overage: NOTHING, roundedOverage: 0, share: 0 };
+const NO_COMPARISON: ComparedUsage = { exceedsRequest: false, overage: NOTHING, roundedOverage: 0, share: 0 };
 
-function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): Comparison {
+function compareWithRequest(usage: number, request: Decimal, subtrahend: Decimal): ComparedUsage {
   const used = wholeQuantity(usage, 'DecimalSI');
   const overage = addDecimals(used, negateDecimal(subtrahend));
   return {

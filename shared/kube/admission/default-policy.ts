@@ -94,7 +94,7 @@ const PATCH = [
   '])',
 ].join('\n');
 
-interface Giving {
+interface DefaultsPolicy {
   readonly name: string;
   readonly created: object;
   readonly matchConditions: readonly MatchCondition[];
@@ -134,7 +134,7 @@ export function groupDefaultPolicy(): readonly KubeObject[] {
  * `Ignore`: the ValidatingAdmissionPolicy refuses a pod whose default was skipped, and a missing CRD or object refuses
  * no pod.
  */
-function givingPolicy({ name, created, matchConditions, variables, patch }: Giving): readonly KubeObject[] {
+function givingPolicy({ name, created, matchConditions, variables, patch }: DefaultsPolicy): readonly KubeObject[] {
   const metadata = { name, labels: POLICY_LABELS };
   return [
     {

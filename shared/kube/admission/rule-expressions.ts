@@ -67,7 +67,7 @@ export function heldRules(account: string): readonly CelVariable[] {
 const MAX_NAME_LENGTH = 253;
 
 /** Which rules judge, and whether the class may be one that does not exist: its value is then unknown. */
-interface Judging {
+interface RuleScope {
   readonly onlyPersonal: boolean;
   readonly mayBeUnknown: boolean;
   /** A group of pods gets no default and is charged to no quota; its pods decide whether they preempt. */
@@ -75,7 +75,7 @@ interface Judging {
 }
 
 /** The broken rules, the first of each list, and the message about the first of all; empty if none is broken. */
-function violation(judging: Judging): readonly CelVariable[] {
+function violation(judging: RuleScope): readonly CelVariable[] {
   const faults = Object.values(faultsOf(judging));
   return [
     celVariable(
@@ -103,7 +103,7 @@ function violation(judging: Judging): readonly CelVariable[] {
 }
 
 /** In the order in which the webhook reports violations. */
-function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: Judging) {
+function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: RuleScope) {
   const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
   const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
   const isOfPod = !onlyPersonal && !isGroup;
@@ -130,7 +130,7 @@ const IS_COUNTED = [
   '(has(rule.countedPriority) && variables.priority >= rule.countedPriority.min && variables.priority <= rule.countedPriority.max)',
 ].join(' || ');
 
-function sentence(judging: Judging): string {
+function sentence(judging: RuleScope): string {
   const { isDefaultless, isUnlisted, isTooHigh, isPreempting, isUnlabelled } = faultsOf(judging);
   const policy = "'policy `' + rule.policy + '` '";
   const missing = "variables.shownClass + ' does not exist'";
@@ -161,7 +161,7 @@ function sentence(judging: Judging): string {
   ].join('\n');
 }
 
-function preempting({ mayBeUnknown }: Judging, policy: string, missing: string): readonly string[] {
+function preempting({ mayBeUnknown }: RuleScope, policy: string, missing: string): readonly string[] {
   return [
     ...(mayBeUnknown ? [`  !variables.isKnown ? ${policy} + 'forbids preemption here; ' + ${missing} :`] : []),
     `    ${policy} + 'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +`,
@@ -222,7 +222,7 @@ export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [
   ...violation({ onlyPersonal: false, mayBeUnknown: false, isGroup: true }),
 ];
 
-const OF_A_PERSONS_GROUP: Judging = { onlyPersonal: true, mayBeUnknown: true, isGroup: true };
+const OF_A_PERSONS_GROUP: RuleScope = { onlyPersonal: true, mayBeUnknown: true, isGroup: true };
 
 /**
  * For the groups that a controller will create from a `Workload`, when rules for persons no longer apply: the first

@@ -42,7 +42,7 @@ export const WEBHOOK_PATHS = {
   limitedDeletions: '/validate/limited-deletions',
 } as const;
 
-interface Entry {
+interface WebhookEntry {
   readonly name: string;
   readonly path: string;
   readonly rules: readonly unknown[];
@@ -93,7 +93,7 @@ export function webhookConfigurations(options: RegistrationOptions): readonly [K
   ];
 }
 
-function mutatingEntry(): Entry {
+function mutatingEntry(): WebhookEntry {
   return {
     name: WEBHOOK_ENTRIES.priority,
     path: WEBHOOK_PATHS.mutate,
@@ -107,7 +107,7 @@ function mutatingEntry(): Entry {
   };
 }
 
-function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly Entry[] {
+function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions): readonly WebhookEntry[] {
   // A refusal may be reported in an Event, but not the refusal of a dry run.
   const shared = { failurePolicy, timeoutSeconds: TIMEOUT_SECONDS, sideEffects: 'NoneOnDryRun' } as const;
   const others = [...SCHEDULERS, ...gatedCallers];
@@ -115,9 +115,9 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
 }
 
 /** Common to all validating entries. */
-type SharedParts = Pick<Entry, 'failurePolicy' | 'timeoutSeconds' | 'sideEffects'>;
+type SharedParts = Pick<WebhookEntry, 'failurePolicy' | 'timeoutSeconds' | 'sideEffects'>;
 
-function entriesLettingIn(shared: SharedParts): readonly Entry[] {
+function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
   return [
     {
       ...shared,
@@ -154,7 +154,7 @@ function entriesLettingIn(shared: SharedParts): readonly Entry[] {
   ];
 }
 
-function entryOfClasses(shared: SharedParts): Entry {
+function entryOfClasses(shared: SharedParts): WebhookEntry {
   return {
     ...shared,
     name: WEBHOOK_ENTRIES.classes,
@@ -168,7 +168,7 @@ function entryOfClasses(shared: SharedParts): Entry {
   };
 }
 
-function entriesOfRemovals(shared: SharedParts, others: readonly string[]): readonly Entry[] {
+function entriesOfRemovals(shared: SharedParts, others: readonly string[]): readonly WebhookEntry[] {
   return [
     {
       ...shared,
@@ -199,7 +199,7 @@ function entriesOfRemovals(shared: SharedParts, others: readonly string[]): read
 }
 
 /** Only in namespaces that enable it: in all others drains work while the webhook is away. */
-function entriesOfLimits(shared: SharedParts): readonly Entry[] {
+function entriesOfLimits(shared: SharedParts): readonly WebhookEntry[] {
   const limited = {
     ...shared,
     path: WEBHOOK_PATHS.limits,
@@ -242,7 +242,7 @@ function configuration(kind: string, webhooks: readonly unknown[]): KubeObject {
   };
 }
 
-function wireEntry({ path, ...entry }: Entry, { target, caBundlePem }: RegistrationOptions) {
+function wireEntry({ path, ...entry }: WebhookEntry, { target, caBundlePem }: RegistrationOptions) {
   return {
     ...entry,
     clientConfig: {

@@ -14,6 +14,7 @@ import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
 import {
   type ClusterConnection,
+  type Environment,
   environmentConnection,
   inClusterConnection,
   createTransport,
@@ -71,7 +72,7 @@ const LARGEST_ANSWER_BYTES = 64 * 1024 * 1024;
 export function createClient(connection: ClusterConnection, options: ClientOptions): KubeClient {
   const clock = options.clock ?? systemClock;
   const transport = createTransport(connection, options.userAgent, { clock, log: options.log });
-  const context: Context = {
+  const context: CallContext = {
     transport,
     clock,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
@@ -89,7 +90,7 @@ export function createClient(connection: ClusterConnection, options: ClientOptio
   };
 }
 
-interface Context {
+interface CallContext {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -98,7 +99,7 @@ interface Context {
 }
 
 async function counted<T>(
-  { requests, onAnswer }: Context,
+  { requests, onAnswer }: CallContext,
   request: KubeRequest,
   run: () => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
@@ -109,7 +110,7 @@ async function counted<T>(
   return outcome;
 }
 
-async function requestWhole(context: Context, request: KubeRequest): Promise<Outcome<unknown>> {
+async function requestWhole(context: CallContext, request: KubeRequest): Promise<Outcome<unknown>> {
   return withinTime(context, request, async (signal) => {
     const response = await context.transport.send(request, signal);
     return readAnswer(response);
@@ -117,7 +118,7 @@ async function requestWhole(context: Context, request: KubeRequest): Promise<Out
 }
 
 /** The deadline covers the headers. After that, the stream lives until it ends or is closed. */
-async function openStream(context: Context, request: KubeRequest): Promise<Outcome<ByteStream>> {
+async function openStream(context: CallContext, request: KubeRequest): Promise<Outcome<ByteStream>> {
   const lifetime = new AbortController();
   const release = forwardAbort(request.signal ?? NOT_ABORTED, lifetime);
   const outcome = await withinTime<ByteStream>(context, request, async (deadline) => {
@@ -139,7 +140,7 @@ function byteStream(response: IncomingMessage, close: () => void): ByteStream {
 }
 
 async function withinTime<T>(
-  { clock, timeoutMs }: Context,
+  { clock, timeoutMs }: CallContext,
   request: KubeRequest,
   task: (signal: AbortSignal) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
@@ -193,8 +194,6 @@ function warningsOf(response: IncomingMessage): readonly string[] {
   const headers = response.headersDistinct['warning'] ?? [];
   return headers.map((header) => /^\d+ \S+ "(.*)"$/.exec(header)?.[1]?.replace(/\\(.)/g, '$1') ?? header);
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Finds the API server by a kubeconfig if one is named, else by the variables that the sandbox gives its child

@@ -53,14 +53,14 @@ export interface StatusFormat<T> {
   readonly empty: T;
 }
 
-interface StoreOptions {
+interface SwapOptions {
   readonly client: KubeClient;
   readonly fieldManager: string;
 }
 
 /** Reads and writes a value for `compareAndSwap`. The first write creates the object if it does not exist. */
 export function statusStore<T>(
-  { client, fieldManager }: StoreOptions,
+  { client, fieldManager }: SwapOptions,
   address: Omit<ObjectAddress, 'subresource'>,
   { decode, encode, empty }: StatusFormat<T>,
 ) {

@@ -119,16 +119,16 @@ function nameOf(workload: unknown): string {
 }
 
 type Annotations = Pod['annotations'];
-type Allowed = Readonly<Record<string, readonly string[]>>;
+type AllowedValues = Readonly<Record<string, readonly string[]>>;
 
-const WORDS_OF_POD: Allowed = {
+const WORDS_OF_POD: AllowedValues = {
   [ANNOTATION_EVICT]: ['never', 'last'],
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false'],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false'],
 };
 /** The annotations of a pod that Plimsoll reads. */
 export const READ_ANNOTATIONS: readonly string[] = Object.keys(WORDS_OF_POD);
-const WORDS_OF_CLASS: Allowed = {
+const WORDS_OF_CLASS: AllowedValues = {
   [ANNOTATION_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
   [FOREIGN_ALLOW_PREEMPTION]: ['true', 'false', PREEMPTION_BY_POD],
 };
@@ -144,7 +144,7 @@ export function annotationProblemsOfClass(annotations: Annotations): readonly st
   return annotationProblems(annotations, WORDS_OF_CLASS);
 }
 
-function annotationProblems(annotations: Annotations, allowed: Allowed): readonly string[] {
+function annotationProblems(annotations: Annotations, allowed: AllowedValues): readonly string[] {
   if (annotations.size === 0) return [];
   const unread = Object.entries(allowed).flatMap(([name, words]) => unreadable(name, annotations.get(name), words));
   return [...unread, ...bothNames(annotations)];

@@ -81,7 +81,7 @@ export function createCandidate(options: CandidateOptions): LeaseCandidate {
     writtenAt = -Infinity;
   }
 
-  async function write(send: Write, spec: object): Promise<Outcome<KubeObject>> {
+  async function write(send: LeaseWrite, spec: object): Promise<Outcome<KubeObject>> {
     const sentAt = clock.monotonic();
     const timeoutMs = remainingMs() || renewDeadlineMs;
     const written = await send(spec, { timeoutMs });
@@ -107,9 +107,9 @@ function attempt(outcome: Outcome<KubeObject>): LeaseAttempt {
   return { kind: 'refused', message: outcome.message };
 }
 
-type Write = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
+type LeaseWrite = (spec: object, call: { readonly timeoutMs: number }) => Promise<Outcome<KubeObject>>;
 
-function createLease({ client, name, namespace }: CandidateOptions): Write {
+function createLease({ client, name, namespace }: CandidateOptions): LeaseWrite {
   return (spec, call) => {
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec };
     return createObject(client, { resource: LEASES, namespace }, lease, call);
@@ -117,7 +117,7 @@ function createLease({ client, name, namespace }: CandidateOptions): Write {
 }
 
 /** The API server rejects the write if the lease has changed since. */
-function patchLease({ client, name, namespace }: CandidateOptions, { resourceVersion }: LeaseRecord): Write {
+function patchLease({ client, name, namespace }: CandidateOptions, { resourceVersion }: LeaseRecord): LeaseWrite {
   const address = { resource: LEASES, namespace, name };
   return (spec, call) =>
     patchObject(client, address, { metadata: { resourceVersion }, spec }, { ...call, type: 'merge' });

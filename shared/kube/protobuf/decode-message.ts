@@ -16,14 +16,14 @@ export interface Field {
 export type WireMessage = ReadonlyMap<number, Field>;
 
 /** `{name: value}` as `JSON.parse` builds it. */
-type Decoded = Record<string, unknown>;
+type JsonFields = Record<string, unknown>;
 
 /**
  * The JSON form of the message between `from` and `to`, limited to the fields that `message` names. Throws
  * UnreadableMessageError.
  */
-export function decodeMessage(message: WireMessage, bytes: Buffer, from?: number, to?: number): Decoded {
-  const decoded: Decoded = {};
+export function decodeMessage(message: WireMessage, bytes: Buffer, from?: number, to?: number): JsonFields {
+  const decoded: JsonFields = {};
   const cursor = new MessageCursor(bytes, from, to);
   while (cursor.next()) {
     const field = message.get(cursor.field);
@@ -32,7 +32,7 @@ export function decodeMessage(message: WireMessage, bytes: Buffer, from?: number
   return decoded;
 }
 
-function take(decoded: Decoded, { name, type, many }: Field, cursor: MessageCursor): void {
+function take(decoded: JsonFields, { name, type, many }: Field, cursor: MessageCursor): void {
   if (many === 'map') addEntry(mapIn(decoded, name), type, cursor);
   else if (many === 'inline') Object.assign(decoded, valueOf(type, cursor));
   else if (many === 'list') listIn(decoded, name).push(valueOf(type, cursor));
@@ -74,7 +74,7 @@ function timeIn({ bytes, start, end }: MessageCursor): string {
   return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();
 }
 
-function addEntry(map: Decoded, type: FieldType, { bytes, start, end }: MessageCursor): void {
+function addEntry(map: JsonFields, type: FieldType, { bytes, start, end }: MessageCursor): void {
   const cursor = new MessageCursor(bytes, start, end);
   let key = '';
   let value: unknown = '';
@@ -86,11 +86,11 @@ function addEntry(map: Decoded, type: FieldType, { bytes, start, end }: MessageC
 }
 
 /** Without a prototype, because a key may be any text. */
-function mapIn(decoded: Decoded, name: string): Decoded {
-  return (decoded[name] ??= Object.create(null)) as Decoded;
+function mapIn(decoded: JsonFields, name: string): JsonFields {
+  return (decoded[name] ??= Object.create(null)) as JsonFields;
 }
 
-function listIn(decoded: Decoded, name: string): unknown[] {
+function listIn(decoded: JsonFields, name: string): unknown[] {
   return (decoded[name] ??= []) as unknown[];
 }
 

@@ -61,7 +61,7 @@ interface Ceiling {
 }
 
 /** What went wrong, as a clause. */
-export interface Caused {
+export interface WithCause {
   readonly cause: string;
 }
 

@@ -1,5 +1,5 @@
 import type { Message } from '#shared/domain/admission/decision.ts';
-import type { Caused, NamedClass } from './priority-messages.ts';
+import type { WithCause, NamedClass } from './priority-messages.ts';
 
 /** Sentences about charges of quotas. */
 export const QUOTA_MESSAGES = {
@@ -36,14 +36,14 @@ export const QUOTA_MESSAGES = {
     code: 'QuotaBusy',
     status: 429,
     retryAfterSeconds: 1,
-    text: ({ quota, cause }: { readonly quota: string } & Caused) =>
+    text: ({ quota, cause }: { readonly quota: string } & WithCause) =>
       `cannot charge quota \`${quota}\`: ${cause}; try again`,
   },
   quotaLabelsUnreadable: {
     code: 'QuotaBusy',
     status: 429,
     retryAfterSeconds: 1,
-    text: ({ cause }: Caused) => `cannot read the labels of the namespace: ${cause}; try again`,
+    text: ({ cause }: WithCause) => `cannot read the labels of the namespace: ${cause}; try again`,
   },
   quotaWasted: {
     code: 'QuotaWasted',

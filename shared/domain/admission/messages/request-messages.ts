@@ -1,18 +1,18 @@
 import type { Message } from '#shared/domain/admission/decision.ts';
-import type { Caused, OfPolicy } from './priority-messages.ts';
+import type { WithCause, OfPolicy } from './priority-messages.ts';
 
 /** Sentences about requests that cannot be decided, and those without a decision. */
 export const REQUEST_MESSAGES = {
   unreadableReview: {
     code: 'MalformedRequest',
     status: 400,
-    text: ({ cause }: Caused) => cause,
+    text: ({ cause }: WithCause) => cause,
   },
-  reviewTooLarge: { code: 'ReviewTooLarge', status: 413, text: ({ cause }: Caused) => cause },
+  reviewTooLarge: { code: 'ReviewTooLarge', status: 413, text: ({ cause }: WithCause) => cause },
   malformed: {
     code: 'MalformedRequest',
     status: 400,
-    text: ({ field, cause }: { readonly field: string } & Caused) => `${field}: ${cause}`,
+    text: ({ field, cause }: { readonly field: string } & WithCause) => `${field}: ${cause}`,
   },
   unexpectedResource: {
     code: 'UnknownResource',
@@ -24,13 +24,13 @@ export const REQUEST_MESSAGES = {
     code: 'Overloaded',
     status: 429,
     retryAfterSeconds: 1,
-    text: ({ cause }: Caused) => `${cause}; try again`,
+    text: ({ cause }: WithCause) => `${cause}; try again`,
   },
   namespaceUnknown: {
     code: 'NamespaceUnknown',
     status: 429,
     retryAfterSeconds: 1,
-    text: ({ namespace, cause }: { readonly namespace: string } & Caused) =>
+    text: ({ namespace, cause }: { readonly namespace: string } & WithCause) =>
       `cannot read namespace \`${namespace}\`, whose policies are not known yet: ${cause}; try again`,
   },
   changesNoPriority: {
@@ -104,12 +104,12 @@ export const DISRUPTION_MESSAGES = {
   podUnreadableToUs: {
     code: 'DisruptionUnwanted',
     status: 403,
-    text: ({ field, cause }: { readonly field: string } & Caused) => `cannot read the pod: ${field}: ${cause}`,
+    text: ({ field, cause }: { readonly field: string } & WithCause) => `cannot read the pod: ${field}: ${cause}`,
   },
   podUnreadable: {
     code: 'DisruptionAccepted',
     status: 200,
-    text: ({ field, cause }: { readonly field: string } & Caused) => `cannot read the pod: ${field}: ${cause}`,
+    text: ({ field, cause }: { readonly field: string } & WithCause) => `cannot read the pod: ${field}: ${cause}`,
   },
   noSuchPod: { code: 'NothingToDecide', status: 200, text: () => 'there is no such pod' },
   noSuchPodNoUid: {
@@ -137,7 +137,7 @@ export const DISRUPTION_MESSAGES = {
     code: 'DisruptionUnclear',
     status: 429,
     retryAfterSeconds: 1,
-    text: ({ cause }: Caused) => `cannot decide about the eviction: ${cause}; try again`,
+    text: ({ cause }: WithCause) => `cannot decide about the eviction: ${cause}; try again`,
   },
 } as const satisfies Record<string, Message<never>>;
 

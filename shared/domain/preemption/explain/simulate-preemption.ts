@@ -156,12 +156,12 @@ function noneLeft(removed: readonly RemovedNode[], ruledOut: readonly RuledOutNo
   return { kind: 'notPlaceable', ruledOut, because: { code: 'Protected', text, facts: { nodes: removed.length } } };
 }
 
-interface Outcomes {
+interface SimulatedNodes {
   readonly candidates: readonly NodeCandidate[];
   readonly rejected: readonly RuledOutNode[];
 }
 
-function preempts({ because }: Preempt, { candidates, rejected }: Outcomes): Simulation {
+function preempts({ because }: Preempt, { candidates, rejected }: SimulatedNodes): Simulation {
   const choice = chooseNode(candidates);
   const chosen = candidates.find(({ node }) => node === choice.best[0]);
   if (chosen === undefined) return { kind: 'notPlaceable', ruledOut: rejected, because };

@@ -47,7 +47,7 @@ const QUIET_PER_STEP = 16;
 type KeptNode = Exclude<NodeVerdict, { kind: 'removed' }>;
 
 /** A node as kube-scheduler and the snapshot know it. */
-interface KnownNode {
+interface ProposedNode {
   readonly entry: NodeEntry;
   readonly proposed: ProposedVictims;
   /** In order of importance. */
@@ -143,7 +143,7 @@ function reviewNode(review: ProposalReview, proposed: ProposedVictims): NodeRevi
   return { ...reviewed, verdict: withinFreeRoom(state.snapshot, { ...review, pod: state.pod }, reviewed.verdict) };
 }
 
-function reviewKnown(review: ProposalReview, known: KnownNode, indexes: LeavingPods): NodeReview {
+function reviewKnown(review: ProposalReview, known: ProposedNode, indexes: LeavingPods): NodeReview {
   const { state, rules, now } = review;
   const { entry, proposed, victims, guarded } = known;
   const isEnding = victims.every(({ pod }) => pod.deletion !== undefined);
@@ -162,7 +162,7 @@ function reviewKnown(review: ProposalReview, known: KnownNode, indexes: LeavingP
 }
 
 /** The victims on a node where the model reproduces the proposal. */
-function choose(review: ProposalReview, known: KnownNode, soon: readonly EndingPod[]): NodeVerdict {
+function choose(review: ProposalReview, known: ProposedNode, soon: readonly EndingPod[]): NodeVerdict {
   const { proposed, guarded } = known;
   if (guarded === undefined)
     return withinBudgets(onlyNeeded(review, known, preferVictims(review, known), soon), review.rules);
@@ -173,13 +173,13 @@ function choose(review: ProposalReview, known: KnownNode, soon: readonly EndingP
   return chosen.kind === 'removed' ? chosen : withinBudgets(onlyNeeded(review, known, chosen, soon), review.rules);
 }
 
-function isProtected({ state, rules }: ProposalReview, { victims }: KnownNode, uid: string): boolean {
+function isProtected({ state, rules }: ProposalReview, { victims }: ProposedNode, uid: string): boolean {
   const victim = victims.filter(({ pod }) => pod.uid === uid);
   return firstProtection(victim, state.pod, rules) !== undefined;
 }
 
 /** The same room made by pods that may be preempted; as a last resort also by those that opted out. */
-function withoutProtected(review: ProposalReview, known: KnownNode, guarded: Because): NodeVerdict {
+function withoutProtected(review: ProposalReview, known: ProposedNode, guarded: Because): NodeVerdict {
   const { state, rules } = review;
   const { entry, proposed, victims } = known;
   const others = substitute(review, known, (pod) => rules.protection(pod, state.pod) === undefined);
@@ -197,7 +197,11 @@ type Substitute = Omit<Extract<NodeVerdict, { kind: 'changed' }>, 'because'>;
  * Victims as kube-scheduler would choose them among the pods that may be preempted; `undefined` if they do not make
  * enough room. A terminating pod counts only if kube-scheduler itself waits for it.
  */
-function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOpen: MayTake): Substitute | undefined {
+function substitute(
+  review: ProposalReview,
+  { entry, proposed }: ProposedNode,
+  isOpen: MayTake,
+): Substitute | undefined {
   const { name: node } = entry.node;
   const order = fairOrder(orderOn(review, node), review.rules);
   const mayTake = (pod: Pod): boolean => (pod.deletion === undefined ? isOpen(pod) : proposed.uids.includes(pod.uid));
@@ -208,7 +212,7 @@ function substitute(review: ProposalReview, { entry, proposed }: KnownNode, isOp
 }
 
 /** Other victims that kube-scheduler ranks equally, if the rules require an order and it yields some. */
-function preferVictims(review: ProposalReview, known: KnownNode): KeptNode {
+function preferVictims(review: ProposalReview, known: ProposedNode): KeptNode {
   const { proposed, victims } = known;
   const kept: KeptNode = { kind: 'kept', victims: proposed };
   const { state, rules } = review;
@@ -229,7 +233,12 @@ function orderOn({ state, rules, now }: ProposalReview, node: string): VictimOrd
 const NO_PODS: ReadonlySet<string> = new Set();
 
 /** Leaves out the victims that soon-terminating pods make unnecessary; protected ones first. */
-function onlyNeeded(review: ProposalReview, known: KnownNode, chosen: KeptNode, soon: readonly EndingPod[]): KeptNode {
+function onlyNeeded(
+  review: ProposalReview,
+  known: ProposedNode,
+  chosen: KeptNode,
+  soon: readonly EndingPod[],
+): KeptNode {
   const { state, rules } = review;
   const { node, uids, budgetViolations } = chosen.victims;
   const needed = neededBeside(state, known.entry, {
