@@ -31,12 +31,14 @@ const UNIT = [
   'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
 ];
 /** Tests of the command line. */
-const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts', 'test/tools/bundle.test.ts'];
+const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts'];
+/** Makes the bundle that these tests run. */
+const BUNDLE = ['test/cli/bundled-cli.ts'];
 const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
   test: {
-    // On two processors: much of the time tests wait.
+    // On two processors: many tests wait for processes.
     maxWorkers: 5,
     reporters: testReporters(process.env),
     coverage: {
@@ -73,7 +75,7 @@ export default defineConfig({
           name: 'commands',
           include: COMMANDS,
           exclude: [...shared.exclude, LONG],
-          globalSetup: ['test/cli/bundled-cli.ts'],
+          globalSetup: BUNDLE,
         },
       },
       {
@@ -82,6 +84,7 @@ export default defineConfig({
           name: 'long',
           include: [LONG],
           exclude: [...shared.exclude, 'test/cluster/**'],
+          globalSetup: BUNDLE,
           testTimeout: 900_000,
           hookTimeout: 120_000,
         },

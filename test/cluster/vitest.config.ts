@@ -20,10 +20,14 @@ const ALL = 'test/cluster/**/*.test.ts';
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
 /** Real nodes. */
 const NODES = 'test/cluster/node/**/*.test.ts';
-/** Each has a control plane of its own, or is about the image. The two lanes take about as long as each other. */
-const RECLAIM = 'test/cluster/scheduler/queues/reclaim*.test.ts';
+/** Each file has a control plane of its own, or is about the image. */
+const PLANES = 'test/cluster/{cli,docs,image,installed,monitoring,playground}/**/*.test.ts';
+/** As do these: what kube-scheduler decides, and what is let in to queues, moved and removed. */
 const SCHEDULER = 'test/cluster/scheduler/**/*.test.ts';
-const PLANES = ['test/cluster/{cli,docs,image,installed,monitoring,playground}/**/*.test.ts', RECLAIM];
+const QUEUES = [
+  'test/cluster/scheduler/{queues,removals}/**/*.test.ts',
+  'test/cluster/scheduler/rescheduling*.test.ts',
+];
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
@@ -35,16 +39,17 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, ...PLANES],
+          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, PLANES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
-      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, RECLAIM] } },
+      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, ...QUEUES] } },
+      { test: { ...shared, name: 'queues', include: QUEUES } },
       {
         test: {
           ...shared,
           name: 'planes',
-          include: PLANES,
+          include: [PLANES],
           globalSetup: [fileURLToPath(new URL('../cli/bundled-cli.ts', import.meta.url))],
         },
       },

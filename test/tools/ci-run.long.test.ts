@@ -54,15 +54,15 @@ function ciRun(plan: Readonly<Record<string, readonly number[] | number>>) {
   return { status, stdout, clusterRuns: Number(calls), summary: stdout.trimEnd().split('\n').at(-1) };
 }
 
-// Five commands, and one sound file in each of seven suites.
-const SOUND = 12;
+// Five commands, and one sound file in each of eight suites.
+const SOUND = 13;
 
 describe('.ci/run', () => {
   test('counts every suite and command', () => {
     expect(ciRun({})).toMatchObject({ status: 0, clusterRuns: 1, summary: `${SOUND} passed, 0 failed` });
   });
 
-  test.each(['planes', 'scheduler'])('counts what runs beside the rest, %s, and prints it', (project) => {
+  test.each(['planes', 'queues', 'cluster'])('counts what runs beside the rest, %s, and prints it', (project) => {
     expect(ciRun({}).stdout).toContain(
       `=== npm run test:cluster -- --project ${project}, beside what stands above\nsaid by ${project}\n`,
     );
