@@ -1,13 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileResults } from './test-result.ts';
 
 const FOLDER = 'node_modules/.cache/plimsoll/test-results';
 
-/** Keeps the results of a file's tests until the file is run again. */
+/** Keeps the results of a file's tests until the file is run again. Another process may read them at any time. */
 export function saveResults(results: FileResults): void {
   mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(resultsPath(results.file), JSON.stringify(results));
+  const path = resultsPath(results.file);
+  writeFileSync(`${path}.part`, JSON.stringify(results));
+  renameSync(`${path}.part`, path);
 }
 
 /** The results of every file that was run since its last change, by file. */
@@ -21,7 +23,8 @@ export function loadResults(): ReadonlyMap<string, FileResults> {
 
 function storedFiles(): readonly string[] {
   try {
-    return readdirSync(FOLDER).map((name) => join(FOLDER, name));
+    const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
+    return names.map((name) => join(FOLDER, name));
   } catch {
     return [];
   }
