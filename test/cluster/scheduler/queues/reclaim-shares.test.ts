@@ -72,7 +72,8 @@ describe.skipIf(why !== undefined)(`reclaim by shares on the stock kube-schedule
         name: `${id(name)}-${pod.name}`,
         queue: id(name),
         cpu: String(pod.cpu),
-        graceSeconds: 10,
+        // Time to read both statuses while the victims terminate.
+        graceSeconds: 20,
       })),
     );
     await scene.fillUp(Object.fromEntries(all), running);
