@@ -32,8 +32,6 @@ const UNIT = [
 ];
 /** Tests of the command line. */
 const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts'];
-/** Makes the bundle that these tests run. */
-const BUNDLE = ['test/cli/bundled-cli.ts'];
 const LONG = 'test/**/*.long.test.ts';
 
 export default defineConfig({
@@ -75,7 +73,7 @@ export default defineConfig({
           name: 'commands',
           include: COMMANDS,
           exclude: [...shared.exclude, LONG],
-          globalSetup: BUNDLE,
+          globalSetup: ['test/cli/bundled-cli.ts'],
         },
       },
       {
@@ -84,7 +82,6 @@ export default defineConfig({
           name: 'long',
           include: [LONG],
           exclude: [...shared.exclude, 'test/cluster/**'],
-          globalSetup: BUNDLE,
           testTimeout: 900_000,
           hookTimeout: 120_000,
         },

@@ -76,6 +76,7 @@ export function createHandlerSources(
     classAnnotations: (name) => caches.classes.get(name)?.annotations,
     isIgnored: async (namespace, timeoutMs) =>
       (await readNamespaceLabels(client, namespace, timeoutMs))?.get(LABEL_IGNORE) === 'true',
+    cachedNamespaces: caches.namespaces,
     readLabels: (namespace) => readNamespaceLabels(client, namespace, liveReadMs),
   };
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { bundleCli, makeExecutable } from '#tools/bundle/bundle-cli.ts';
 import { packForKrew } from '#tools/bundle/krew.ts';
@@ -32,10 +32,10 @@ const POD = {
 
 let folder = '';
 let bundle = '';
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'plimsoll-bundle-'));
   bundle = join(folder, 'plimsoll.cjs');
-  copyFileSync(inject('plimsoll'), bundle);
+  await bundleCli(bundle);
   writeFileSync(join(folder, 'pod.json'), JSON.stringify(POD));
 });
 afterAll(() => rmSync(folder, { recursive: true }));

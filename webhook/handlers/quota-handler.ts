@@ -6,6 +6,8 @@ import type { Pod, Instant } from '#shared/domain/pod/pod.ts';
 import { type Amounts, NO_AMOUNTS } from '#shared/domain/quantity/quantity.ts';
 import { growthTo, missingFor, chargeToPriorityQuota } from '#shared/domain/quota/charge.ts';
 import { countsPod, type PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
+import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Reflector } from '#shared/kube/reflector/reflector.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
@@ -31,6 +33,8 @@ export interface QuotaSources {
   readonly mode: WebhookConfiguration['mode'];
   readonly cluster: StateReader;
   readonly ledgers: Ledgers;
+  /** The cache, which may be behind or not filled yet. */
+  readonly cachedNamespaces: Pick<Reflector<Namespace>, 'get'>;
   /**
    * The labels of a namespace, read from the API server; `undefined` if it does not exist. Rejects when they cannot be
    * read.
@@ -94,10 +98,10 @@ function unstatedIn(quotas: readonly PriorityQuota[], pod: Pod): AdmissionDecisi
 
 /** If a namespace cannot be read in time, the answer is 429, so that the client retries. */
 async function quotasOf(
-  { cluster, readLabels }: QuotaSources,
+  { cluster, cachedNamespaces, readLabels }: QuotaSources,
   pod: Pod,
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
-  const cached = cluster().namespaceLabels(pod.namespace);
+  const cached = cachedNamespaces.get(pod.namespace)?.labels;
   const labels = isEnforced(cached) ? cached : await readExisting(pod.namespace, readLabels).catch(errorText);
   if (typeof labels === 'string')
     return refuseFor(MESSAGES.quotaLabelsUnreadable, { cause: labels }, { namespace: pod.namespace });

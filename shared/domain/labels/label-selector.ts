@@ -167,7 +167,7 @@ function isDigits(text: string): boolean {
 }
 
 const MAX_NAME_LENGTH = 63;
-const MAX_PREFIX_LENGTH = 253;
+const MAX_SUBDOMAIN_LENGTH = 253;
 
 /** True for a valid label value: empty, or a name. `apimachinery/pkg/util/validation` IsValidLabelValue. */
 export function isLabelValue(text: string): boolean {
@@ -200,7 +200,7 @@ function hasNameShape(text: string): boolean {
 }
 
 function isDnsSubdomain(text: string): boolean {
-  return text.length <= MAX_PREFIX_LENGTH && text.split('.').every(isDnsLabel);
+  return text.length <= MAX_SUBDOMAIN_LENGTH && text.split('.').every(isDnsLabel);
 }
 
 /** True for one dot-free part of a DNS name; the caller checks its length. */
@@ -225,7 +225,6 @@ function isLowerCase(code: number): boolean {
   return code >= 0x61 && code <= 0x7a;
 }
 
-const MAX_LENGTHS = 253;
 /** Length of one UTF-16 unit in UTF-8. */
 const MAX_BYTES = 3;
 
@@ -237,8 +236,8 @@ const MALFORMED =
 /** Why a text is not a DNS subdomain, in the API's words. apimachinery `util/validation` IsDNS1123Subdomain. */
 export function subdomainFaults(text: string): readonly string[] {
   const faults: string[] = [];
-  if (text.length * MAX_BYTES > MAX_LENGTHS && utf8Length(text) > MAX_LENGTHS)
-    faults.push(`must be no more than ${MAX_LENGTHS} characters`);
+  if (text.length * MAX_BYTES > MAX_SUBDOMAIN_LENGTH && utf8Length(text) > MAX_SUBDOMAIN_LENGTH)
+    faults.push(`must be no more than ${MAX_SUBDOMAIN_LENGTH} characters`);
   if (!text.split('.').every(isDnsLabel)) faults.push(MALFORMED);
   return faults;
 }
