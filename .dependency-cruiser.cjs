@@ -65,6 +65,13 @@ module.exports = {
       to: { path: 'node_modules/express/', reachable: true },
     },
     {
+      name: 'product-needs-no-development-packages',
+      comment: 'the image has the production packages alone',
+      severity: 'error',
+      from: { path: '^(shared|agent|webhook|scheduler|dashboard|cli)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'production-never-imports-tests',
       severity: 'error',
       from: { pathNot: '^(test|bench|tools)/' },
