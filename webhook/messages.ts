@@ -1,3 +1,4 @@
+import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
 
 /** All messages of the webhook except those of its decisions, which are in shared/domain/admission/messages. */
@@ -6,6 +7,11 @@ import type { RuleLimit } from '#shared/domain/priority-rules/fit-rules.ts';
 export interface HttpFailure {
   readonly code: 400 | 404 | 405 | 413 | 415 | 429 | 500;
   readonly message: string;
+}
+
+/** What is tried when the webhook writes its own entries, as an error says it. */
+export function registering({ kind }: { readonly kind: string }): string {
+  return `register in ${kind} "${WEBHOOK_CONFIGURATION}"`;
 }
 
 /** Requests that are not, or not yet, a readable AdmissionReview. */
@@ -123,10 +129,8 @@ export const ERRORS = {
   expired: (at: string, cause: string | undefined) => `expired at ${at}${cause === undefined ? '' : `: ${cause}`}`,
   untrusted: (server: string, cause: string) =>
     `clients that connect to "${server}" do not trust the served certificate: ${cause}`,
-  registration: (kind: string, name: string, cause: string) => `cannot register in ${kind} "${name}": ${cause}`,
   uncountedQuotas: () => 'quotas have not been counted yet',
   list: (what: string, cause: string) => `cannot list ${what}: ${cause}`,
-  read: (what: string, cause: string) => `cannot read ${what}: ${cause}`,
   writeConditions: (kind: string, name: string, cause: string) =>
     `cannot write conditions of ${kind} "${name}": ${cause}`,
   readFields: (what: string, field: string, cause: string) => `cannot read ${what}: ${field}: ${cause}`,
@@ -136,6 +140,5 @@ export const ERRORS = {
   tooLate: (ms: number) => `not done within ${ms} ms`,
   tooManyWaiting: () => 'too many requests are waiting for the API server',
   ledPerhapsByAnother: () => 'cannot write PriorityRules: another replica may lead now',
-  storedRules: (verb: string, name: string, cause: string) => `cannot ${verb} PriorityRules "${name}": ${cause}`,
   followPods: (revision: string) => `cannot follow pods: expected a decimal resourceVersion, got "${revision}"`,
 } as const;

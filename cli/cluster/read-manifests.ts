@@ -1,6 +1,6 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { LABEL_QUEUES, QUEUES_MANAGED } from '#shared/kube/api-names.ts';
-import { fieldOf } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { NAMESPACES, QUEUES, type Resource } from '#shared/kube/resource.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
 import { type Manifest, manifestsIn, ofKind, parseManifests } from '#cli/manifests/parse-manifests.ts';
@@ -65,17 +65,8 @@ async function readLive(
 
 /** One JSON document, as `plimsoll snapshot` writes it: the YAML parser takes a minute for a large cluster. */
 function parseFile(file: TextFile): readonly Manifest[] {
-  const content = parseJson(file.text);
+  const content = /^\s*\{/.test(file.text) ? jsonIn(file.text) : undefined;
   return content === undefined ? parseManifests(file) : manifestsIn(content, file.name);
-}
-
-function parseJson(text: string): unknown {
-  if (!/^\s*\{/.test(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function timeOf(manifests: readonly Manifest[]): Instant | undefined {

@@ -5,7 +5,7 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import { createObject, getObject, patchObject } from '#shared/kube/client/objects.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, itemsOf, jsonIn } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import type { ListWatch } from '#shared/kube/reflector/list-watch.ts';
 import { CONFIG_MAPS } from '#shared/kube/resource.ts';
@@ -51,18 +51,10 @@ export async function readPosition(
 }
 
 function gapsIn(text: unknown): readonly Gap[] {
-  return itemsOf(parse(text)).flatMap((each) => {
+  return itemsOf(typeof text === 'string' ? jsonIn(text) : undefined).flatMap((each) => {
     const [from, to] = [instantOf(fieldOf(each, 'from')), instantOf(fieldOf(each, 'to'))];
     return from === undefined || to === undefined ? [] : [{ from, to }];
   });
-}
-
-function parse(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Stores the position. */

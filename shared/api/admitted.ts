@@ -1,4 +1,5 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
+import { jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { fieldsOf, instantOf, keyOf, timeText } from './fields.ts';
 
 /**
@@ -20,7 +21,7 @@ const MAX_LENGTHS = { queue: 253, application: 253, decision: 64, text: 2_048 } 
 /** Reads the annotation `plimsoll.dev/admitted`; `undefined` if it names no queue. Unreadable parts count as absent. */
 export function decodeAdmitted(text: string | undefined): Admitted | undefined {
   if (text === undefined || text.length > MAX_LENGTHS.text) return undefined;
-  const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(parsed(text));
+  const { queue, application, mayPreempt, mayBePreempted, at, decision } = fieldsOf(jsonIn(text));
   const name = keyOf(queue, MAX_LENGTHS.queue);
   if (name === undefined) return undefined;
   return {
@@ -36,12 +37,4 @@ export function decodeAdmitted(text: string | undefined): Admitted | undefined {
 /** The annotation's text. */
 export function encodeAdmitted({ at, ...admitted }: Admitted): string {
   return JSON.stringify({ ...admitted, at: timeText(at) });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

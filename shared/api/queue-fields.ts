@@ -1,5 +1,5 @@
 import { type FollowStep, type ShareFields, withChanges } from '#shared/domain/queue/follow-template.ts';
-import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
+import { fieldOf, isRecord, itemsOf, jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { encodeShare, type QueueShare } from './queue.ts';
 
 /** The fields of a share by path, as they are written in a spec or a template. */
@@ -21,13 +21,8 @@ function isLeaf(value: unknown): value is string | number | boolean {
 
 /** Reads the annotation `plimsoll.dev/from-template`; `undefined` if there is none that can be read. */
 export function decodeWrittenFields(text: string | undefined): ShareFields | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value = JSON.parse(text) as unknown;
-    return isRecord(value) ? fieldsIn(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined ? undefined : jsonIn(text);
+  return isRecord(value) ? fieldsIn(value) : undefined;
 }
 
 /** The annotation's text. */

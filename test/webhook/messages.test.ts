@@ -164,10 +164,8 @@ const ERROR_TEXTS: Samples<typeof ERRORS> = {
   notYetValid: ['2026-01-01T00:00:00.000Z'],
   expired: ['2026-01-01T00:00:00.000Z', 'connection refused'],
   untrusted: ['plimsoll-webhook.plimsoll-system.svc', 'self-signed certificate'],
-  registration: ['ValidatingWebhookConfiguration', 'plimsoll', 'forbidden'],
   uncountedQuotas: [],
   list: ['pods', 'connection refused'],
-  read: ['namespace "shop"', 'connection refused'],
   readFields: ['node "node-1"', 'metadata.labels', 'expected an object'],
   missing: ['namespace "shop"'],
   writeConditions: ['PriorityQuota', 'high-tier', 'forbidden'],
@@ -177,7 +175,6 @@ const ERROR_TEXTS: Samples<typeof ERRORS> = {
   tooLate: [5_000],
   tooManyWaiting: [],
   ledPerhapsByAnother: [],
-  storedRules: ['write', 'plimsoll', 'forbidden'],
 };
 
 const [QUOTA_EXCEEDED] = DECISIONS.quotaExceeded;

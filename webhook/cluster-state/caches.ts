@@ -34,7 +34,7 @@ import {
   type Resource,
 } from '#shared/kube/resource.ts';
 import { listObjects, type CollectionAddress } from '#shared/kube/client/objects.ts';
-import { ERRORS } from '#webhook/messages.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import type { GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
@@ -114,8 +114,7 @@ export async function listReadable<T>(
   timeoutMs: number,
 ): Promise<readonly T[]> {
   const outcome = await listObjects(client, collection, { timeoutMs });
-  if (outcome.kind !== 'ok') throw new Error(ERRORS.list(collection.resource.plural, outcome.message));
-  return outcome.object.items.flatMap((raw) => {
+  return expectOk(outcome, `list ${collection.resource.plural}`).items.flatMap((raw) => {
     const decoded = decode(raw);
     return decoded.ok ? [decoded.value] : [];
   });

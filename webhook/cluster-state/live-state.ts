@@ -9,6 +9,7 @@ import { RESOURCE_QUOTAS, PRIORITY_QUOTAS, NAMESPACES, NODE_PRESSURE_POLICIES, N
 import { ERRORS } from '#webhook/messages.ts';
 import { decodePriorityQuota } from '#shared/api/priority-quota.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import {
   PROTECTION_WITHOUT_POLICY,
   protectionByPolicy,
@@ -102,8 +103,7 @@ export async function readNamespaceLabels(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const found = await getObject(client, { resource: NAMESPACES, name }, { timeoutMs });
   if (found.kind === 'notFound') return undefined;
-  if (found.kind !== 'ok') throw new Error(ERRORS.read(`namespace "${name}"`, found.message));
-  const decoded = decodeNamespace(found.object);
+  const decoded = decodeNamespace(expectOk(found, `read namespace "${name}"`));
   if (!decoded.ok) throw new Error(ERRORS.readFields(`namespace "${name}"`, decoded.field, decoded.message));
   return decoded.value.labels;
 }
@@ -138,8 +138,7 @@ async function readNodeLabels(
 ): Promise<ReadonlyMap<string, string>> {
   const found = await getObject(client, { resource: NODES, name }, { timeoutMs });
   if (found.kind === 'notFound') return NO_LABELS;
-  if (found.kind !== 'ok') throw new Error(ERRORS.read(`node "${name}"`, found.message));
-  const decoded = decodeNode(found.object);
+  const decoded = decodeNode(expectOk(found, `read node "${name}"`));
   if (!decoded.ok) throw new Error(ERRORS.readFields(`node "${name}"`, decoded.field, decoded.message));
   return decoded.value.labels;
 }

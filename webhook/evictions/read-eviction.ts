@@ -6,8 +6,8 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { PODS } from '#shared/kube/resource.ts';
-import { ERRORS } from '#webhook/messages.ts';
 
 /** The options of an Eviction, without the pod itself. */
 export interface EvictionOptions extends Pick<RemovalRequest, 'expectedUid' | 'gracePeriodSeconds'> {
@@ -65,8 +65,7 @@ export async function findEvictedPod(
 ): Promise<Decoded<Pod> | undefined> {
   const outcome = await getObject(client, { resource: PODS, namespace, name }, { timeoutMs });
   if (outcome.kind === 'notFound') return undefined;
-  if (outcome.kind !== 'ok') throw new Error(ERRORS.read(`pod "${namespace}/${name}"`, outcome.message));
-  return decodePod(outcome.object);
+  return decodePod(expectOk(outcome, `read pod "${namespace}/${name}"`));
 }
 
 /** A pod whose eviction was allowed. */

@@ -9,6 +9,7 @@ import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_CONFIGURATION, WEBHOOK_ENTRIES, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import type { ClientContext, KubeClient } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { MUTATING_WEBHOOKS, type Resource, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
@@ -16,7 +17,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
-import { ERRORS, LOG } from '#webhook/messages.ts';
+import { LOG, registering } from '#webhook/messages.ts';
 
 export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
   /**
@@ -81,20 +82,19 @@ async function writeCondition(
   const address = { resource, name: WEBHOOK_CONFIGURATION };
   const found = await getObject(client, address, { signal });
   if (found.kind === 'notFound') return;
-  if (found.kind !== 'ok') throw new Error(ERRORS.read(resource.kind, found.message));
-  const entries = itemsOf(found.object['webhooks']);
+  const current = expectOk(found, `read ${resource.kind}`);
+  const entries = itemsOf(current['webhooks']);
   const index = entries.findIndex((entry) => fieldOf(entry, 'name') === WEBHOOK_ENTRIES.priority);
   if (index < 0) return;
   const present = itemsOf(fieldOf(entries[index], 'matchConditions'));
   const next = [...present.filter((each) => !isOurs(each)), ...(wanted === undefined ? [] : [wanted])];
   if (isDeepStrictEqual(present, next)) return;
   // The list may have changed since it was read.
-  const guard = { op: 'test', path: '/metadata/resourceVersion', value: found.object.metadata.resourceVersion };
+  const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
   const change = { op: 'add', path: `/webhooks/${index}/matchConditions`, value: next };
   const options = { signal, type: 'json', fieldManager: COMPONENT_NAMES.webhook } as const;
   const patched = await patchObject(client, address, [guard, change], options);
-  if (patched.kind !== 'ok')
-    throw new Error(ERRORS.registration(resource.kind, WEBHOOK_CONFIGURATION, patched.message));
+  expectOk(patched, registering(resource));
 }
 
 function isOurs(condition: unknown): boolean {

@@ -8,11 +8,11 @@ import {
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { WebhookConfiguration } from '#webhook/configuration.ts';
-import { LOG, ERRORS } from '#webhook/messages.ts';
+import { LOG, registering } from '#webhook/messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import { createObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { withPresentCondition } from './pod-entries.ts';
@@ -116,17 +116,17 @@ export async function registerCaBundle(client: KubeClient, caBundlePem: string):
 
 async function writeConfiguration(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
   const created = await createObject(client, { resource }, object, { fieldManager: FIELD_MANAGER });
-  if (created.kind !== 'alreadyExists') return void expectOk(created, resource);
+  if (created.kind !== 'alreadyExists') return void expectOk(created, registering(resource));
   const address = { resource, name: WEBHOOK_CONFIGURATION };
-  const present = expectOk(await getObject(client, address), resource);
+  const present = expectOk(await getObject(client, address), registering(resource));
   const { resourceVersion = '' } = present.metadata;
   const next = withPresentCondition({ ...object, metadata: { ...object.metadata, resourceVersion } }, present);
-  expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), resource);
+  expectOk(await replaceObject(client, address, next, { fieldManager: FIELD_MANAGER }), registering(resource));
 }
 
 async function patchCaBundle(client: KubeClient, resource: Resource, caBundle: string): Promise<void> {
   const address = { resource, name: WEBHOOK_CONFIGURATION };
-  const current = expectOk(await getObject(client, address), resource);
+  const current = expectOk(await getObject(client, address), registering(resource));
   const entries = webhookEntries(current);
   const operations = entries.flatMap((entry, index) =>
     entry.caBundle === caBundle
@@ -140,7 +140,7 @@ async function patchCaBundle(client: KubeClient, resource: Resource, caBundle: s
     type: 'json',
     fieldManager: FIELD_MANAGER,
   });
-  expectOk(patched, resource);
+  expectOk(patched, registering(resource));
 }
 
 function webhookEntries(configuration: KubeObject): readonly { readonly caBundle: unknown }[] {
@@ -154,9 +154,4 @@ function webhookEntries(configuration: KubeObject): readonly { readonly caBundle
 
 function resourceAt(index: number): Resource {
   return index === 0 ? MUTATING_WEBHOOKS : VALIDATING_WEBHOOKS;
-}
-
-function expectOk<T>(outcome: Outcome<T>, { kind }: Resource): T {
-  if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(ERRORS.registration(kind, WEBHOOK_CONFIGURATION, outcome.message));
 }

@@ -4,6 +4,7 @@ import type { HealthCheck } from '#shared/http/health.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS } from '#shared/kube/resource.ts';
 import { WEBHOOK_CONFIGURATION } from '#shared/kube/api-names.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -81,8 +82,7 @@ async function readEntries(
 ): Promise<readonly unknown[]> {
   const outcome = await getObject(client, { resource, name: WEBHOOK_CONFIGURATION });
   if (outcome.kind === 'notFound' && !isRegistered) return [];
-  if (outcome.kind !== 'ok') throw new Error(ERRORS.read(resource.kind, outcome.message));
-  const entries = outcome.object['webhooks'];
+  const entries = expectOk(outcome, `read ${resource.kind}`)['webhooks'];
   return Array.isArray(entries) ? (entries as readonly unknown[]) : [];
 }
 

@@ -3,6 +3,7 @@ import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { WEBHOOK_ENTRIES } from '#shared/kube/api-names.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { getObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { isRecord } from '#shared/kube/decode/wire-object.ts';
 import {
@@ -12,7 +13,6 @@ import {
   MUTATING_POLICY_BINDINGS,
   type Resource,
 } from '#shared/kube/resource.ts';
-import { ERRORS } from '#webhook/messages.ts';
 
 const RESOURCES: readonly Resource[] = [
   ADMISSION_POLICIES,
@@ -85,9 +85,7 @@ async function readAll(
 ): Promise<readonly (KubeObject | undefined)[]> {
   const found = await Promise.all(installed.map((address) => getObject(client, address, { signal })));
   return found.map((outcome, index) => {
-    if (outcome.kind === 'ok') return outcome.object;
-    if (outcome.kind === 'notFound') return undefined;
     const { name = '', resource } = installed[index] ?? {};
-    throw new Error(ERRORS.read(`${resource?.kind ?? ''} "${name}"`, outcome.message));
+    return outcome.kind === 'notFound' ? undefined : expectOk(outcome, `read ${resource?.kind ?? ''} "${name}"`);
   });
 }

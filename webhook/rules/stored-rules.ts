@@ -3,7 +3,7 @@ import type { KubeClient } from '#shared/kube/client/client.ts';
 import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { createObject, deleteObject, getObject, patchObject, replaceObject } from '#shared/kube/client/objects.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { PRIORITY_RULES } from '#shared/kube/resource.ts';
 import { API_VERSION, COMPONENT_NAMES, PRIORITY_RULES_NAMES } from '#shared/kube/api-names.ts';
 import { ERRORS } from '#webhook/messages.ts';
@@ -35,7 +35,7 @@ const FIELD_MANAGER = COMPONENT_NAMES.webhook;
 async function readRulesObject(client: KubeClient, name: string, call: Call): Promise<KubeObject | undefined> {
   const outcome = await getObject(client, { resource: PRIORITY_RULES, name }, call);
   if (outcome.kind === 'notFound') return undefined;
-  return expectOk(outcome, 'read', name);
+  return expectOk(outcome, `read PriorityRules "${name}"`);
 }
 
 /** Whether the stored object matches the wanted one, regardless of field order. */
@@ -62,7 +62,7 @@ async function writeRulesObject(
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(uid !== undefined && { uid }),
     };
-    expectOk(await deleteObject(client, address, preconditions), 'delete', name);
+    expectOk(await deleteObject(client, address, preconditions), `delete PriorityRules "${name}"`);
     return undefined;
   }
   const object = {
@@ -72,8 +72,11 @@ async function writeRulesObject(
     spec: wanted,
   };
   return stored === undefined
-    ? expectOk(await createObject(client, { resource: PRIORITY_RULES }, object, options), 'create', name)
-    : expectOk(await replaceObject(client, address, object, options), 'replace', name);
+    ? expectOk(
+        await createObject(client, { resource: PRIORITY_RULES }, object, options),
+        `create PriorityRules "${name}"`,
+      )
+    : expectOk(await replaceObject(client, address, object, options), `replace PriorityRules "${name}"`);
 }
 
 /** Records in its status what it was compiled from, unless the status is current. Rejects if that fails. */
@@ -91,12 +94,7 @@ async function writeRulesStatus(
   const status = { ...conditions?.status, ...(isNew && compiled) };
   const address = { resource: PRIORITY_RULES, name, subresource: 'status' };
   const options = { ...call, type: 'merge', fieldManager: FIELD_MANAGER } as const;
-  expectOk(await patchObject(client, address, { status }, options), 'write the status of', name);
-}
-
-function expectOk<T>(outcome: Outcome<T>, verb: string, name: string): T {
-  if (outcome.kind === 'ok') return outcome.object;
-  throw new Error(ERRORS.storedRules(verb, name, outcome.message));
+  expectOk(await patchObject(client, address, { status }, options), `write the status of PriorityRules "${name}"`);
 }
 
 /** The rules compiled from policies and classes, and the stored objects to compare with. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import { crc32 } from 'node:zlib';
 import type { AdmissionRequest, Operation, Requester } from '#shared/domain/admission/request.ts';
-import { isRecord } from '#shared/kube/decode/wire-object.ts';
+import { isRecord, jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { FAILURES, type HttpFailure } from '#webhook/messages.ts';
 import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
 import { priorityPatch } from '#shared/kube/admission/pod-patches.ts';
@@ -24,12 +24,8 @@ function isJson(contentType: string | undefined): boolean {
 const PIECE_BYTES = 256 * 1024;
 
 /** The JSON value of a scanned body; `undefined` if it is not valid JSON. Invalid UTF-8 becomes U+FFFD, as in Go. */
-export function parseBody(bytes: Buffer): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(textOf(bytes)) as unknown };
-  } catch {
-    return undefined;
-  }
+export function parseBody(bytes: Buffer): unknown {
+  return jsonIn(textOf(bytes));
 }
 
 /**

@@ -126,7 +126,7 @@ function createAnswerer({ refusals, pending, deadlineMs, metrics }: ReviewListen
     if (json === undefined) return refuseStart(asked, reviewStart(body.bytes), NO_JSON);
     const answerBy = performance.now() + deadlineMs;
     const heldBytes = parsedBytes(body.bytes.length, body.values);
-    const decoded = decodeReview(json.value, { answerBy, heldBytes });
+    const decoded = decodeReview(json, { answerBy, heldBytes });
     if (decoded.kind === 'notAReview') {
       return refuseStart(asked, reviewStart(body.bytes), { code: 400, message: decoded.message });
     }

@@ -11,6 +11,7 @@ import type { Log } from '#shared/runtime/log.ts';
 import type { CounterMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { decodeStatus, isProtobuf } from '#shared/kube/protobuf/envelope.ts';
+import { jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { readBytes } from '#shared/runtime/read-bytes.ts';
 import {
   type ClusterConnection,
@@ -164,9 +165,9 @@ function noAnswer(error: unknown, signal: AbortSignal | undefined, limitMs: numb
 async function readAnswer(response: IncomingMessage): Promise<Outcome<unknown>> {
   const status = response.statusCode ?? 0;
   if (status < 200 || status > 299) return refusal(response);
-  const body = parseJson((await readBytes(response, LARGEST_ANSWER_BYTES)).toString('utf8'));
-  if (body === undefined) return { kind: 'serverError', status, message: 'the answer is not JSON' };
-  return { kind: 'ok', object: body.value, warnings: warningsOf(response) };
+  const object = jsonIn((await readBytes(response, LARGEST_ANSWER_BYTES)).toString('utf8'));
+  if (object === undefined) return { kind: 'serverError', status, message: 'the answer is not JSON' };
+  return { kind: 'ok', object, warnings: warningsOf(response) };
 }
 
 async function refusal(response: IncomingMessage): Promise<Failure> {
@@ -178,15 +179,7 @@ async function refusal(response: IncomingMessage): Promise<Failure> {
 }
 
 function jsonOrText(text: string): unknown {
-  return parseJson(text)?.value ?? text;
-}
-
-function parseJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
+  return jsonIn(text) ?? text;
 }
 
 /** `299 - "text"` (RFC 9110): code, agent, quoted text. */

@@ -24,6 +24,15 @@ export function parseJson(text: string): Decoded<unknown> {
 
 const MAX_PARSER_MESSAGE = 200;
 
+/** The JSON value of a text; `undefined` if it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A JSON object whose fields are read one by one. As in the API server, null means absent. */
 export type WireObject = Readonly<Record<string, unknown>>;
 

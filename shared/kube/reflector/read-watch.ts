@@ -3,7 +3,7 @@ import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { isProtobuf, readWatchFrame } from '#shared/kube/protobuf/envelope.ts';
 import { OBJECT_HEAD, STATUS } from '#shared/kube/protobuf/kube-messages.ts';
 import { isKubeObject, type KubeObject } from '#shared/kube/kube-object.ts';
-import { isRecord } from '#shared/kube/decode/wire-object.ts';
+import { isRecord, jsonIn } from '#shared/kube/decode/wire-object.ts';
 import { type Failure, failureOf } from '#shared/kube/client/outcome.ts';
 import { splitFrames, splitLines } from './split-frames.ts';
 import type { Ending, EndedReading, Step } from './reflector-plan.ts';
@@ -124,7 +124,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /** Decodes one line of a watch; never throws. */
 export function decodeWatchEvent(line: string): WatchEvent {
-  const event = parse(line);
+  const event = jsonIn(line);
   return isRecord(event) ? watchEventOf(event) : unreadable('a line that is not a JSON object');
 }
 
@@ -142,14 +142,6 @@ function watchEventOf({ type, object }: Readonly<Record<string, unknown>>): Watc
       return refused(object);
     default:
       return unreadable(`an event of unknown type ${String(type).slice(0, 50)}`);
-  }
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
   }
 }
 
