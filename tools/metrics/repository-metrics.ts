@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { byName } from '#shared/domain/base/texts.ts';
-import { loadedFrom, reachedFrom, type Declaration } from '#tools/reach/reached-from.ts';
+import { loadedFrom, type Modules, reachedFrom, type Declaration } from '#tools/reach/reached-from.ts';
 import { repositoryModules } from '#tools/reach/repository-modules.ts';
 import type { MetricDefinition } from './metric-definition.ts';
 import { readDefinitions } from './read-definitions.ts';
@@ -20,8 +20,9 @@ export interface ExportedMetric extends MetricDefinition {
  */
 export function repositoryMetrics(): readonly ExportedMetric[] {
   const found = new Map<string, ExportedMetric>();
+  const modules = repositoryModules();
   for (const component of COMPONENTS) {
-    for (const definition of metricsOf(component)) {
+    for (const definition of metricsOf(component, modules)) {
       const known = found.get(definition.name);
       found.set(
         definition.name,
@@ -32,9 +33,8 @@ export function repositoryMetrics(): readonly ExportedMetric[] {
   return [...found.values()].toSorted(byName);
 }
 
-function metricsOf(component: ExportingProcess): readonly MetricDefinition[] {
+function metricsOf(component: ExportingProcess, modules: Modules): readonly MetricDefinition[] {
   const main = `${component}/main.ts`;
-  const modules = repositoryModules();
   const reached = reachedFrom(main, modules);
   return [...loadedFrom(main, modules)].flatMap((file) =>
     readDefinitions(file, readFileSync(file, 'utf8'))

@@ -1,8 +1,8 @@
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Pod as DomainPod } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import type { NodePressureFacts } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { serve, type Server } from '#shared/http/serve.ts';
+import { serve } from '#shared/http/serve.ts';
 import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { createNominations } from '#scheduler/extender/nominations.ts';
@@ -40,9 +40,6 @@ export const proposal = {
 };
 
 export const NOW = 1_000_000;
-
-let server: Server | undefined;
-afterEach(() => server?.close());
 
 const RULES = { budgets: 'BestEffort', usageAware: false, tieBreak: 'none' } as const;
 
@@ -101,11 +98,12 @@ export async function start(asking: Asking) {
   const voided = { note: () => undefined };
   const shared = { idleFor, snapshot, ...state, rules, loops, voided };
   const verbs = extenderVerbs({ ...shared, events: { record }, clock, log, metrics });
-  server = await serve({
+  const server = await serve({
     handler: extenderListener({ verbs, ...limits, clock, processorMs, log, metrics }),
     host: '127.0.0.1',
     port: 0,
   });
+  onTestFinished(() => server.close());
   return { url: server.url, metrics, recorded };
 }
 
