@@ -13,11 +13,6 @@ const EXECUTABLE_MODE = 0o755;
 const SEA_RESOURCE = 'NODE_SEA_BLOB';
 const SEA_SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Language features in our sources that Node.js 20 lacks; a newer Node.js keeps its own. */
-const NEWER_THAN_NODE_20 = ['map/group-by.js', 'promise/with-resolvers.js', 'iterator/index.js'].map((part) =>
-  require.resolve(`core-js/actual/${part}`),
-);
-
 /**
  * Writes the command line with all that it imports as one CommonJS file, which may have any name on the PATH; resolves
  * with its size in bytes. Rejects if something could not be bundled whole.
@@ -35,7 +30,7 @@ export async function bundleCli(file: string): Promise<number> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'eof',
-    inject: NEWER_THAN_NODE_20,
+    inject: [fileURLToPath(new URL('for-node-20.cjs', import.meta.url))],
     plugins: [packageFile, partOfClientLibrary, withoutUndici],
     logLevel: 'silent',
   });
