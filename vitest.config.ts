@@ -79,6 +79,8 @@ export default defineConfig({
           name: 'commands',
           include: COMMANDS,
           exclude: [...shared.exclude, LONG],
+          isolate: false,
+          setupFiles: [...shared.setupFiles, 'test/cli/remove-folders.ts'],
           globalSetup: ['test/cli/bundled-cli.ts'],
         },
       },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -29,9 +29,11 @@ export async function runPlimsoll(args: readonly string[], input = '', directory
 }
 
 const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
+
+/** Called after the tests of each file (remove-folders.ts). */
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+}
 
 /** A new directory with these files, by name; gone after the tests of the file. */
 export function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {

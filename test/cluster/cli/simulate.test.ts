@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { folderWith, removeFolders, runPlimsoll } from '#test/cli/run-plimsoll.ts';
 import { countReadyNodes, makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { at, textAt } from '#test/contract/harness.ts';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { createCrowd, nodesByPod, podObject, PODS, post, randomCrowd, removeAll } from './crowded-nodes.ts';
 import { eventually } from '#test/build/waiting.ts';
+
+afterAll(removeFolders);
 
 const why = whyNoOwnCluster(process.env);
 const PATIENCE_MS = 30_000;
