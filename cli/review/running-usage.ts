@@ -12,7 +12,7 @@ import { limitedAmounts } from '#shared/domain/quota/ledger/namespace-bounds.ts'
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { countsPod } from '#shared/domain/quota/priority-quota.ts';
 import type { CountedQuota } from '#cli/cluster/cluster-model.ts';
-import { classQuotasOf } from '#shared/domain/admission/policy-rules.ts';
+import { classQuotasOf } from '#shared/domain/admission/rules/room-rules.ts';
 import { checkQuotas } from '#shared/domain/quota/resource-quota/check-quotas.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import type { ReviewState } from './cluster-state.ts';

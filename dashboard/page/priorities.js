@@ -102,13 +102,12 @@ function policyPanel(policies) {
   return panel('Priority policies', table('Priority policies by name', columns, rows));
 }
 
-function classesOf({ allowedClasses, defaultClass, classRules, maxPriority, needQuota }) {
+function classesOf({ allowedClasses, defaultClass, classRules, limits }) {
   return [
     allowedClasses === undefined ? 'every class' : allowedClasses.join(', ') || 'none',
     ...classRules.map(ruleText),
     defaultClass === '' ? '' : `default ${defaultClass}`,
-    maxPriority === undefined ? '' : `up to priority ${maxPriority.toLocaleString('en-GB')}`,
-    needQuota.length === 0 ? '' : `only with a quota: ${needQuota.join(', ')}`,
+    ...limits,
   ]
     .filter(Boolean)
     .join('; ');

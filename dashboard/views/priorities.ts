@@ -1,4 +1,5 @@
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
+import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -122,9 +123,8 @@ export function policyView(object: KubeObject): PolicyView | undefined {
       pods: writtenText(pods),
     })),
     allowedClasses: allowedClassNames,
-    maxPriority: rest.maxPriority,
     preemption: rest.preemption,
-    needQuota: rest.requireQuotaFor,
+    limits: POLICY_RULES.flatMap(({ shown }) => shown?.(decoded.value) ?? []),
     onViolation: rest.onViolation,
   };
 }

@@ -215,9 +215,9 @@ export interface PolicyView {
   readonly classRules: readonly ClassRuleView[];
   /** `undefined` allows every class. */
   readonly allowedClasses: readonly string[] | undefined;
-  readonly maxPriority: number | undefined;
   readonly preemption: string;
-  readonly needQuota: readonly string[];
+  /** What else it requires of pods, each as in `up to priority 1,000`. */
+  readonly limits: readonly string[];
   readonly onViolation: string;
 }
 

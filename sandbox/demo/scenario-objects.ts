@@ -1,6 +1,6 @@
 import { encodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
-import type { PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
+import { NO_LIMITS, type PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import {
   NAMESPACES,
   PRIORITY_CLASSES,
@@ -68,16 +68,14 @@ function criticalQuota(team: string): ScenarioObject {
 function teamPolicy(): ScenarioObject {
   const teams = { key: 'example.com/team', operator: 'Exists', values: [] };
   const policy: PriorityPolicy = {
+    ...NO_LIMITS,
     name: 'teams',
     namespaces: prepareSelector({ matchLabels: new Map(), matchExpressions: [teams] }),
     subjects: [],
     defaultClassName: 'standard',
     classRules: [],
     allowedClassNames: CLASSES.map(({ name }) => name),
-    maxPriority: undefined,
-    preemption: 'Allow',
     substitutes: new Map(),
-    requireQuotaFor: [],
     onViolation: 'Deny',
     schedulerName: undefined,
   };

@@ -1,4 +1,4 @@
-import { listClasses } from '#shared/domain/admission/messages/priority-messages.ts';
+import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import type { PriorityClass } from '#shared/domain/priority/classes-and-policies.ts';
 import type {
   GivenByRule,
@@ -51,17 +51,14 @@ export function storedBytes(rule: UnplacedRule, tests: readonly LabelTest[]): nu
 const BYTES_OF_NUMBERS = 16;
 
 function encodeRule(rule: PriorityRule): object {
-  const { policy, order, requirements, subjects, allowed, maxPriority, preemption, substitutes, gives } = rule;
+  const { policy, order, requirements, subjects, substitutes, gives } = rule;
   return {
     policy,
     order,
     namespaceLabels: requirements.map(encodeTest),
     ...(subjects !== undefined && { subjects: encodeSubjects(subjects) }),
     isPersonal: rule.isPersonal,
-    ...(allowed !== undefined && { allowedPriorityClassNames: allowed, allowedText: listClasses(allowed) }),
-    ...(maxPriority !== undefined && { maxPriority }),
-    preemption,
-    ...(rule.requireQuotaFor.length > 0 && { requireQuotaFor: rule.requireQuotaFor }),
+    ...(Object.assign({}, ...POLICY_RULES.map(({ compiled }) => compiled?.(rule))) as object),
     ...(gives.length > 0 && { gives: gives.map((each) => encodeGiven(each, order)) }),
     ...(rule.mustBeGiven && { mustBeGiven: true }),
     ...(rule.counted !== undefined && encodeCounted(rule.counted)),

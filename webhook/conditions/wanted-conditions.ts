@@ -1,6 +1,6 @@
 import { byName } from '#shared/domain/base/texts.ts';
 import type { PriorityClass, PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
-import { reviewPolicies, type PolicyReview } from '#shared/domain/priority/review-policies.ts';
+import { reviewPolicies, type PolicyReview } from '#shared/domain/priority-rules/review-policies.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';

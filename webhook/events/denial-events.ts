@@ -1,4 +1,6 @@
-import type { AdmissionDecision, AdmissionCode, Refused } from '#shared/domain/admission/decision.ts';
+import type { AdmissionDecision, Refused } from '#shared/domain/admission/decision.ts';
+import type { AdmissionCode } from '#shared/domain/admission/messages.ts';
+import { RULE_MESSAGES } from '#shared/domain/admission/policy-rules.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
@@ -94,12 +96,12 @@ export function denialEvent(
   return BY_GATE.has(because.code) ? keptPod(because) : undefined;
 }
 
-const BY_POLICY: ReadonlySet<string> = new Set<AdmissionCode>([
-  'ClassNotAllowed',
-  'PriorityAboveCeiling',
-  'PreemptionNotAllowed',
-  'QuotaRequired',
-]);
+/** A default that was not given is there at the next try, and a label is missing for a quota. */
+const BY_POLICY: ReadonlySet<string> = new Set(
+  Object.values(RULE_MESSAGES)
+    .map(({ code }) => code)
+    .filter((code) => code !== 'DefaultNotGiven' && code !== 'QuotaLabelMissing'),
+);
 const BY_GATE: ReadonlySet<string> = new Set<AdmissionCode>([
   'DisruptionOfProtectedPod',
   'DisruptionOfOtherPod',

@@ -1,4 +1,4 @@
-import { PHRASES } from './messages/priority-messages.ts';
+import { CLASS_MESSAGES, PHRASES } from './messages/priority-messages.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import {
   resolvePriority,
@@ -9,15 +9,12 @@ import {
   type PriorityClass,
   type PriorityClasses,
   type PriorityPolicy,
-  type PolicySubject,
   classByRule,
-  serviceAccountUser,
+  policiesFor,
 } from '#shared/domain/priority/classes-and-policies.ts';
 import type { ClusterState, AvoidLookup } from './cluster-state.ts';
 import { allow, refuse, type AdmissionDecision, type PriorityFields, reasonOf } from './decision.ts';
-import { MESSAGES } from './messages.ts';
 import { type PodRequest, DEFAULT_SCHEDULER } from './request.ts';
-import { NO_LABELS } from '#shared/domain/labels/label-selector.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { isBound, type Pod, ownerKeyOf, ownerText } from '#shared/domain/pod/pod.ts';
 import type { ApiRefusal } from '#shared/domain/base/api-refusal.ts';
@@ -60,17 +57,17 @@ function reasonFor({ source, policy = '', rule = policy, fields }: ClassChoice):
   const facts = { ...fields };
   switch (source) {
     case 'pod':
-      return reasonOf(MESSAGES.podUsesClass, fields, facts);
+      return reasonOf(CLASS_MESSAGES.podUsesClass, fields, facts);
     case 'policy':
       return rule === policy
-        ? reasonOf(MESSAGES.classOfPolicy, { ...fields, policy }, facts)
-        : reasonOf(MESSAGES.classOfRule, { ...fields, rule }, { ...facts, rule });
+        ? reasonOf(CLASS_MESSAGES.classOfPolicy, { ...fields, policy }, facts)
+        : reasonOf(CLASS_MESSAGES.classOfRule, { ...fields, rule }, { ...facts, rule });
     case 'globalDefault':
-      return reasonOf(MESSAGES.classIsGlobalDefault, fields, facts);
+      return reasonOf(CLASS_MESSAGES.classIsGlobalDefault, fields, facts);
     case 'substitute':
-      return reasonOf(MESSAGES.classReplaced, { ...fields, policy }, facts);
+      return reasonOf(CLASS_MESSAGES.classReplaced, { ...fields, policy }, facts);
     case 'none':
-      return reasonOf(MESSAGES.noClass, {}, facts);
+      return reasonOf(CLASS_MESSAGES.noClass, {}, facts);
   }
 }
 
@@ -84,32 +81,6 @@ function withScheduler(reason: Because, choice: SchedulerChoice | undefined): Be
 function withNodes(reason: Because, choice: NodeChoice | undefined): Because {
   if (choice === undefined) return reason;
   return { ...reason, text: reason.text + PHRASES.keptAwayFrom(choice.nodes, choice.owner) };
-}
-
-/**
- * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod
- * runs as (a controller's pod does not show the user; its template was checked when the user wrote it).
- */
-export function policiesFor(request: PodRequest, cluster: ClusterState): readonly PriorityPolicy[] {
-  const labels = cluster.namespaceLabels(request.pod.namespace) ?? NO_LABELS;
-  return cluster.policies.filter(
-    ({ namespaces, subjects }) =>
-      namespaces.matches(labels) && (subjects.length === 0 || subjects.some((each) => isSubject(each, request))),
-  );
-}
-
-function isSubject(subject: PolicySubject, { requester, pod, serviceAccountName }: PodRequest): boolean {
-  switch (subject.kind) {
-    case 'User':
-      return requester.name === subject.name;
-    case 'Group':
-      return requester.groups.includes(subject.name);
-    case 'ServiceAccount':
-      return (
-        requester.name === serviceAccountUser(subject) ||
-        (pod.namespace === subject.namespace && serviceAccountName === subject.name)
-      );
-  }
 }
 
 /** The class that a pod gets and where it comes from; `fields` are its three priority fields. */
@@ -272,12 +243,12 @@ export function chooseNodes({ pod }: PodRequest, lookUp: AvoidLookup | undefined
 export function priorityRefusal(pod: Pod, refusal: ApiRefusal, classes: PriorityClasses): Because {
   const { priorityClassName: name = '', priority, preemptionPolicy } = pod.spec;
   if (name !== '' && !classes.has(name)) {
-    return reasonOf(MESSAGES.unknownClass, { apiServer: refusal.message }, { priorityClassName: name });
+    return reasonOf(CLASS_MESSAGES.unknownClass, { apiServer: refusal.message }, { priorityClassName: name });
   }
   const facts = {
     priorityClassName: name,
     ...(priority !== undefined && { priority }),
     ...(preemptionPolicy !== undefined && { preemptionPolicy }),
   };
-  return reasonOf(MESSAGES.fieldsDifferFromClass, { apiServer: refusal.message }, facts);
+  return reasonOf(CLASS_MESSAGES.fieldsDifferFromClass, { apiServer: refusal.message }, facts);
 }

@@ -1,5 +1,6 @@
 import {
   isPersonal,
+  policiesFor,
   type PriorityPolicy,
   PREEMPT_LOWER_PRIORITY,
   type PriorityClasses,
@@ -18,16 +19,10 @@ import {
 import { MESSAGES } from './messages.ts';
 import { podWarnings } from './warnings.ts';
 import { type PodRequest, withPriority } from './request.ts';
-import {
-  POD_RULES,
-  violationsOf,
-  breaksLabelRules,
-  unknownToPersons,
-  breaksClassRule,
-  breaksQuotaRequiredRule,
-  classQuotasOf,
-} from './policy-rules.ts';
-import { policiesFor, chooseClass, fieldsOf, priorityRefusal } from './decide-mutation.ts';
+import type { Judged } from './policy-rule.ts';
+import { RULES_FOR } from './policy-rules.ts';
+import { breaksLabelRules, classQuotasOf } from './rules/room-rules.ts';
+import { chooseClass, fieldsOf, priorityRefusal } from './decide-mutation.ts';
 import { PHRASES } from './messages/priority-messages.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { qosClass } from '#shared/domain/pod/pod-requests.ts';
@@ -52,10 +47,42 @@ function violationsOfPod(request: PodRequest, cluster: ClusterState): readonly V
   const quota = breaksResourceQuotaRule(request, cluster);
   return [
     ...rules.flatMap(denying),
-    ...violationsOf(request, policiesFor(request, cluster), cluster, POD_RULES),
+    ...violationsOf('pod', request, policiesFor(request, cluster), cluster),
     ...breaksLabelRules(request, cluster).flatMap(denying),
     ...denying(quota),
   ];
+}
+
+/** A violation and the policy that it breaks. */
+interface PolicyViolation extends Violation {
+  readonly policy: PriorityPolicy;
+}
+
+/** Every rule of a policy that is broken: all policies that apply must be satisfied, so the most restrictive wins. */
+function violationsOf(
+  judged: Judged,
+  request: PodRequest,
+  policies: readonly PriorityPolicy[],
+  cluster: ClusterState,
+): readonly PolicyViolation[] {
+  return policies.flatMap((policy) =>
+    RULES_FOR[judged].flatMap(({ breaks }) => {
+      const because = breaks(request, policy, cluster);
+      return because === undefined ? [] : [{ because, response: policy.onViolation, policy }];
+    }),
+  );
+}
+
+/** What the policies for users and groups say of a template whose class does not exist. */
+function unknownToPersons(
+  judged: Judged,
+  request: PodRequest,
+  policies: readonly PriorityPolicy[],
+): readonly Violation[] {
+  return policies.filter(isPersonal).flatMap((policy) => {
+    const [because] = RULES_FOR[judged].flatMap(({ breaksUnknown }) => breaksUnknown?.(request, policy) ?? []);
+    return because === undefined ? [] : [{ because, response: policy.onViolation }];
+  });
 }
 
 function denying(because: Violation['because'] | undefined): readonly Violation[] {
@@ -71,9 +98,10 @@ export function decideTemplate(template: PodRequest, cluster: ClusterState): Adm
   const accepted = reasonOf(MESSAGES.templateAccepted, {});
   const policies = policiesFor(template, cluster);
   const unknown = unknownClass(template, cluster);
-  if (unknown !== undefined) return decideByViolations(accepted, [unknown, ...unknownToPersons(template, policies)]);
+  if (unknown !== undefined)
+    return decideByViolations(accepted, [unknown, ...unknownToPersons('template', template, policies)]);
   const pod = asCreated(template, policies, cluster);
-  const violations = violationsOf({ ...template, pod }, policies, cluster).map((violation) =>
+  const violations = violationsOf('template', { ...template, pod }, policies, cluster).map((violation) =>
     isPersonal(violation.policy) ? violation : asWarning(violation),
   );
   return decideByViolations(accepted, violations, () => podWarnings({ ...template, pod }, cluster));
@@ -101,9 +129,6 @@ function asCreated(
   return withPriority(template.pod, chooseClass(template, lasting, cluster.classes).fields);
 }
 
-/** A group gets no default and no substitute; its pods say whether they preempt. */
-const GROUP_RULES = [breaksClassRule, breaksQuotaRequiredRule];
-
 /**
  * Decides whether the requester may create a group of pods (`PodGroup`) with the class that the request names. A class
  * that does not exist is refused by the API server itself.
@@ -111,7 +136,7 @@ const GROUP_RULES = [breaksClassRule, breaksQuotaRequiredRule];
 export function decidePodGroup(group: PodRequest, cluster: ClusterState): AdmissionDecision {
   const policies = policiesFor(group, cluster);
   const named = asNamed(group, cluster);
-  const violations = named === undefined ? [] : violationsOf(named, policies, cluster, GROUP_RULES);
+  const violations = named === undefined ? [] : violationsOf('group', named, policies, cluster);
   return decideByViolations(reasonOf(MESSAGES.templateAccepted, {}), violations);
 }
 
@@ -123,14 +148,8 @@ export function decideGroupTemplate(group: PodRequest, cluster: ClusterState): A
   const policies = policiesFor(group, cluster).filter(isPersonal);
   const named = asNamed(group, cluster);
   const violations =
-    named === undefined
-      ? unknownToPersons(group, policies.map(allowingPreemption))
-      : violationsOf(named, policies, cluster, GROUP_RULES);
+    named === undefined ? unknownToPersons('group', group, policies) : violationsOf('group', named, policies, cluster);
   return decideByViolations(reasonOf(MESSAGES.templateAccepted, {}), violations);
-}
-
-function allowingPreemption(policy: PriorityPolicy): PriorityPolicy {
-  return { ...policy, preemption: 'Allow' };
 }
 
 /** With the value of its class; `undefined` if the class does not exist. */

@@ -81,7 +81,7 @@ export function decideByViolations(
 
 /** A sentence of the catalogue: its code, the HTTP status of the answer that it explains, and its text. */
 export interface Message<in Values> {
-  readonly code: AdmissionCode;
+  readonly code: string;
   readonly status: 200 | Refused['code'];
   /** With status 429: when to retry. */
   readonly retryAfterSeconds?: number;
@@ -118,47 +118,7 @@ export function refuseFor<Values>(
   return retryAfterSeconds === undefined ? refused : { ...refused, retryAfterSeconds };
 }
 
-/** Every reason to allow or refuse a request: the audit annotation `decision` and the metric label `reason`. */
-export type AdmissionCode =
-  | 'NothingToDecide'
-  | 'MalformedRequest'
-  | 'UnknownResource'
-  | 'ReviewTooLarge'
-  | 'Overloaded'
-  | 'NamespaceUnknown'
-  | 'PriorityAccepted'
-  | 'PriorityFromPolicy'
-  | 'PrioritySubstituted'
-  | 'UnknownPriorityClass'
-  | 'PriorityMismatch'
-  | 'ForgedQosClass'
-  | 'ClassNotAllowed'
-  | 'PriorityAboveCeiling'
-  | 'PreemptionNotAllowed'
-  | 'DefaultNotGiven'
-  | 'QuotaRequired'
-  | 'QuotaLabelMissing'
-  | 'QuotaExceeded'
-  | 'QuotaUnusable'
-  | 'QuotaValuesMissing'
-  | 'QuotaReserved'
-  | 'QuotaBusy'
-  | 'QuotaWasted'
-  | 'QuotaUnknown'
-  | 'TemplateAccepted'
-  | 'ClassChangeAccepted'
-  | 'ClassInUse'
-  | 'SecondGlobalDefault'
-  | 'DisruptionAccepted'
-  | 'DisruptionOfProtectedPod'
-  | 'DisruptionUnwanted'
-  | 'DisruptionOfOtherPod'
-  | 'DisruptionOnOtherNode'
-  | 'DisruptionBudgetSpent'
-  | 'DisruptionLimitReached'
-  | 'DisruptionUnclear';
-
-/** A `because` with an admission code. */
-export function because(code: AdmissionCode, text: string, facts: Because['facts'] = {}): Because {
+/** A `because` with the code of a message. */
+export function because(code: string, text: string, facts: Because['facts'] = {}): Because {
   return { code, text, facts };
 }

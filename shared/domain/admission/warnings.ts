@@ -12,7 +12,7 @@ import {
 import { type Pod, type PodAffinityTerm, hasEnded } from '#shared/domain/pod/pod.ts';
 import { PHRASES, listSome } from './messages/priority-messages.ts';
 import type { ClusterState, PodSearch } from './cluster-state.ts';
-import { classQuotasOf } from './policy-rules.ts';
+import { classQuotasOf } from './rules/room-rules.ts';
 import type { PodRequest } from './request.ts';
 
 /** Longer grace periods get a warning. */

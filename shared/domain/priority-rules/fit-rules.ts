@@ -1,5 +1,6 @@
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
+import { limitsOf, type PolicyLimits } from '#shared/domain/priority/classes-and-policies.ts';
 import { type UnplacedRule, type LabelTest, labelTest, type GivenByRule } from './priority-rules.ts';
 
 /** A rule, what it needs of a namespace, and how many bytes it takes in storage. */
@@ -143,11 +144,11 @@ const PER_GROUP = 12;
 
 /** The maximum cost of checking one rule for a pod whose user is in every group that any rule names. */
 function ruleCost(rule: UnplacedRule, { tests }: RulePlace, groupsNamed: number): number {
-  const { subjects, allowed = [], substitutes, requireQuotaFor, counted } = rule;
+  const { subjects, substitutes, counted } = rule;
   const given = rule.gives.reduce((sum, each) => sum + costOfGiving(each), 0);
-  const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0) + allowed.length;
+  const names = (subjects?.users.length ?? 0) + 2 * (subjects?.serviceAccounts.length ?? 0);
   const groups = (subjects?.groups.length ?? 0) > 0 ? PER_GROUP * groupsNamed : 0;
-  const classes = requireQuotaFor.length + substitutes.size + namesCounted(counted);
+  const classes = namesIn(limitsOf(rule)) + substitutes.size + namesCounted(counted);
   return PER_RULE + costOfTests(tests) + given + names + groups + classes;
 }
 
@@ -158,6 +159,11 @@ function costOfGiving({ podLabels, ownerKinds }: GivenByRule): number {
 
 function costOfTests(tests: readonly LabelTest[]): number {
   return tests.reduce((sum, test) => sum + PER_TEST + (test.values?.length ?? 0), 0);
+}
+
+/** The lists of a rule are searched once. */
+function namesIn(limits: PolicyLimits): number {
+  return Object.values(limits).reduce<number>((sum, limit) => sum + (Array.isArray(limit) ? limit.length : 0), 0);
 }
 
 function namesCounted(counted: UnplacedRule['counted']): number {

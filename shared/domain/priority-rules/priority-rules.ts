@@ -5,7 +5,11 @@
  */
 
 import type { Requirement } from '#shared/domain/labels/label-selector.ts';
+import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import {
+  limitsOf,
+  NO_LIMITS,
+  type PolicyLimits,
   type PriorityClass,
   type PriorityClasses,
   isPersonal,
@@ -36,8 +40,8 @@ export interface RuleSubjects {
   readonly serviceAccounts: readonly string[];
 }
 
-/** The compiled form of one policy, or of one quota that requires its label. */
-export interface PriorityRule {
+/** The compiled form of one policy, or of one quota that requires its label; it forbids nothing if another set does. */
+export interface PriorityRule extends PolicyLimits {
   /** The name of the policy or quota. */
   readonly policy: string;
   /** Its position in the set: by name, quotas last, so that the first violation is always the same. */
@@ -50,11 +54,6 @@ export interface PriorityRule {
    * It names users or groups, which are known when a user writes a template but not when a controller creates its pods.
    */
   readonly isPersonal: boolean;
-  readonly allowed: readonly string[] | undefined;
-  readonly maxPriority: number | undefined;
-  readonly preemption: 'Allow' | 'Never';
-  /** Classes that cannot be used in a namespace without the label that puts quotas in force. */
-  readonly requireQuotaFor: readonly string[];
   /** What pods without a class get: from the first of these that matches the pod. */
   readonly gives: readonly GivenByRule[];
   /** Whether a pod that did not get it violates the rule. */
@@ -112,9 +111,8 @@ export interface RuleSet {
 export type UnplacedRule = Omit<PriorityRule, 'order' | 'requirements'>;
 
 /** Whether the API server can detect that a pod violates the policy. */
-export function judges({ allowedClassNames, maxPriority, preemption, ...policy }: PriorityPolicy): boolean {
-  const isLimiting = allowedClassNames !== undefined || maxPriority !== undefined || preemption === 'Never';
-  return isLimiting || policy.requireQuotaFor.length > 0 || rulesOf(policy).length > 0;
+export function judges(policy: PriorityPolicy): boolean {
+  return POLICY_RULES.some(({ isSet }) => isSet(policy));
 }
 
 /** Whether the policy decides which class the pods of a template get. */
@@ -130,16 +128,7 @@ export interface RuleClasses {
 
 /** The rule that enforces a policy; `ranked` are all classes in order of value and name. */
 export function judgingRule(policy: PriorityPolicy, classes: RuleClasses, isDryRun: boolean): UnplacedRule {
-  const { allowedClassNames: allowed, maxPriority, preemption, requireQuotaFor } = policy;
-  return {
-    ...givingRule(policy, classes),
-    mustBeGiven: true,
-    allowed,
-    maxPriority,
-    preemption,
-    requireQuotaFor,
-    isDryRun,
-  };
+  return { ...givingRule(policy, classes), ...limitsOf(policy), mustBeGiven: true, isDryRun };
 }
 
 /** The rule of a quota that refuses the pods it counts where its label is missing. */
@@ -166,13 +155,10 @@ export function defaultingRule(policy: PriorityPolicy, classes: RuleClasses): Un
 
 function silentRule(policy: string): UnplacedRule {
   return {
+    ...NO_LIMITS,
     policy,
     subjects: undefined,
     isPersonal: false,
-    allowed: undefined,
-    maxPriority: undefined,
-    preemption: 'Allow',
-    requireQuotaFor: [],
     gives: [],
     mustBeGiven: false,
     counted: undefined,

@@ -1,6 +1,6 @@
 import { type ApiRefusal, forbidden, displayName } from '#shared/domain/base/api-refusal.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import { EVERYTHING, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
+import { EVERYTHING, NO_LABELS, type PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 
 /** A PriorityClass with the API's defaults applied; `preemptionPolicy` may be any text until it is validated. */
 export interface PriorityClass {
@@ -122,8 +122,31 @@ export function serviceAccountUser({ namespace, name }: { readonly namespace: st
   return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`;
 }
 
+/** What a policy forbids: one field for each rule of shared/domain/admission/policy-rules.ts. */
+export interface PolicyLimits {
+  /** `undefined` allows every class. */
+  readonly allowedClassNames: readonly string[] | undefined;
+  readonly maxPriority: number | undefined;
+  readonly preemption: 'Allow' | 'Never';
+  readonly requireQuotaFor: readonly string[];
+}
+
+/** Forbids nothing. */
+export const NO_LIMITS: PolicyLimits = {
+  allowedClassNames: undefined,
+  maxPriority: undefined,
+  preemption: 'Allow',
+  requireQuotaFor: [],
+};
+
+/** The limits alone. */
+export function limitsOf(policy: PolicyLimits): PolicyLimits {
+  const names = Object.keys(NO_LIMITS) as (keyof PolicyLimits)[];
+  return Object.assign({}, NO_LIMITS, ...names.map((name) => ({ [name]: policy[name] }))) as PolicyLimits;
+}
+
 /** A PriorityPolicy as the decisions see it: which classes the pods of some namespaces and people may use. */
-export interface PriorityPolicy {
+export interface PriorityPolicy extends PolicyLimits {
   readonly name: string;
   readonly namespaces: PreparedSelector;
   /** Empty means everyone. */
@@ -131,13 +154,8 @@ export interface PriorityPolicy {
   readonly defaultClassName: string | undefined;
   /** The first rule that matches a pod without a class sets its class, in place of the default. */
   readonly classRules: readonly ClassRule[];
-  /** `undefined` allows every class. */
-  readonly allowedClassNames: readonly string[] | undefined;
-  readonly maxPriority: number | undefined;
-  readonly preemption: 'Allow' | 'Never';
   /** Class that preempts → class that a pod gets instead. */
   readonly substitutes: ReadonlyMap<string, string>;
-  readonly requireQuotaFor: readonly string[];
   readonly onViolation: 'Deny' | 'Warn';
   /** Set on pods that name no scheduler. */
   readonly schedulerName: string | undefined;
@@ -149,6 +167,58 @@ export interface PriorityPolicy {
  */
 export function isPersonal({ subjects }: PriorityPolicy): boolean {
   return subjects.some(({ kind }) => kind !== 'ServiceAccount');
+}
+
+/** The fields of a policy that name a class. */
+export function fieldsNaming(className: string, policy: PriorityPolicy): readonly string[] {
+  const { defaultClassName, classRules, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
+  const names: Readonly<Record<string, readonly (string | undefined)[]>> = {
+    defaultPriorityClassName: [defaultClassName],
+    classRules: classRules.map((rule) => rule.className),
+    allowedPriorityClassNames: allowedClassNames,
+    substitutePriorityClassNames: [...substitutes].flat(),
+    requireQuotaFor,
+  };
+  return Object.keys(names).filter((field) => names[field]?.includes(className));
+}
+
+/** Whose pod it is, and where. */
+interface PolicyTarget {
+  readonly pod: { readonly namespace: string };
+  readonly requester: { readonly name: string; readonly groups: readonly string[] };
+  readonly serviceAccountName: string;
+}
+
+/** All policies, and the labels by which they select namespaces. */
+interface KnownPolicies {
+  readonly policies: readonly PriorityPolicy[];
+  readonly namespaceLabels: (namespace: string) => ReadonlyMap<string, string> | undefined;
+}
+
+/**
+ * The policies that apply to a pod: they select its namespace, and the requester or the service account that the pod
+ * runs as (a controller's pod does not show the user; its template was checked when the user wrote it).
+ */
+export function policiesFor(target: PolicyTarget, known: KnownPolicies): readonly PriorityPolicy[] {
+  const labels = known.namespaceLabels(target.pod.namespace) ?? NO_LABELS;
+  return known.policies.filter(
+    ({ namespaces, subjects }) =>
+      namespaces.matches(labels) && (subjects.length === 0 || subjects.some((each) => isSubject(each, target))),
+  );
+}
+
+function isSubject(subject: PolicySubject, { requester, pod, serviceAccountName }: PolicyTarget): boolean {
+  switch (subject.kind) {
+    case 'User':
+      return requester.name === subject.name;
+    case 'Group':
+      return requester.groups.includes(subject.name);
+    case 'ServiceAccount':
+      return (
+        requester.name === serviceAccountUser(subject) ||
+        (pod.namespace === subject.namespace && serviceAccountName === subject.name)
+      );
+  }
 }
 
 /** A rule of a policy: the class of pods that name none, by their labels and the kind of their owner. */

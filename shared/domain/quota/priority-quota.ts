@@ -7,7 +7,11 @@ import {
 } from '#shared/domain/quantity/quantity.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PriorityPolicy, PriorityClasses } from '#shared/domain/priority/classes-and-policies.ts';
+import {
+  fieldsNaming,
+  type PriorityPolicy,
+  type PriorityClasses,
+} from '#shared/domain/priority/classes-and-policies.ts';
 import { type ApiRefusal, displayName, forbidden, untypedError } from '#shared/domain/base/api-refusal.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { isNativeResource } from '#shared/domain/quantity/resource-columns.ts';
@@ -63,18 +67,6 @@ export function classMentions(
     .filter(({ scope }) => scope.kind === 'classes' && scope.names.has(className))
     .map(({ name }) => `PriorityQuota \`${name}\` (priorityClassNames)`);
   return [...byPolicies, ...byQuotas];
-}
-
-function fieldsNaming(className: string, policy: PriorityPolicy): readonly string[] {
-  const { defaultClassName, classRules, allowedClassNames = [], substitutes, requireQuotaFor } = policy;
-  const names: Readonly<Record<string, readonly (string | undefined)[]>> = {
-    defaultPriorityClassName: [defaultClassName],
-    classRules: classRules.map((rule) => rule.className),
-    allowedPriorityClassNames: allowedClassNames,
-    substitutePriorityClassNames: [...substitutes].flat(),
-    requireQuotaFor,
-  };
-  return Object.keys(names).filter((field) => names[field]?.includes(className));
 }
 
 /** The settings of a PriorityQuota that can never take effect with the existing classes, as sentences. */

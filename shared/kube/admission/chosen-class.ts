@@ -4,6 +4,7 @@
  */
 import { ANNOTATION_CLASS_RULE } from '#shared/kube/api-names.ts';
 import { OWNERS_BETWEEN } from '#shared/kube/decode/decode-pod-request.ts';
+import { TAKES_POD } from '#shared/domain/admission/rules/class-rules.ts';
 import { MAX_OWNERS } from '#shared/domain/priority/classes-and-policies.ts';
 import { celVariable, type CelVariable, ROW } from './cel-expressions.ts';
 
@@ -54,13 +55,6 @@ export const RULED_TEMPLATE: readonly CelVariable[] = [
 function ownerBetween(otherwise: string, [kind, owner]: readonly [string, string]): string {
   return `request.kind.kind == '${kind}' ? '${owner}' : ${otherwise}`;
 }
-
-/** Whether a default of a rule, named `each`, applies to the pod. */
-export const TAKES_POD = [
-  '(!has(each.ownerKinds) || variables.ownerKind in each.ownerKinds) &&',
-  '(!has(each.podLabels) || each.podLabels.all(test, test.is ==',
-  '  (test.key in variables.podLabels && (!has(test.values) || variables.podLabels[test.key] in test.values))))',
-].join('\n');
 
 /**
  * Sets the variable `result` to the class of a pod whose user names the class `named`: that one, else the lowest that

@@ -1,16 +1,19 @@
 /*
- * How the API server judges by a PriorityRules object: CEL over `params`, the object and its namespace. The texts are
- * those of the webhook (shared/domain/admission), which judges by the policies themselves.
+ * How the API server judges by a PriorityRules object: CEL over `params`, the object and its namespace. What each rule
+ * says stands next to what the webhook says of it (shared/domain/admission/rules).
  *
  * No input of a tenant may make an expression fail, because a failed expression lets the object in. So a field is read
  * only if it is known to be there, and every loop has a bound that keeps the caller within the budget
  * (docs/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
-import { PHRASES } from '#shared/domain/admission/messages/priority-messages.ts';
+import type { CelRule, CelScope, Judged } from '#shared/domain/admission/policy-rule.ts';
+import { RULES_FOR } from '#shared/domain/admission/policy-rules.ts';
+import { celLabelRule } from '#shared/domain/admission/rules/room-rules.ts';
 import { SERVICE_ACCOUNT_PREFIX } from '#shared/domain/priority/classes-and-policies.ts';
 import { LABEL_PRIORITY_QUOTA, PRIORITY_QUOTA_ENFORCED } from '#shared/kube/api-names.ts';
+import { QUOTA_LABEL } from './judged-namespaces.ts';
 import { celVariable, type CelVariable, NUMBERS, ROW } from './cel-expressions.ts';
-import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE, TAKES_POD } from './chosen-class.ts';
+import { chosenClass, CLASS_OF_POD, first, NAMED_CLASS, RULED_POD, RULED_TEMPLATE } from './chosen-class.ts';
 
 /** A user in more groups is treated as a member of every group that a rule names. */
 const MAX_GROUPS = ROW * ROW;
@@ -66,22 +69,22 @@ export function heldRules(account: string): readonly CelVariable[] {
 /** Of an object. The name of a class is shown up to this length. */
 const MAX_NAME_LENGTH = 253;
 
-/** Which rules judge, and whether the class may be one that does not exist: its value is then unknown. */
+/** Which rules judge. Those for persons judge templates, which may name a class that does not exist. */
 interface RuleScope {
+  readonly judged: Judged;
   readonly onlyPersonal: boolean;
-  readonly mayBeUnknown: boolean;
-  /** A group of pods gets no default and is charged to no quota; its pods decide whether they preempt. */
-  readonly isGroup?: boolean;
 }
 
 /** The broken rules, the first of each list, and the message about the first of all; empty if none is broken. */
-function violation(judging: RuleScope): readonly CelVariable[] {
-  const faults = Object.values(faultsOf(judging));
+function violation({ judged, onlyPersonal }: RuleScope): readonly CelVariable[] {
+  const scope = { judged, mayBeUnknown: onlyPersonal, quotaLabel: QUOTA_LABEL };
+  const rules = celRules(scope);
+  const labels = judged === 'pod' ? [celLabelRule(scope)] : [];
   return [
     celVariable(
       'broken',
       'variables.held.map(rules, rules.filter(rule,',
-      `  ${judging.onlyPersonal ? 'rule.isPersonal && ' : ''}(${faults.join(' ||\n    ')})`,
+      `  ${onlyPersonal ? 'rule.isPersonal && ' : ''}(${[...rules, ...labels].map(({ fault }) => fault).join(' ||\n    ')})`,
       ')).filter(rules, size(rules) > 0).map(rules, rules[0])',
     ),
     // A template may name anything, and each `+` copies all that is longer than any class.
@@ -96,83 +99,26 @@ function violation(judging: RuleScope): readonly CelVariable[] {
       'violation',
       "size(variables.broken) == 0 ? '' :",
       `${first('broken')}.map(rule, rule.messagePrefix + (`,
-      `${sentence(judging)})`,
+      `${firstSentence([...labels, ...rules])})`,
       ')[0]',
     ),
   ];
 }
 
-/** In the order in which the webhook reports violations. */
-function faultsOf({ onlyPersonal, mayBeUnknown, isGroup = false }: RuleScope) {
-  const orUnknown = (fault: string): string => (mayBeUnknown ? `(!variables.isKnown || ${fault})` : fault);
-  const isKnown = mayBeUnknown ? 'variables.isKnown && ' : '';
-  const isOfPod = !onlyPersonal && !isGroup;
-  return {
-    ...(isOfPod && { isDefaultless: `(has(rule.mustBeGiven) && ${MISSES_DEFAULT} && ${IS_GIVEN})` }),
-    isUnlisted: '(has(rule.allowedPriorityClassNames) && !(variables.className in rule.allowedPriorityClassNames))',
-    isTooHigh: `(has(rule.maxPriority) && ${orUnknown('variables.priority > rule.maxPriority')})`,
-    ...(!isGroup && {
-      isPreempting: `(rule.preemption == 'Never' && ${orUnknown("variables.preemptionPolicy != 'Never'")})`,
-    }),
-    isQuotaless: `(has(rule.requireQuotaFor) && ${isKnown}!variables.isQuotaEnforced && variables.className in rule.requireQuotaFor)`,
-    ...(isOfPod && { isUnlabelled: `(!variables.isQuotaEnforced && (${IS_COUNTED}))` }),
-  };
+/** The rules in the order in which the webhook reports violations; the rule of a quota judges only pods. */
+function celRules(scope: CelScope): readonly CelRule[] {
+  return RULES_FOR[scope.judged].map(({ cel }) => cel(scope));
 }
 
-/** The class that rules set is known in a set with the global default. Without that default, none was filled in. */
-const MISSES_DEFAULT =
-  "(variables.className == '' || (variables.isFilledIn && variables.className != variables.given))";
-
-const IS_GIVEN = `has(rule.gives) && rule.gives.exists(each, ${TAKES_POD})`;
-
-const IS_COUNTED = [
-  '(has(rule.countedPriorityClassNames) && variables.className in rule.countedPriorityClassNames)',
-  '(has(rule.countedPriority) && variables.priority >= rule.countedPriority.min && variables.priority <= rule.countedPriority.max)',
-].join(' || ');
-
-function sentence(judging: RuleScope): string {
-  const { isDefaultless, isUnlisted, isTooHigh, isPreempting, isUnlabelled } = faultsOf(judging);
-  const policy = "'policy `' + rule.policy + '` '";
-  const missing = "variables.shownClass + ' does not exist'";
-  const orMissing = (known: string): string =>
-    judging.mayBeUnknown ? `(variables.isKnown ? ${known} : ${missing})` : known;
-  return [
-    ...(isUnlabelled === undefined
-      ? []
-      : [
-          `  ${isUnlabelled} ?`,
-          `    'quota \`' + rule.policy + '\` counts ' + variables.shownPods + ' here, ${WITHOUT_LABEL}' :`,
-        ]),
-    ...(isDefaultless === undefined
-      ? []
-      : [
-          `  ${isDefaultless} ?`,
-          `    ${policy} + 'gives pods here priority class \`' + rule.gives.filter(each, ${TAKES_POD})[0].priorityClassName +`,
-          `      '\`, ${NOT_GIVEN}' :`,
-        ]),
-    `  ${isUnlisted} ?`,
-    `    ${policy} + 'does not allow ' + variables.shownPods + ' here; allowed: ' + rule.allowedText :`,
-    `  ${isTooHigh} ?`,
-    `    ${policy} + 'allows a priority of at most ' + string(rule.maxPriority) + ' here; ' +`,
-    `      ${orMissing("variables.shownPod + ' has ' + string(variables.priority)")} :`,
-    ...(isPreempting === undefined ? [] : [`  !${isPreempting} ?`]),
-    `    ${policy} + 'allows ' + variables.shownClass + ' only where a quota covers it, ${WITHOUT_LABEL}'`,
-    ...(isPreempting === undefined ? [] : [`:`, ...preempting(judging, policy, missing)]),
-  ].join('\n');
+/** What the first broken rule says. A sentence that is itself a choice comes last, so its fault is negated. */
+function firstSentence([rule, ...others]: readonly CelRule[]): string {
+  if (rule === undefined) return "''";
+  const { fault, sentence, isChoice = false } = rule;
+  if (others.length === 0) return sentence;
+  if (!isChoice) return `  ${fault} ?\n${sentence} :\n${firstSentence(others)}`;
+  const other = others.length === 1 ? firstSentence(others) : `(${firstSentence(others)})`;
+  return `  !${fault} ?\n${other}\n:\n${sentence}`;
 }
-
-function preempting({ mayBeUnknown }: RuleScope, policy: string, missing: string): readonly string[] {
-  return [
-    ...(mayBeUnknown ? [`  !variables.isKnown ? ${policy} + 'forbids preemption here; ' + ${missing} :`] : []),
-    `    ${policy} + 'forbids preemption here, but ' + variables.shownPod + ' preempts; use ' +`,
-    '      (variables.className in rule.substitutePriorityClassNames ?',
-    "        'priority class `' + rule.substitutePriorityClassNames[variables.className] + '`' :",
-    "        'a class with preemptionPolicy `Never`')",
-  ];
-}
-
-const WITHOUT_LABEL = PHRASES.withoutQuotaLabel(`${LABEL_PRIORITY_QUOTA}=${PRIORITY_QUOTA_ENFORCED}`);
-const NOT_GIVEN = PHRASES.defaultNotGiven();
 
 /** For a pod, whose class, number and preemption policy are final. */
 export const POD_RULE_VARIABLES: readonly CelVariable[] = [
@@ -182,7 +128,7 @@ export const POD_RULE_VARIABLES: readonly CelVariable[] = [
   ...chosenClass('given', { withoutPersonal: false }),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
   celVariable('preemptionPolicy', "object.spec.?preemptionPolicy.orValue('PreemptLowerPriority')"),
-  ...violation({ onlyPersonal: false, mayBeUnknown: false }),
+  ...violation({ judged: 'pod', onlyPersonal: false }),
 ];
 
 /**
@@ -208,7 +154,7 @@ export const TEMPLATE_RULE_VARIABLES: readonly CelVariable[] = [
     'variables.className in params.spec.classes ?',
     "params.spec.classes[variables.className].preemptionPolicy : 'PreemptLowerPriority'",
   ),
-  ...violation({ onlyPersonal: true, mayBeUnknown: true }),
+  ...violation({ judged: 'template', onlyPersonal: true }),
 ];
 
 /** Rules for service accounts judge pods by the account that they run as, which a group does not name. */
@@ -219,10 +165,10 @@ export const POD_GROUP_RULE_VARIABLES: readonly CelVariable[] = [
   ...heldRules(NO_ACCOUNT),
   celVariable('className', CLASS_OF_POD),
   celVariable('priority', 'object.spec.?priority.orValue(0)'),
-  ...violation({ onlyPersonal: false, mayBeUnknown: false, isGroup: true }),
+  ...violation({ judged: 'group', onlyPersonal: false }),
 ];
 
-const OF_A_PERSONS_GROUP: RuleScope = { onlyPersonal: true, mayBeUnknown: true, isGroup: true };
+const GROUP_TEMPLATES: CelScope = { judged: 'group', mayBeUnknown: true, quotaLabel: QUOTA_LABEL };
 
 /**
  * For the groups that a controller will create from a `Workload`, when rules for persons no longer apply: the first
@@ -243,12 +189,14 @@ export const WORKLOAD_RULE_VARIABLES: readonly CelVariable[] = [
   celVariable(
     'forbidden',
     'variables.names.filter(name, variables.personal.exists(rules, rules.exists(rule,',
-    `  ${Object.values(faultsOf(OF_A_PERSONS_GROUP)).map(ofName).join(' ||\n  ')})))`,
+    `  ${celRules(GROUP_TEMPLATES)
+      .map(({ fault }) => ofName(fault))
+      .join(' ||\n  ')})))`,
   ),
   celVariable('className', "size(variables.forbidden) == 0 ? '' : variables.forbidden[0]"),
   celVariable('isKnown', 'variables.className in params.spec.classes'),
   celVariable('priority', 'variables.isKnown ? params.spec.classes[variables.className].value : 0'),
-  ...violation(OF_A_PERSONS_GROUP),
+  ...violation({ judged: 'group', onlyPersonal: true }),
 ];
 
 /** A violation of the class in a loop variable, in place of the judged class. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { because, type AdmissionCode, refuse, type Refused } from '#shared/domain/admission/decision.ts';
+import { because, refuse, type Refused } from '#shared/domain/admission/decision.ts';
+import type { AdmissionCode } from '#shared/domain/admission/messages.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import type { EventRecord } from '#shared/kube/events/event-recorder.ts';

@@ -46,7 +46,7 @@ export interface NamedClass {
 }
 
 /** A priority class and its value. */
-interface GivenClass extends NamedClass {
+export interface GivenClass extends NamedClass {
   readonly priority: number;
 }
 
@@ -55,18 +55,13 @@ export interface OfPolicy {
   readonly policy: string;
 }
 
-/** The highest priority that a policy allows. */
-interface Ceiling {
-  readonly maxPriority: number;
-}
-
 /** What went wrong, as a clause. */
 export interface WithCause {
   readonly cause: string;
 }
 
 /** A class by its name. */
-function classNamed(name: string): string {
+export function classNamed(name: string): string {
   return `priority class \`${name}\``;
 }
 
@@ -76,17 +71,17 @@ function classWithValue({ priorityClassName, priority }: GivenClass): string {
 }
 
 /** Says that a class does not exist. */
-function missing({ priorityClassName }: NamedClass): string {
+export function missing({ priorityClassName }: NamedClass): string {
   return `${classNamed(priorityClassName)} does not exist`;
 }
 
 /** A pod by its class. */
-function podOf({ priorityClassName: name }: NamedClass): string {
+export function podOf({ priorityClassName: name }: NamedClass): string {
   return name === '' ? 'a pod without a priority class' : classNamed(name);
 }
 
 /** Pods by their class. */
-function podsOf({ priorityClassName: name }: NamedClass): string {
+export function podsOf({ priorityClassName: name }: NamedClass): string {
   return name === '' ? 'pods without a priority class' : classNamed(name);
 }
 
@@ -179,63 +174,6 @@ export const CLASS_MESSAGES = {
     status: 403,
     text: (v: { readonly computed: string; readonly shown: string }) =>
       `status.qosClass must be \`${v.computed}\`, which follows from the pod's requests and limits, not ${v.shown}`,
-  },
-} as const satisfies Record<string, Message<never>>;
-
-/** Sentences about what PriorityPolicies forbid, and quotas that require their label. */
-export const POLICY_MESSAGES = {
-  defaultNotGiven: {
-    code: 'DefaultNotGiven',
-    status: 403,
-    text: (v: NamedClass & OfPolicy) =>
-      `policy \`${v.policy}\` gives pods here ${classNamed(v.priorityClassName)}, ${PHRASES.defaultNotGiven()}`,
-  },
-  classNotAllowed: {
-    code: 'ClassNotAllowed',
-    status: 403,
-    text: (v: NamedClass & OfPolicy & { readonly allowed: readonly string[] }) =>
-      `policy \`${v.policy}\` does not allow ${podsOf(v)} here; allowed: ${listClasses(v.allowed)}`,
-  },
-  priorityAboveCeiling: {
-    code: 'PriorityAboveCeiling',
-    status: 403,
-    text: (v: GivenClass & OfPolicy & Ceiling) =>
-      `policy \`${v.policy}\` allows a priority of at most ${v.maxPriority} here; ${podOf(v)} has ${v.priority}`,
-  },
-  missingClassUnderCeiling: {
-    code: 'PriorityAboveCeiling',
-    status: 403,
-    text: (v: NamedClass & OfPolicy & Ceiling) =>
-      `policy \`${v.policy}\` allows a priority of at most ${v.maxPriority} here; ${missing(v)}`,
-  },
-  preemptionNotAllowed: {
-    code: 'PreemptionNotAllowed',
-    status: 403,
-    text: (v: NamedClass & OfPolicy & { readonly substitute: string | undefined }) =>
-      `policy \`${v.policy}\` forbids preemption here, but ${podOf(v)} preempts; use ${v.substitute === undefined ? 'a class with preemptionPolicy `Never`' : classNamed(v.substitute)}`,
-  },
-  missingClassMayPreempt: {
-    code: 'PreemptionNotAllowed',
-    status: 403,
-    text: (v: NamedClass & OfPolicy) => `policy \`${v.policy}\` forbids preemption here; ${missing(v)}`,
-  },
-  quotaRequired: {
-    code: 'QuotaRequired',
-    status: 403,
-    text: (v: NamedClass & OfPolicy & { readonly namespace: string }) =>
-      `policy \`${v.policy}\` allows ${classNamed(v.priorityClassName)} only where a quota covers it, and no quota in namespace \`${v.namespace}\` does`,
-  },
-  quotaLabelRequired: {
-    code: 'QuotaRequired',
-    status: 403,
-    text: (v: NamedClass & OfPolicy & { readonly label: string }) =>
-      `policy \`${v.policy}\` allows ${classNamed(v.priorityClassName)} only where a quota covers it, ${PHRASES.withoutQuotaLabel(v.label)}`,
-  },
-  countedWithoutLabel: {
-    code: 'QuotaLabelMissing',
-    status: 403,
-    text: (v: NamedClass & { readonly quota: string; readonly label: string }) =>
-      `quota \`${v.quota}\` counts ${podsOf(v)} here, ${PHRASES.withoutQuotaLabel(v.label)}`,
   },
 } as const satisfies Record<string, Message<never>>;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { selectAlike, selectItems, selectsAny } from '#shared/domain/priority/review-policies.ts';
+import { selectAlike, selectItems, selectsAny } from '#shared/domain/priority-rules/review-policies.ts';
 import { finish } from '#test/build/finish.ts';
 
 const SEED = 20_261_122;

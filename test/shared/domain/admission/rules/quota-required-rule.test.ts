@@ -1,6 +1,6 @@
 import { QUOTA_LABEL } from '#shared/kube/admission/judged-namespaces.ts';
 import { describe, expect, test } from 'vitest';
-import { breaksQuotaRequiredRule } from '#shared/domain/admission/policy-rules.ts';
+import { breaksQuotaRequiredRule } from '#shared/domain/admission/rules/room-rules.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';

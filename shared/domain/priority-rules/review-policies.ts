@@ -1,11 +1,12 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
+import type { PolicyPair } from '#shared/domain/admission/policy-rule.ts';
+import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import {
   PREEMPT_NEVER,
   type PriorityClass,
   type PriorityClasses,
   type PriorityPolicy,
-  type ClassRule,
-} from './classes-and-policies.ts';
+} from '#shared/domain/priority/classes-and-policies.ts';
 import type { Selector } from '#shared/domain/labels/label-selector.ts';
 
 /** What an administrator should know about a policy, in sentences. */
@@ -48,11 +49,9 @@ export function* reviewPolicies(context: PolicyContext): Steps<readonly PolicyRe
 }
 
 function problemsOf({ policy, namespaces }: PreparedPolicy, classes: PriorityClasses): readonly string[] {
+  const reviewer = { classes, whyRefused: (named: PriorityClass) => whyRefused(named, policy, classes) };
   return [
-    ...defaultProblems(policy, classes),
-    ...policy.classRules.flatMap((rule) => ruleProblems(rule, policy, classes)),
-    ...allowedProblems(policy, classes),
-    ...quotaProblems(policy, classes),
+    ...POLICY_RULES.flatMap(({ problems }) => problems?.(policy, reviewer) ?? []),
     ...substituteProblems(policy, classes),
     ...(selectsAny(namespaces) ? [] : ['namespaceSelector: no namespace is selected']),
   ];
@@ -73,63 +72,15 @@ function* conflictsOf(
   return conflicts;
 }
 
-function defaultProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  const { defaultClassName: name } = policy;
-  if (name === undefined) return [];
-  const given = classes.get(name);
-  if (given === undefined) return [`defaultPriorityClassName: there is no class \`${name}\``];
-  const why = whyRefused(given, policy, classes);
-  return why === undefined
-    ? []
-    : [`defaultPriorityClassName: class \`${name}\` ${why}: pods without a class are refused`];
-}
-
-function ruleProblems(rule: ClassRule, policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  const { className, pods } = rule;
-  const path = pathOf(rule);
-  const given = classes.get(className);
-  const why = given === undefined ? undefined : whyRefused(given, policy, classes);
-  return [
-    ...(given === undefined ? [`${path}.priorityClassName: there is no class \`${className}\``] : []),
-    ...(why === undefined
-      ? []
-      : [`${path}.priorityClassName: class \`${className}\` ${why}: pods that get it are refused`]),
-    ...(pods.requirements === undefined ? [`${path}.podSelector: it selects no pod`] : []),
-  ];
-}
-
-function pathOf({ name }: ClassRule): string {
-  return `classRules[${name}]`;
-}
-
-function allowedProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  return (policy.allowedClassNames ?? []).flatMap((name) => {
-    const path = 'allowedPriorityClassNames';
-    const allowed = classes.get(name);
-    if (allowed === undefined) return [`${path}: there is no class \`${name}\``];
-    const why = whyRefused(allowed, policy, classes);
-    return why === undefined ? [] : [`${path}: class \`${name}\` ${why}`];
-  });
-}
-
-function quotaProblems(policy: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  const unusable = policy.requireQuotaFor.filter((name) => {
-    const needing = classes.get(name);
-    return needing === undefined || whyRefused(needing, policy, classes) !== undefined;
-  });
-  return unusable.map((name) => `requireQuotaFor: class \`${name}\` can never be used here`);
-}
-
 /** Why a pod that names this class would always be refused by this policy; its substitute is what is judged. */
 function whyRefused(named: PriorityClass, policy: PriorityPolicy, classes: PriorityClasses): string | undefined {
-  const { maxPriority, preemption, allowedClassNames } = policy;
-  const given = preemption === 'Never' ? replaced(named, policy, classes) : named;
-  const is = given === named ? '' : `is replaced by \`${given.name}\`, which `;
-  if (allowedClassNames?.includes(given.name) === false) return `${is}is not among allowedPriorityClassNames`;
-  if (maxPriority !== undefined && given.value > maxPriority)
-    return `${is}(${given.value}) is above maxPriority ${maxPriority}`;
-  const isForbidden = preemption === 'Never' && given.preemptionPolicy !== PREEMPT_NEVER;
-  return isForbidden ? 'preempts, which preemption Never forbids' : undefined;
+  const given = policy.preemption === 'Never' ? replaced(named, policy, classes) : named;
+  const [why] = refusalsOf(policy, given);
+  return why === undefined || given === named ? why : `is replaced by \`${given.name}\`, which ${why}`;
+}
+
+function refusalsOf(policy: PriorityPolicy, given: PriorityClass): readonly string[] {
+  return POLICY_RULES.flatMap(({ refuses }) => refuses?.(given, policy) ?? []);
 }
 
 function replaced(named: PriorityClass, { substitutes }: PriorityPolicy, classes: PriorityClasses): PriorityClass {
@@ -174,68 +125,17 @@ function shareSubject(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size === 0 || b.size === 0 || [...a].some((subject) => b.has(subject));
 }
 
-/** Two policies that apply to the same pods. */
-interface Pair {
-  readonly policy: PriorityPolicy;
-  readonly other: PriorityPolicy;
-  readonly classes: PriorityClasses;
-}
-
 /** Conflicts with another policy for the same pods, and which of both applies, in sentences. */
 function policyConflicts(policy: PriorityPolicy, other: PriorityPolicy, classes: PriorityClasses): readonly string[] {
-  const pair = { policy, other, classes };
-  return [...defaults(pair), ...refusedGifts(pair), ...allowedLists(pair), ...ceilings(pair), ...substitutes(pair)];
-}
-
-/** The class with the lower value wins; among equal ones the first by name. */
-function defaults({ policy, other, classes }: Pair): readonly string[] {
-  const [own, theirs] = [policy, other].map(({ defaultClassName }) => classes.get(defaultClassName ?? ''));
-  if (own === undefined || theirs === undefined || own.name === theirs.name) return [];
-  const wins = own.value < theirs.value || (own.value === theirs.value && own.name < theirs.name);
-  return [
-    `policy \`${other.name}\` gives default class \`${theirs.name}\`; the lower one, \`${(wins ? own : theirs).name}\`, counts`,
-  ];
-}
-
-/** What this policy sets and the other refuses: by its default, and by its rules. */
-function refusedGifts({ policy, other, classes }: Pair): readonly string[] {
-  const given = [
-    { className: policy.defaultClassName, by: 'the default of this one' },
-    ...policy.classRules.map((rule) => ({ className: rule.className, by: `which ${pathOf(rule)} gives` })),
-  ];
-  return given
-    .filter(({ className }) => isRefusedBy(other, classes.get(className ?? '')))
-    .map(
-      ({ className = '', by }) =>
-        `policy \`${other.name}\` does not allow class \`${className}\`, ${by}: pods that get it are refused`,
-    );
-}
-
-function isRefusedBy({ allowedClassNames, maxPriority }: PriorityPolicy, given: PriorityClass | undefined): boolean {
-  if (given === undefined) return false;
-  return allowedClassNames?.includes(given.name) === false || (maxPriority !== undefined && given.value > maxPriority);
-}
-
-function allowedLists({ policy, other }: Pair): readonly string[] {
-  const [own, theirs] = [policy.allowedClassNames, other.allowedClassNames];
-  if (own === undefined || theirs === undefined) return [];
-  const both = own.filter((name) => theirs.includes(name));
-  if (both.length === own.length && both.length === theirs.length) return [];
-  return both.length === 0
-    ? [`policy \`${other.name}\` allows none of the classes that this one allows: where both hold, no pod is let in`]
-    : [
-        `policy \`${other.name}\` allows other classes; where both hold, only ${both.map((name) => `\`${name}\``).join(', ')}`,
-      ];
-}
-
-function ceilings({ policy, other }: Pair): readonly string[] {
-  const [own, theirs] = [policy.maxPriority, other.maxPriority];
-  if (own === undefined || theirs === undefined || own === theirs) return [];
-  return [`policy \`${other.name}\` has maxPriority ${theirs}; the lower one, ${Math.min(own, theirs)}, counts`];
+  // What preempts may get a substitute.
+  const judging: PriorityPolicy = { ...other, preemption: 'Allow' };
+  const isRefusedByOther = (given: PriorityClass): boolean => refusalsOf(judging, given).length > 0;
+  const pair = { policy, other, classes, isRefusedByOther };
+  return [...POLICY_RULES.flatMap(({ conflicts }) => conflicts?.(pair) ?? []), ...substitutes(pair)];
 }
 
 /** If there are several substitutes for a class, that of the first policy by name is used. */
-function substitutes({ policy, other, classes }: Pair): readonly string[] {
+function substitutes({ policy, other, classes }: PolicyPair): readonly string[] {
   if (policy.preemption === 'Allow' || other.preemption === 'Allow') return [];
   return Array.from(policy.substitutes).flatMap(([from, to]) => {
     const theirs = other.substitutes.get(from);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import { finish } from '#test/build/finish.ts';
 import type { PriorityPolicy, ClassRule } from '#shared/domain/priority/classes-and-policies.ts';
-import { reviewPolicies } from '#shared/domain/priority/review-policies.ts';
+import { reviewPolicies } from '#shared/domain/priority-rules/review-policies.ts';
 import { buildClass, buildPolicy } from '#test/build/admission.ts';
 import { selectorOf } from '#test/build/cluster.ts';
 
