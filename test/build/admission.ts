@@ -2,7 +2,7 @@ import type { ClusterState } from '#shared/domain/admission/cluster-state.ts';
 import type { PodRequest, Requester } from '#shared/domain/admission/request.ts';
 import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
 import type { Pod } from '#shared/domain/pod/pod.ts';
-import type { PriorityClass, PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
+import { NO_LIMITS, type PriorityClass, type PriorityPolicy } from '#shared/domain/priority/classes-and-policies.ts';
 import type { PriorityQuota } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { QUOTA_LABEL, QUOTA_NAMESPACES } from '#shared/kube/admission/judged-namespaces.ts';
@@ -19,16 +19,13 @@ export function buildClass(name: string, value: number, more: Partial<PriorityCl
 /** A policy that selects everyone everywhere and forbids nothing, unless said otherwise. */
 export function buildPolicy(name: string, more: Partial<PriorityPolicy> = {}): PriorityPolicy {
   return {
+    ...NO_LIMITS,
     name,
     namespaces: EVERYTHING,
     subjects: [],
     defaultClassName: undefined,
     classRules: [],
-    allowedClassNames: undefined,
-    maxPriority: undefined,
-    preemption: 'Allow',
     substitutes: new Map(),
-    requireQuotaFor: [],
     onViolation: 'Deny',
     schedulerName: undefined,
     ...more,
