@@ -18,14 +18,22 @@ import type { PodRequest } from './request.ts';
 /** Longer grace periods get a warning. */
 export const LONG_GRACE_SECONDS = 600;
 
+type Lint = (request: PodRequest, cluster: ClusterState) => readonly string[];
+
+/**
+ * What requesters are warned of. Where the API server applies the rules itself, it asks the webhook only about pods that
+ * may get a warning (shared/kube/admission/left-to-webhook.ts).
+ */
+export const WARNINGS = {
+  annotations: ({ annotationProblems }: PodRequest) => annotationProblems,
+  gracePeriod: lintGracePeriod,
+  unusedRoom: lintUnusedRoom,
+  affinity: affinityWarnings,
+} as const satisfies Readonly<Record<string, Lint>>;
+
 /** Warnings for the requester about a pod that is allowed but probably not as intended. */
 export function podWarnings(request: PodRequest, cluster: ClusterState): readonly string[] {
-  return [
-    ...request.annotationProblems,
-    ...lintGracePeriod(request, cluster),
-    ...lintUnusedRoom(request, cluster),
-    ...affinityWarnings(request, cluster),
-  ];
+  return Object.values<Lint>(WARNINGS).flatMap((lint) => lint(request, cluster));
 }
 
 /** A preemptor waits for its victim's whole grace period (S1-16). */

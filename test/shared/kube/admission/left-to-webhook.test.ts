@@ -6,6 +6,7 @@ import { evaluatePolicy } from '#sandbox/api-server/policies/evaluate-policy.ts'
 import type { KubeObject } from '#sandbox/api-server/wire/object.ts';
 import { decideMutation } from '#shared/domain/admission/decide-mutation.ts';
 import { decideValidation } from '#shared/domain/admission/decide-validation.ts';
+import { WARNINGS } from '#shared/domain/admission/warnings.ts';
 import { byName } from '#shared/domain/base/texts.ts';
 import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
@@ -15,7 +16,8 @@ import { leftToWebhook, MAX_CLASSES } from '#shared/kube/admission/left-to-webho
 import { type PatchOperation, priorityPatch, RECORD_PATH } from '#shared/kube/admission/pod-patches.ts';
 import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
-import { buildClass, buildWorld } from '#test/build/admission.ts';
+import { buildClass, buildClassQuota, buildWorld } from '#test/build/admission.ts';
+import { buildPod } from '#test/build/cluster.ts';
 import {
   NAMESPACE_LABELS,
   policyArbitrary,
@@ -205,6 +207,29 @@ describe('the webhook is asked', () => {
       isAsked(conditions.validating, { ...person, isByController }, object),
     );
     expect(asked).toEqual([byPerson, byController]);
+  });
+
+  const world = buildWorld({
+    classes: RULE_CLASSES,
+    quotas: [buildClassQuota('unused', 'rule-low-never', { hard: { pods: '1' }, used: { pods: '0' } })],
+    knownPods: [buildPod({ name: 'cache', namespace: 'team-a', labels: { app: 'cache' }, priority: 1 })],
+  });
+  const topologyKey = 'kubernetes.io/hostname';
+  const terms = [{ topologyKey, labelSelector: { matchLabels: { app: 'cache' } } }];
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: terms };
+  const warned: Readonly<Record<keyof typeof WARNINGS, object>> = {
+    annotations: { metadata: { annotations: { 'plimsoll.dev/evict': '' } } },
+    gracePeriod: { spec: { ...triple, terminationGracePeriodSeconds: 3_600 } },
+    unusedRoom: { spec: { priorityClassName: 'rule-low-never', priority: 10, preemptionPolicy: 'Never' } },
+    affinity: { spec: { ...triple, affinity: { podAffinity } } },
+  };
+
+  test.each(Object.entries(warned))('about a pod that gets the warning %s', (name, parts) => {
+    const object = { metadata: {}, spec: { ...triple }, ...parts };
+    const spec = { containers: [], ...object.spec };
+    const request = valueOf(decodePodRequest({ ...object, spec }, { name: 'alice', groups: [] }, 'team-a'));
+    expect(WARNINGS[name as keyof typeof WARNINGS](request, world)).toHaveLength(1);
+    expect(isAsked(conditions.validating, person, object)).toBe(true);
   });
 
   test('to give a class to a pod that may have got the global default, though it is judged without the webhook', () => {
