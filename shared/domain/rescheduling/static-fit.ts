@@ -1,12 +1,6 @@
 import type { NodeSelectorTerm, Pod, SchedulingRules, Toleration, WeightedNodeTerm } from '#shared/domain/pod/pod.ts';
-import {
-  matchesNodeTerm,
-  type NodeFilter,
-  nodeAffinity,
-  nodeUnschedulable,
-  taintToleration,
-  toleratesTaint,
-} from '#shared/domain/preemption/filters/node-filters.ts';
+import { matchesNodeTerm, nodeName, toleratesTaint } from '#shared/domain/preemption/filters/node-filters.ts';
+import { NODE_FILTERS } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import type { PassNode } from './pass-cluster.ts';
 
@@ -32,8 +26,11 @@ export function createStaticFits(nodes: readonly PassNode[]): (pod: Pod) => Stat
   };
 }
 
+/** The replacement names no node. */
+const FILTERS = NODE_FILTERS.filter((prepare) => prepare !== nodeName);
+
 function fitOf(nodes: readonly PassNode[], pod: Pod, isTainted: boolean): StaticFit {
-  const filters: readonly NodeFilter[] = [nodeUnschedulable(pod), taintToleration(pod), nodeAffinity(pod)];
+  const filters = FILTERS.map((prepare) => prepare(pod));
   const rules = pod.spec.scheduling;
   const { tolerations } = rules;
   const preference = ownPreferences(rules).length === 0 ? undefined : new Float64Array(nodes.length);

@@ -37,6 +37,14 @@ export interface PrefilterState {
   readonly isResourcesOnly: boolean;
 }
 
+/** The filters that look at a node alone, in the order of the default plugins. The rescheduler uses them, too. */
+export const NODE_FILTERS: readonly ((pod: Pod) => NodeFilter)[] = [
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+];
+
 /** Prepares the filters, in the order of the default plugins: `pkg/scheduler/apis/config/v1/default_plugins.go`. */
 export function* prefilterInSteps(snapshot: ClusterSnapshot, pod: Pod): Steps<PrefilterState> {
   const needs = needsOf(pod, snapshot);
@@ -54,7 +62,7 @@ export function* prefilterInSteps(snapshot: ClusterSnapshot, pod: Pod): Steps<Pr
     columns: needs.map(({ column }) => column + 1),
     account: openAccount(snapshot),
     tails: [],
-    nodeFilters: [nodeUnschedulable(pod), nodeName(pod), taintToleration(pod), nodeAffinity(pod)],
+    nodeFilters: NODE_FILTERS.map((prepare) => prepare(pod)),
     podAwareFilters,
     isResourcesOnly: podAwareFilters.length === 1 && needs.every(isPlain),
   };
