@@ -29,6 +29,13 @@ const QUEUES = [
   'test/cluster/scheduler/rescheduling*.test.ts',
 ];
 
+/** Without the control plane that the others of `cluster` share; beside the queues, whose lane is the shortest. */
+const APART = [
+  'test/cluster/{client-node,cluster,fake-nodes,restart}.test.ts',
+  'test/cluster/admission/rules/groups.test.ts',
+  'test/cluster/policies/**/*.test.ts',
+];
+
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
   test: {
@@ -39,12 +46,12 @@ export default defineConfig({
           ...shared,
           name: 'cluster',
           include: [ALL],
-          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, PLANES],
+          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, PLANES, ...APART],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
       { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, ...QUEUES] } },
-      { test: { ...shared, name: 'queues', include: QUEUES } },
+      { test: { ...shared, name: 'queues', include: [...QUEUES, ...APART] } },
       {
         test: {
           ...shared,
