@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type MemoryReadings, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
+import type { MemoryReadings } from '#shared/domain/pressure/memory-figure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { followCertificates } from '#shared/runtime/certificate-file.ts';
@@ -95,7 +95,7 @@ function openWithFallback(configuration: AgentConfiguration, kubelet: KubeletAdd
   const meminfo = meminfoSource(configuration.path.procfs);
   const reclaimable = (nowMs: number): MemoryReadings => {
     const node = valueOf(meminfo.read());
-    return { ...NO_MEMORY_READINGS, memory: node && reclaimableMemory(node, 0, nowMs) };
+    return { memory: node && reclaimableMemory(node, 0, nowMs) };
   };
   const kernel = createFallbackNode({
     openKernel: () => openKernel(configuration, clock),

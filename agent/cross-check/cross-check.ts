@@ -1,4 +1,5 @@
 import type { Because } from '#shared/domain/base/because.ts';
+import { MEMORY_SIGNALS } from '#shared/domain/pressure/memory-figure.ts';
 import type { Signal } from '#shared/domain/pressure/signal.ts';
 import type { DoubtfulPods } from '#agent/decide/snapshot/node-snapshot.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -23,7 +24,6 @@ export interface CrossCheck {
 }
 
 const NOT_COMPARED = REASONS.notCompared({});
-const MEMORY_SIGNALS: readonly Signal[] = ['memory.available', 'allocatableMemory.available'];
 /** A single check may differ by chance, without an error on either side. */
 const CHECKS = 2;
 

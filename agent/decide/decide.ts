@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import { type KubeletSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { type ThresholdSignal, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
 import type { Mode, AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { type OwnerKey, ownerText, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
@@ -117,7 +117,8 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
   const { cpu, reclaim, podPressures, stalls: ratios, now } = snapshot;
   const evidence = { memory: pressure.observations.get('memory.available'), cpu, reclaim, podPressures };
   const starts = advanceStallStarts(reconciled.stallStarts, previous.evictions, now);
-  const measuredOf = (signal: KubeletSignal): Measured | undefined => measured(signal, pressure.observations, snapshot);
+  const measuredOf = (signal: ThresholdSignal): Measured | undefined =>
+    measured(signal, pressure.observations, snapshot);
   const trend = advanceTrend(reconciled.trend, measuredOf('memory.available'));
   const relief = {
     measuredOf,
@@ -142,7 +143,7 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
 }
 
 function measured(
-  signal: KubeletSignal,
+  signal: ThresholdSignal,
   observations: AgentState['pressure']['observations'],
   { now }: NodeSnapshot,
 ): Measured | undefined {

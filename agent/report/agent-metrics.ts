@@ -1,3 +1,4 @@
+import { EVICTING_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import type { CounterMetric, GaugeMetric, Metrics } from '#shared/runtime/metrics.ts';
 import { stuckCount } from '#agent/decide/eviction-gates.ts';
 import { STALL_WINDOWS_MS } from '#agent/observe/source/stall-meter.ts';
@@ -20,14 +21,6 @@ export interface AgentMetrics {
 const TOP = 10;
 const LATENESS_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5];
 const AGE_BUCKETS = [0.01, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Signals for which the agent evicts pods; the kubelet handles disks. */
-const ACTED_ON = [
-  'memory.available',
-  'allocatableMemory.available',
-  'pid.available',
-  'memory.pressure',
-  'cpu.pressure',
-];
 const USUAL_RESULTS = { enforce: 'evicted', 'dry-run': 'pretended' } as const;
 const KINDS = { some: 'waiting', full: 'stalled' } as const;
 
@@ -42,7 +35,7 @@ export function createAgentMetrics(metrics: Metrics): AgentMetrics {
     'mode',
   ]);
   // `increase` misses the first event of a series that starts with it.
-  for (const signal of ACTED_ON)
+  for (const signal of EVICTING_SIGNALS)
     for (const [mode, result] of Object.entries(USUAL_RESULTS))
       evictions.add({ eviction_signal: signal, result, mode }, 0);
   const statsAge = metrics.histogram(

@@ -1,12 +1,7 @@
 import type { SignalEntry } from '#shared/api/node-pressure.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { canonicalQuantity, formatQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import {
-  type Quantity,
-  quantityFromMilli,
-  quantityMilliNumber,
-  quantityNumber,
-} from '#shared/domain/quantity/quantity.ts';
+import { canonicalQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
+import { quantityFromMilli, quantityMilliNumber, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import {
   type PressureState,
   amountOf,
@@ -15,7 +10,8 @@ import {
   type ThresholdValue,
 } from '#shared/domain/pressure/threshold.ts';
 import { isMemorySignal, type MemoryFigure, memoryReadingOf } from '#shared/domain/pressure/memory-figure.ts';
-import { type Observation, observe, type KubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Observation, observe, type ThresholdSignal } from '#shared/domain/pressure/signal.ts';
+import { signalAmountText } from '#shared/domain/ranking/explain-ranking.ts';
 import type { CpuRoom } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { PassResult } from '#agent/decide/decide.ts';
 import type { StallRule } from '#shared/api/node-pressure-policy/policy.ts';
@@ -25,7 +21,7 @@ export type SignalLevel = SignalEntry['state'];
 
 /** One line of `status.signals`; times are as in the observation. */
 export interface SignalReport {
-  readonly name: KubeletSignal | 'cpu.available';
+  readonly name: ThresholdSignal | 'cpu.available';
   /** For memory, as the kubelet computes it. */
   readonly available: string;
   readonly capacity: string;
@@ -55,7 +51,7 @@ function amount(threshold: Threshold, observed: Observation): number {
 }
 
 function levelOf(
-  signal: KubeletSignal,
+  signal: ThresholdSignal,
   observed: Observation,
   first: number | undefined,
   pressure: PressureState,
@@ -90,7 +86,7 @@ interface ShownAndDeciding {
   readonly deciding: Observation;
 }
 
-function kubeletState(name: KubeletSignal, { shown, deciding }: ShownAndDeciding, result: PassResult): SignalReport {
+function kubeletState(name: ThresholdSignal, { shown, deciding }: ShownAndDeciding, result: PassResult): SignalReport {
   const { policy, decision } = result;
   const first = firstToCross(
     policy.thresholds.filter(({ signal }) => signal === name),
@@ -100,11 +96,11 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: ShownAndDeciding
   const reclaimable = reclaimableOf(name, result);
   return {
     name,
-    available: amountText(name, shown.available),
-    capacity: amountText(name, shown.capacity),
+    available: signalAmountText(name, shown.available),
+    capacity: signalAmountText(name, shown.capacity),
     availableNumber: quantityNumber(shown.available),
     capacityNumber: quantityNumber(shown.capacity),
-    threshold: first && amountText(name, amountOf(first.value, deciding)),
+    threshold: first && signalAmountText(name, amountOf(first.value, deciding)),
     thresholdNumber,
     state: levelOf(name, deciding, thresholdNumber, decision.state.pressure),
     observedAt: shown.at,
@@ -112,13 +108,7 @@ function kubeletState(name: KubeletSignal, { shown, deciding }: ShownAndDeciding
   };
 }
 
-/** In a readable unit, whatever unit the amount was written in. The numbers are exact. */
-function amountText(name: KubeletSignal, quantity: Quantity): string {
-  const isBytes = isMemorySignal(name) || resourceOf(name) === 'ephemeral-storage';
-  return isBytes ? readableBytes(quantityNumber(quantity)) : formatQuantity(quantity);
-}
-
-function reclaimableOf(name: KubeletSignal, { snapshot, policy }: PassResult): Reclaimable | undefined {
+function reclaimableOf(name: ThresholdSignal, { snapshot, policy }: PassResult): Reclaimable | undefined {
   const bytes = isMemorySignal(name) ? memoryReadingOf(snapshot.reclaimable, name)?.availableBytes : undefined;
   if (bytes === undefined) return undefined;
   return { available: readableBytes(bytes), availableNumber: bytes, figure: policy.memoryFigure };

@@ -3,14 +3,10 @@
  * address.
  */
 import { html, nothing } from './library/library.js';
+import { SIGNALS } from './library/signals.js';
 import { badge, empty, modeText, panel, podLink, tableSection } from './parts.js';
 import { ask } from './stream.js';
 
-const SIGNALS = [
-  ['memory.available', 'memory.available'],
-  ['allocatableMemory.available', 'allocatableMemory.available'],
-  ['pid.available', 'pid.available'],
-];
 const KINDS = [
   ['hard', 'Hard: evicts at once'],
   ['soft', 'Soft: evicts after a grace period'],
@@ -69,7 +65,12 @@ function whatIfView(context, answer, again) {
 function pressureForm({ params, nodes, setParams }, again) {
   return form('pressure', 'Which pods would be evicted?', { setParams, again }, [
     nodeField('pressure', params, nodes),
-    select('signal', 'Signal', SIGNALS, params),
+    select(
+      'signal',
+      'Signal',
+      SIGNALS.map((name) => [name, name]),
+      params,
+    ),
     text('available', 'Available (empty: as last reported)', params, '200Mi'),
     select('kind', 'Threshold to replace', KINDS, params),
     text('threshold', 'New threshold (empty: as in the policy)', params, '1Gi or 10%'),

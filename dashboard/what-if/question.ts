@@ -40,7 +40,7 @@ const EXAMPLES: Readonly<Record<string, string>> = { memory: '1Gi', pids: '1000'
 export function pressureAsked(query: Query): Decoded<PressureAsked> {
   return decodeObject(query, () => {
     refuseOthers(query, ['node', 'signal', 'available', 'kind', 'threshold']);
-    const signal = choiceOf(query, 'signal', SIGNALS);
+    const signal = choiceOf(query, 'signal', SIGNALS, 'memory.available');
     return {
       node: nodeOf(query),
       signal,
@@ -84,9 +84,9 @@ function nodeOf(query: Query): string {
   return refuseField('node', `expected the name of a node, got ${quote(name)}`);
 }
 
-function choiceOf<const T extends string>(query: Query, field: string, choices: readonly [T, ...T[]]): T {
+function choiceOf<T extends string>(query: Query, field: string, choices: readonly T[], usual: T): T {
   const text = textOf(query, field, MAX_AMOUNT_LENGTH);
-  if (text === '') return choices[0];
+  if (text === '') return usual;
   const found = choices.find((each) => each === text);
   if (found !== undefined) return found;
   return refuseField(field, `expected ${choices.join(', ')}, got ${quote(text)}`);
@@ -102,7 +102,7 @@ function amountOf(query: Query, field: string, resource: StarvedResource): Quant
 
 /** The threshold as in a policy, validated by the kubelet's own rules. */
 function thresholdOf(query: Query, signal: SimulatedSignal): Threshold | undefined {
-  const kind = choiceOf(query, 'kind', KINDS);
+  const kind = choiceOf(query, 'kind', KINDS, 'hard');
   const text = textOf(query, 'threshold', MAX_AMOUNT_LENGTH);
   if (text === '') return undefined;
   const table = { [signal]: text };

@@ -1,15 +1,17 @@
 import { isFresh, type NextEntry, type NodePressureStatus } from '#shared/api/node-pressure.ts';
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
 import {
-  isKubeletSignal,
-  OWN_SIGNALS,
+  EVICTING_SIGNALS,
+  type EvictingSignal,
+  isSignal,
+  isThresholdSignal,
   resourceOf,
-  type Signal,
   type StarvedResource,
+  type ThresholdSignal,
 } from '#shared/domain/pressure/signal.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
-import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { type PodUsage, RESOURCES, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 
 /** Usage by `namespace/name` of the pod: bytes of memory, or processes. */
 export type NamedUsage = ReadonlyMap<string, number>;
@@ -47,23 +49,12 @@ function isOf(resource: StarvedResource, signal: unknown): boolean {
   return typeof signal === 'string' && isSignal(signal) && resourceOf(signal) === resource;
 }
 
-function isSignal(text: string): text is Signal {
-  return isKubeletSignal(text) || OWN_SIGNALS.some((each) => each === text);
-}
-
 function podUsage(uid: string, resource: StarvedResource, amount: number): PodUsage {
-  return {
-    uid,
-    memory: resource === 'memory' ? { at: undefined, workingSetBytes: amount } : undefined,
-    processCount: resource === 'pids' ? amount : undefined,
-    cpuNanoCores: undefined,
-    ioBytesPerSecond: undefined,
-    ephemeralStorageBytes: undefined,
-    containers: [],
-    volumes: [],
-  };
+  return { uid, ...RESOURCES[resource].usageOf(amount), containers: [], volumes: [] };
 }
 
-/** Signals whose thresholds the agent acts on; disks are left to the kubelet. */
-export const SIGNALS = ['memory.available', 'allocatableMemory.available', 'pid.available'] as const;
-export type SimulatedSignal = (typeof SIGNALS)[number];
+/** A signal whose thresholds the agent acts on. */
+export type SimulatedSignal = EvictingSignal & ThresholdSignal;
+
+/** All of them. */
+export const SIGNALS: readonly SimulatedSignal[] = EVICTING_SIGNALS.filter((signal) => isThresholdSignal(signal));

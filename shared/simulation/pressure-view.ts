@@ -2,10 +2,10 @@ import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { isMemorySignal } from '#shared/domain/pressure/memory-figure.ts';
 import { resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
-import { formatQuantity, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
-import { type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import type { Candidate } from '#shared/domain/ranking/candidate.ts';
-import type { RankedPod } from '#shared/domain/ranking/explain-ranking.ts';
+import { type RankedPod, signalAmountText } from '#shared/domain/ranking/explain-ranking.ts';
+import { RESOURCES } from '#shared/domain/ranking/pod-usage.ts';
 import { isFresh } from '#shared/api/node-pressure.ts';
 import {
   AGENT_IN_DRY_RUN,
@@ -124,18 +124,13 @@ function becauseOf({ policy, level, met, thresholds }: PressureAnswer): Because 
   const { stage, mode, threshold } = met;
   const { gracePeriodSeconds } = threshold;
   const values = { ...facts, needed: formatQuantity(met.needed), stage, mode, gracePeriodSeconds };
-  return PRESSURE.thresholdMet({ ...values, needed: readableOf(level.signal, met.needed) }, values);
-}
-
-/** A share of the capacity in bytes would be hard to read. */
-function readableOf(signal: Signal, amount: Quantity): string {
-  return isMemorySignal(signal) ? readableBytes(quantityNumber(amount)) : formatQuantity(amount);
+  return PRESSURE.thresholdMet({ ...values, needed: signalAmountText(level.signal, met.needed) }, values);
 }
 
 function thresholdEntry(signal: Signal, { threshold, stage, mode, needed, isMet }: ThresholdFact): ThresholdEntry {
   return {
     kind: stage === 'severe' ? 'hard' : 'soft',
-    ...(needed === undefined ? {} : { least: formatQuantity(needed), shown: readableOf(signal, needed) }),
+    ...(needed === undefined ? {} : { least: formatQuantity(needed), shown: signalAmountText(signal, needed) }),
     gracePeriodSeconds: threshold.gracePeriodSeconds,
     mode,
     met: isMet ?? 'unknown',
@@ -157,7 +152,8 @@ function unmeasuredPods({ order: { eligible, ineligible } }: PressureAnswer): re
 /** What the tables do not show, as sentences. */
 function explanationsOf(answer: PressureAnswer, unmeasured: readonly string[]): readonly string[] {
   const { met, order, policy, level, thresholds } = answer;
-  const resource = resourceOf(level.signal) === 'pids' ? 'process' : 'memory';
+  const { name } = RESOURCES[resourceOf(level.signal)].unit;
+  const resource = name === 'processes' ? 'process' : name;
   const isHeldBack = met !== undefined && order.victims.length === 0;
   const held = order.eligible.length === 0 ? NO_ELIGIBLE_POD : LIMITS_ALLOW_NONE;
   return [

@@ -1,6 +1,6 @@
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { type KubeletSignal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { type ThresholdSignal, resourceOf, type StarvedResource } from '#shared/domain/pressure/signal.ts';
 import type { InflightEviction } from './inflight-eviction.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -62,7 +62,7 @@ export interface Measured {
 /** Inputs for assessing relief. */
 export interface ReliefEvidence {
   /** `undefined` if the signal is unknown now. */
-  readonly measuredOf: (signal: KubeletSignal) => Measured | undefined;
+  readonly measuredOf: (signal: ThresholdSignal) => Measured | undefined;
   /** Total usage of all pods except the victim now, in the signal's unit. */
   readonly othersUse: (eviction: InflightEviction) => number;
   /** Whether the resource will be exhausted before the usual wait is over. */

@@ -1,5 +1,5 @@
 import type { Instant, Pod } from '#shared/domain/pod/pod.ts';
-import type { KubeletSignal, Signal } from '#shared/domain/pressure/signal.ts';
+import type { ThresholdSignal, Signal } from '#shared/domain/pressure/signal.ts';
 import type { UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Mode } from '#shared/api/node-pressure-policy/policy.ts';
 import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
@@ -9,7 +9,7 @@ export type Severity = 'mild' | 'severe';
 
 /** The signal that was short, and what was available of it. */
 export interface Shortfall {
-  readonly signal: KubeletSignal;
+  readonly signal: ThresholdSignal;
   readonly available: number;
 }
 

@@ -5,6 +5,7 @@ import {
   type Mode,
   type AgentPolicy,
   stallKey,
+  STALL_SIGNALS,
   STILL_WINDOW_MS,
   type StallRatio,
   type StallRule,
@@ -46,8 +47,6 @@ export type StallStartsByMode = Readonly<Record<Mode, StallStarts>>;
 
 export const NO_STARTS: StallStartsByMode = { Enforce: new Map(), DryRun: new Map() };
 
-const SIGNALS: readonly StallSignal[] = ['memory.pressure', 'cpu.pressure'];
-
 /**
  * Moves the start of a signal's windows forward while an evicted pod terminates for the same resource, and to the time
  * of a dry-run eviction. `evictions` are those of the previous pass: a pod that is gone since then has just left.
@@ -64,7 +63,7 @@ export function advanceStallStarts(
 function startsAfter(previous: StallStarts, inflight: readonly InflightEviction[], now: Instant): StallStarts {
   if (inflight.length === 0) return previous;
   return new Map(
-    SIGNALS.flatMap((signal) => {
+    STALL_SIGNALS.flatMap((signal) => {
       const own = inflight.filter((each) => resourceOf(each.signal) === resourceOf(signal));
       const start = Math.max(previous.get(signal) ?? -Infinity, ...own.map((each) => startAfter(each, now)));
       return Number.isFinite(start) ? [[signal, start] as const] : [];

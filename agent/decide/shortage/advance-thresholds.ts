@@ -13,7 +13,7 @@ import {
   type Observation,
   type Observations,
   wholeQuantity,
-  type KubeletSignal,
+  type ThresholdSignal,
 } from '#shared/domain/pressure/signal.ts';
 import { type AgentPolicy, DEFAULT_POLICY } from '#shared/api/node-pressure-policy/policy.ts';
 import { quantityNumber, compareQuantities } from '#shared/domain/quantity/quantity.ts';
@@ -166,7 +166,7 @@ export interface Sample {
 }
 
 /** The measurements of each signal in the last second, oldest first: enough to distinguish a peak from a shortage. */
-export type RecentFigures = ReadonlyMap<KubeletSignal, readonly Sample[]>;
+export type RecentFigures = ReadonlyMap<ThresholdSignal, readonly Sample[]>;
 
 const WINDOW_MS = 1000;
 /** Closer samples would only cost memory; the newest is always kept. */

@@ -4,9 +4,10 @@ import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import { amountOf, amountToRelieve, byUrgency, isHard, type Threshold } from '#shared/domain/pressure/threshold.ts';
 import {
+  isEvicting,
   type Observation,
   observe,
-  type KubeletSignal,
+  type ThresholdSignal,
   resourceOf,
   type Signal,
 } from '#shared/domain/pressure/signal.ts';
@@ -66,7 +67,7 @@ function thresholdBecause(threshold: Threshold, observed: Observation, figures: 
 }
 
 /** Which figure of a memory signal decided, and the kubelet's figure if another one did. */
-function figuresOf(signal: KubeletSignal, snapshot: NodeSnapshot, policy: AgentPolicy): Because['facts'] {
+function figuresOf(signal: ThresholdSignal, snapshot: NodeSnapshot, policy: AgentPolicy): Because['facts'] {
   const figure = decidingFigure(signal, snapshot, policy);
   const kubelets = figure === 'Reclaimable' ? observe(snapshot.readings).get(signal) : undefined;
   return {
@@ -102,7 +103,7 @@ function thresholdTrigger(
   observed: Observation | undefined,
   { activations, snapshot, policy }: TriggerContext,
 ): PressureTrigger | undefined {
-  if (observed === undefined || isLeftToKubelet(threshold.signal)) return undefined;
+  if (observed === undefined || !isEvicting(threshold.signal)) return undefined;
   return {
     signal: threshold.signal,
     stage: isHard(threshold) ? 'severe' : 'mild',
@@ -177,13 +178,4 @@ export function findTriggers(
     ({ mode, signal }) => !spokenFor.has(`${mode} ${resourceOf(signal)}`),
   );
   return [...thresholds, ...stalls];
-}
-
-/**
- * Whether a signal is only reported: for disks, only the kubelet can remove dead containers and unused images before it
- * evicts a pod (docs/decisions/0012-disks-are-the-kubelets.md).
- */
-function isLeftToKubelet(signal: Signal): boolean {
-  const resource = resourceOf(signal);
-  return resource === 'ephemeral-storage' || resource === 'inodes';
 }

@@ -2,6 +2,7 @@ import {
   decidingReadings,
   figureInForce,
   isMemorySignal,
+  MEMORY_SIGNALS,
   type MemoryFigure,
   memoryReadingOf,
   type MemorySignal,
@@ -13,10 +14,9 @@ import {
   wholeQuantity,
   type Signal,
   resourceOf,
-  type StarvedResource,
 } from '#shared/domain/pressure/signal.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
-import type { PodUsage, UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
+import { type PodUsage, RESOURCES, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
@@ -44,23 +44,9 @@ export function decidingFigure(
   return isMemorySignal(signal) ? figureInForce(reclaimable, memoryFigure, signal) : undefined;
 }
 
-type Figure = (usage: PodUsage) => number | undefined;
-
-const NOT_MEASURED: Figure = () => undefined;
-
-/** The figure that a ranking by this resource needs. Disks have none: the kubelet handles them. */
-const FIGURES: Readonly<Record<StarvedResource, Figure>> = {
-  memory: ({ memory }) => memory?.workingSetBytes,
-  pids: ({ processCount }) => processCount,
-  cpu: ({ cpuNanoCores }) => cpuNanoCores,
-  io: ({ ioBytesPerSecond }) => ioBytesPerSecond,
-  'ephemeral-storage': NOT_MEASURED,
-  inodes: NOT_MEASURED,
-};
-
 /** A pod's usage of the resource of a signal; `undefined` if it was not measured. */
 export function figureFor(signal: Signal, usage: PodUsage | undefined): number | undefined {
-  return usage === undefined ? undefined : FIGURES[resourceOf(signal)](usage);
+  return usage === undefined ? undefined : RESOURCES[resourceOf(signal)].figure(usage);
 }
 
 /** Total usage of the resource of a signal by all pods but one. */
@@ -85,7 +71,6 @@ export const NOT_COMPARED: FigureComparison = { gaps: new Map(), at: undefined }
  */
 const APART_SHARE = 0.1;
 const TOGETHER_SHARE = 0.05;
-const SIGNALS: readonly MemorySignal[] = ['memory.available', 'allocatableMemory.available'];
 /**
  * Figures in the kubelet's summary are up to 16 s old: memory that changed since then is not a difference between
  * figures.
@@ -98,7 +83,7 @@ type Compared = Pick<ObservedNode, 'readings' | 'reclaimable'> & { readonly now:
 
 /** The comparison after one more pass. */
 export function advanceFigureComparison(previous: FigureComparison, seen: Compared): FigureComparison {
-  const pairs = SIGNALS.flatMap((signal) => pairOf(signal, seen));
+  const pairs = MEMORY_SIGNALS.flatMap((signal) => pairOf(signal, seen));
   if (!pairs.some(({ signal }) => signal === 'memory.available')) return keptUntil(previous, seen.now);
   const gaps = pairs.flatMap((pair) => {
     const share = previous.gaps.has(pair.signal) ? TOGETHER_SHARE : APART_SHARE;

@@ -1,6 +1,6 @@
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidEntry, EvictionEntry, NodePressureStatus, RuleEntry } from '#shared/api/node-pressure.ts';
-import { isKubeletSignal, OWN_SIGNALS, type Signal } from '#shared/domain/pressure/signal.ts';
+import { isSignal, type Signal } from '#shared/domain/pressure/signal.ts';
 import { createReflector, type Reflector, type ReflectorOptions } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { RuleActivation } from '#agent/decide/shortage/rule-activation.ts';
@@ -76,5 +76,5 @@ function evictionRecord({ pod, uid, ...entry }: EvictionEntry): EvictionRecord {
 }
 
 function signalOf(text: string): Signal {
-  return isKubeletSignal(text) ? text : (OWN_SIGNALS.find((signal) => signal === text) ?? 'memory.available');
+  return isSignal(text) ? text : 'memory.available';
 }

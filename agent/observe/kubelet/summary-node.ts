@@ -1,6 +1,6 @@
 import { decodeSummary, type Summary } from '#shared/kube/decode/decode-summary.ts';
 import { NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
-import type { FilesystemReading, MemoryReading, NodeReadings, ProcessReading } from '#shared/domain/pressure/signal.ts';
+import type { NodeReadings } from '#shared/domain/pressure/signal.ts';
 import { usageByUid, type UsageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -33,14 +33,7 @@ const DEADLINE_MS = 5000;
 const TIME_TO_LIVE_MS = 10_000;
 /** The kubelet's entries are up to 16 s old when they arrive. */
 const OLDEST_MS = 20_000;
-const NO_READINGS: NodeReadings = {
-  memory: undefined,
-  allocatableMemory: undefined,
-  nodeFilesystem: undefined,
-  imageFilesystem: undefined,
-  containerFilesystem: undefined,
-  processes: undefined,
-};
+const NO_READINGS: NodeReadings = {};
 const NO_USAGE: UsageByUid = new Map();
 
 /** A summary and the JSON that it was decoded from. */
@@ -57,27 +50,21 @@ export async function askSummary(kubelet: KubeletAddress, signal: AbortSignal): 
   return { summary: decoded.value, raw };
 }
 
-type Timed = MemoryReading | FilesystemReading | ProcessReading;
+type Timed = NonNullable<NodeReadings[keyof NodeReadings]>;
 
 /**
  * Converts the kubelet's wall times, taken from the same clock, to monotonic ones, so that a clock jump does not change
  * an age. A reading that is too old is dropped.
  */
-function onClock<T extends Timed>(reading: T | undefined, clock: Clock): T | undefined {
+function onClock(reading: Timed | undefined, clock: Clock): Timed | undefined {
   if (reading?.at === undefined) return reading;
   const ageMs = Math.max(0, clock.now() - reading.at);
   return ageMs > OLDEST_MS ? undefined : { ...reading, at: clock.monotonic() - ageMs };
 }
 
 function timed(readings: NodeReadings, clock: Clock): NodeReadings {
-  return {
-    memory: onClock(readings.memory, clock),
-    allocatableMemory: onClock(readings.allocatableMemory, clock),
-    nodeFilesystem: onClock(readings.nodeFilesystem, clock),
-    imageFilesystem: onClock(readings.imageFilesystem, clock),
-    containerFilesystem: onClock(readings.containerFilesystem, clock),
-    processes: onClock(readings.processes, clock),
-  };
+  const entries = Object.entries({ ...readings });
+  return Object.fromEntries(entries.map(([name, reading]) => [name, onClock(reading, clock)]));
 }
 
 /** The node as its kubelet reports it: for nodes whose files the agent cannot read, and for the sandbox. */

@@ -6,7 +6,7 @@ import type { CgroupLayout } from '#agent/observe/cgroup/cgroup-layout.ts';
 import { createGroupMeter } from '#agent/observe/cgroup/pod-rates.ts';
 import type { ObservedNode } from '#agent/decide/snapshot/node-snapshot.ts';
 import type { UsageDepth } from '#agent/decide/memory-trend.ts';
-import { areOfOneMachine, NO_MEMORY_READINGS } from '#shared/domain/pressure/memory-figure.ts';
+import { areOfOneMachine } from '#shared/domain/pressure/memory-figure.ts';
 import type { MemoryReading, FilesystemReading, NodeReadings } from '#shared/domain/pressure/signal.ts';
 import { meminfoSource, createKernelMemory, reclaimableMemory } from './kernel-memory.ts';
 import { valueOf, watchSource, createPolledSource, type PolledSource } from '#agent/observe/source/source.ts';
@@ -100,7 +100,7 @@ export function withOwnKernel(summary: NodeSource, { proc, isNodesKernel, clock 
     const { processes, stalls, ...others } = activity.readNode(nowMs);
     return {
       readings: { ...view.readings, processes: processes ?? view.readings.processes },
-      reclaimable: { ...NO_MEMORY_READINGS, memory },
+      reclaimable: { memory },
       stalls: stalls.length > 0 ? stalls : view.stalls,
       ...others,
     };

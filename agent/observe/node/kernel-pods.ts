@@ -56,7 +56,6 @@ export function createKernelPods(layout: CgroupLayout): KernelPods {
       processCount: processes.get(pod.uid) ?? rates?.processCount,
       cpuNanoCores: rates?.cpuNanoCores,
       ioBytesPerSecond: rates?.ioBytesPerSecond,
-      ephemeralStorageBytes: undefined,
       containers: [],
       volumes: [],
     };

@@ -17,6 +17,7 @@ import {
 } from '#shared/kube/decode/wire-object.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
+import { PSI_SIGNALS } from '#shared/domain/pressure/signal.ts';
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import { quote } from '#shared/domain/base/texts.ts';
 import {
@@ -121,8 +122,7 @@ const readMode = choice(MODES);
 const readTable: Reader<BySignal> = ifSet((object, key) => Object.fromEntries(readTextMap(object, key)));
 
 const STALL: Readers<StallSpec> = {
-  signal: (rule, key) =>
-    readChoice(rule, key, ['memory.pressure', 'cpu.pressure', 'io.pressure']) ?? refuseField(key, 'expected a signal'),
+  signal: (rule, key) => readChoice(rule, key, PSI_SIGNALS) ?? refuseField(key, 'expected a signal'),
   stall: choice(['some', 'full']),
   avg10: readText,
   avg60: readText,

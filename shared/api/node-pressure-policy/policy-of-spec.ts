@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '#shared/domain/eviction/eviction-limits.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
+import { isEvicting } from '#shared/domain/pressure/signal.ts';
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { refuseField, parseWireQuantity } from '#shared/kube/decode/wire-object.ts';
 import { durationSeconds, parseDuration } from '#shared/domain/pressure/parse-duration.ts';
@@ -108,12 +109,12 @@ function stallRulesOf({ pressure, cpu, mode = 'DryRun' }: NodePressurePolicySpec
   return rules.filter((rule) => rule !== undefined).map((rule) => withCpu(rule, settings));
 }
 
-/** io.pressure is reported and never evicts: no evidence distinguishes a busy disk from a shortage. */
+/** A rule of a signal that is only reported evicts no pod. */
 function ruleOf(rule: StallSpec, field: string, mode: Mode): StallRule | undefined {
   const { signal, stall: share = 'full' } = rule;
   const [short, long] = windowsOf(rule, field);
   const below = parseShare(`${field}.whileAvailableBelow`, rule.whileAvailableBelow);
-  if (signal === 'io.pressure') return undefined;
+  if (!isEvicting(signal)) return undefined;
   const isCpu = signal === 'cpu.pressure';
   if (isCpu && rule.mode !== undefined) refuseField(`${field}.mode`, 'set the mode of cpu.pressure in cpu.mode');
   const usual = isCpu ? CPU_SHORTAGE : MEMORY_SHORTAGE;

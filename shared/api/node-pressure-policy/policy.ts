@@ -1,6 +1,12 @@
 import { DEFAULT_LIMITS, type EvictionLimits } from '#shared/domain/eviction/eviction-limits.ts';
 import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type OptOut } from '#shared/domain/eviction/protection.ts';
-import type { DiskLayout } from '#shared/domain/pressure/signal.ts';
+import {
+  type DiskLayout,
+  type EvictingSignal,
+  isEvicting,
+  PSI_SIGNALS,
+  type PsiSignal,
+} from '#shared/domain/pressure/signal.ts';
 import type { ThresholdRecord } from '#shared/domain/pressure/threshold-record.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import { parseThresholds } from '#shared/domain/pressure/parse-thresholds.ts';
@@ -8,11 +14,11 @@ import type { Threshold, ThresholdValue } from '#shared/domain/pressure/threshol
 import type { RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 
-/**
- * Which resource's PSI; `io.pressure` is reported and never evicts: no evidence distinguishes a busy disk from a
- * shortage.
- */
-export type StallSignal = 'memory.pressure' | 'cpu.pressure';
+/** A signal that stall rules evict pods for. */
+export type StallSignal = PsiSignal & EvictingSignal;
+
+/** All of them. */
+export const STALL_SIGNALS: readonly StallSignal[] = PSI_SIGNALS.filter((signal) => isEvicting(signal));
 
 /** How long tasks must stall before the agent evicts a pod. */
 export interface StallRule {
@@ -48,7 +54,7 @@ export const STILL_WINDOW_MS = 500;
 
 /** Measured share of time in which some or all tasks stalled; absent while a window is not full. */
 export interface StallRatio {
-  readonly signal: StallSignal | 'io.pressure';
+  readonly signal: PsiSignal;
   readonly share: 'some' | 'full';
   readonly windowMs: number;
   readonly ratio: number;

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '#shared/domain/labels/label-selector.ts';
 import type { OptOut } from '#shared/domain/eviction/protection.ts';
+import type { PsiSignal } from '#shared/domain/pressure/signal.ts';
 import type { MemoryFigure } from '#shared/domain/pressure/memory-figure.ts';
 import type { PolicyKeyName, RankingPolicy } from '#shared/domain/ranking/ranking-order.ts';
 import type { Mode } from './policy.ts';
@@ -38,7 +39,7 @@ export type BySignal<T extends string = string> = Readonly<Record<string, T>>;
 
 /** An entry of `spec.pressure`; the windows are percentages. */
 export interface StallSpec {
-  readonly signal: 'memory.pressure' | 'cpu.pressure' | 'io.pressure';
+  readonly signal: PsiSignal;
   readonly stall?: 'some' | 'full';
   readonly avg10?: string;
   readonly avg60?: string;

@@ -9,14 +9,15 @@ export type MemoryFigure = 'Reclaimable' | 'Kubelet';
 /** Memory of the node, and memory below the limit of all pods. */
 export type MemoryReadings = Pick<NodeReadings, 'memory' | 'allocatableMemory'>;
 
-/** Signals that have both figures. */
-export type MemorySignal = 'memory.available' | 'allocatableMemory.available';
+/** The signals that have both figures. */
+export const MEMORY_SIGNALS = ['memory.available', 'allocatableMemory.available'] as const;
+export type MemorySignal = (typeof MEMORY_SIGNALS)[number];
 
-export const NO_MEMORY_READINGS: MemoryReadings = { memory: undefined, allocatableMemory: undefined };
+export const NO_MEMORY_READINGS: MemoryReadings = {};
 
 /** Whether a signal is an amount of memory. */
 export function isMemorySignal(signal: Signal): signal is MemorySignal {
-  return signal === 'memory.available' || signal === 'allocatableMemory.available';
+  return MEMORY_SIGNALS.some((each) => each === signal);
 }
 
 /** The reading from which a memory signal is computed. */

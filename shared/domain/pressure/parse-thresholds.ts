@@ -1,7 +1,7 @@
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { type QuantityError, parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, quantitySign } from '#shared/domain/quantity/quantity.ts';
-import { type KubeletSignal, isKubeletSignal } from './signal.ts';
+import { type ThresholdSignal, isThresholdSignal } from './signal.ts';
 import { type Threshold, type ThresholdValue, createThreshold, isHard } from './threshold.ts';
 import { durationSeconds, parseDuration } from './parse-duration.ts';
 import { parsePercentage } from './parse-percentage.ts';
@@ -21,7 +21,7 @@ export type ParsedThresholds =
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 type Table = Readonly<Record<string, string>> | undefined;
-type Values<T> = ReadonlyMap<KubeletSignal, T>;
+type Values<T> = ReadonlyMap<ThresholdSignal, T>;
 
 /** Exactly these values switch a threshold off; `0.0%` does not. */
 const SWITCHED_OFF: readonly string[] = ['0%', '100%'];
@@ -47,7 +47,7 @@ export function parseThresholds(settings: EvictionSettings): ParsedThresholds {
 }
 
 function assemble(
-  signal: KubeletSignal,
+  signal: ThresholdSignal,
   value: ThresholdValue,
   gracePeriodSeconds: number,
   reclaims: Values<ThresholdValue>,
@@ -65,13 +65,13 @@ function withAllocatableMemory(thresholds: readonly Threshold[]): readonly Thres
 
 /** Reads every entry of a table; invalid entries go to the list of mistakes. */
 function readTable<T>(table: Table, parse: (entry: SettingsLine) => Parsed<T>, mistakes: string[]): Values<T> {
-  const values = new Map<KubeletSignal, T>();
-  const keep = (signal: KubeletSignal, parsed: Parsed<T>) => {
+  const values = new Map<ThresholdSignal, T>();
+  const keep = (signal: ThresholdSignal, parsed: Parsed<T>) => {
     if (parsed.kind === 'mistake') mistakes.push(parsed.message);
     else values.set(signal, parsed.value);
   };
   for (const [signal, text] of Object.entries(table ?? {})) {
-    if (isKubeletSignal(signal)) keep(signal, parse([signal, text]));
+    if (isThresholdSignal(signal)) keep(signal, parse([signal, text]));
     else mistakes.push(`unsupported eviction signal ${signal}`);
   }
   return values;
@@ -80,7 +80,7 @@ function readTable<T>(table: Table, parse: (entry: SettingsLine) => Parsed<T>, m
 /** Entries of unknown signals are kept, so that they are reported. */
 function withoutSwitchedOff(table: Table): Table {
   const kept = Object.entries(table ?? {}).filter(
-    ([signal, text]) => !isKubeletSignal(signal) || !SWITCHED_OFF.includes(text),
+    ([signal, text]) => !isThresholdSignal(signal) || !SWITCHED_OFF.includes(text),
   );
   return Object.fromEntries(kept);
 }
@@ -92,7 +92,7 @@ function missingGracePeriods(soft: Values<ThresholdValue>, graces: Table): reado
 }
 
 /** One line of a settings table. */
-export type SettingsLine = readonly [signal: KubeletSignal, text: string];
+export type SettingsLine = readonly [signal: ThresholdSignal, text: string];
 
 /** The value of a line, or its error in the kubelet's words. */
 export type Parsed<T> =

@@ -2,57 +2,71 @@ import { wholeFrom } from '#shared/domain/quantity/whole.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Quantity, QuantityFormat } from '#shared/domain/quantity/quantity.ts';
 
-/** The kubelet's nine signals; each is an amount that is left, so less is worse. */
-export const KUBELET_SIGNALS = [
-  'memory.available',
-  'allocatableMemory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'containerfs.available',
-  'containerfs.inodesFree',
-  'pid.available',
-] as const;
-
-/** Signals that only this project knows: idle CPU, and time lost to waiting (PSI). */
-export const OWN_SIGNALS = ['cpu.available', 'memory.pressure', 'cpu.pressure', 'io.pressure'] as const;
-
-export type KubeletSignal = (typeof KUBELET_SIGNALS)[number];
-export type OwnSignal = (typeof OWN_SIGNALS)[number];
-export type Signal = KubeletSignal | OwnSignal;
-
-/** The resource that runs out, in the word that messages use for it (`pkg/kubelet/eviction/helpers.go`). */
-export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids' | 'cpu' | 'io';
-
 /** Node conditions of the kubelet, and the two of ours that have no kubelet counterpart. */
 export type PressureCondition = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' | 'CPUPressure' | 'IOPressure';
 
 interface SignalMeaning {
-  readonly resource: StarvedResource;
+  /** The resource that runs out, in the word that messages use for it (`pkg/kubelet/eviction/helpers.go`). */
+  readonly resource: string;
+  /** The node condition that a crossed threshold raises. */
   readonly condition: PressureCondition;
+  /** Whether pods are evicted for it; otherwise it is only reported. */
+  readonly evicts: boolean;
+  /** For an amount that is left, and can have thresholds: how it follows from readings. */
+  readonly observe?: (readings: NodeReadings) => Observation | undefined;
 }
 
-const MEMORY: SignalMeaning = { resource: 'memory', condition: 'MemoryPressure' };
-const DISK: SignalMeaning = { resource: 'ephemeral-storage', condition: 'DiskPressure' };
-const INODES: SignalMeaning = { resource: 'inodes', condition: 'DiskPressure' };
-const CPU: SignalMeaning = { resource: 'cpu', condition: 'CPUPressure' };
+const MEMORY = { resource: 'memory', condition: 'MemoryPressure', evicts: true } as const;
+/**
+ * Disks are left to the kubelet: only it can remove dead containers and unused images before it evicts a pod
+ * (docs/decisions/0012-disks-are-the-kubelets.md).
+ */
+const DISK = { resource: 'ephemeral-storage', condition: 'DiskPressure', evicts: false } as const;
+const INODES = { resource: 'inodes', condition: 'DiskPressure', evicts: false } as const;
+const PROCESSES = { resource: 'pids', condition: 'PIDPressure', evicts: true } as const;
+const CPU = { resource: 'cpu', condition: 'CPUPressure', evicts: true } as const;
 
-const MEANINGS: Readonly<Record<Signal, SignalMeaning>> = {
-  'memory.available': MEMORY,
-  'allocatableMemory.available': MEMORY,
-  'nodefs.available': DISK,
-  'nodefs.inodesFree': INODES,
-  'imagefs.available': DISK,
-  'imagefs.inodesFree': INODES,
-  'containerfs.available': DISK,
-  'containerfs.inodesFree': INODES,
-  'pid.available': { resource: 'pids', condition: 'PIDPressure' },
-  'cpu.available': CPU,
+/**
+ * Every signal: the kubelet's nine, then those that only this project knows, which are idle CPU and time lost to
+ * waiting (PSI). Lists and types elsewhere follow from this table (docs/how-to-add.md).
+ */
+const MEANINGS = {
+  'memory.available': { ...MEMORY, observe: ({ memory }) => observeMemory(memory) },
+  'allocatableMemory.available': { ...MEMORY, observe: ({ allocatableMemory }) => observeMemory(allocatableMemory) },
+  'nodefs.available': { ...DISK, observe: ({ nodeFilesystem }) => observeBytes(nodeFilesystem) },
+  'nodefs.inodesFree': { ...INODES, observe: ({ nodeFilesystem }) => observeInodes(nodeFilesystem) },
+  'imagefs.available': { ...DISK, observe: ({ imageFilesystem }) => observeBytes(imageFilesystem) },
+  'imagefs.inodesFree': { ...INODES, observe: ({ imageFilesystem }) => observeInodes(imageFilesystem) },
+  'containerfs.available': { ...DISK, observe: ({ containerFilesystem }) => observeBytes(containerFilesystem) },
+  'containerfs.inodesFree': { ...INODES, observe: ({ containerFilesystem }) => observeInodes(containerFilesystem) },
+  'pid.available': { ...PROCESSES, observe: ({ processes }) => observeProcesses(processes) },
+  'cpu.available': { ...CPU, evicts: false },
   'memory.pressure': MEMORY,
   'cpu.pressure': CPU,
-  'io.pressure': { resource: 'io', condition: 'IOPressure' },
-};
+  // No evidence distinguishes a busy disk from a shortage.
+  'io.pressure': { resource: 'io', condition: 'IOPressure', evicts: false },
+} as const satisfies Readonly<Record<string, SignalMeaning>>;
+
+export type Signal = keyof typeof MEANINGS;
+type SignalWith<Part> = { [Name in Signal]: (typeof MEANINGS)[Name] extends Part ? Name : never }[Signal];
+
+/** A signal that can have thresholds: an amount that is left, so less is worse. */
+export type ThresholdSignal = SignalWith<Required<Pick<SignalMeaning, 'observe'>>>;
+/** A signal for which the agent evicts pods. */
+export type EvictingSignal = SignalWith<{ readonly evicts: true }>;
+/** The resource that runs out. */
+export type StarvedResource = (typeof MEANINGS)[Signal]['resource'];
+/** The resource that tasks wait for, as pressure stall information (PSI) counts it. */
+export type StalledResource = 'memory' | 'cpu' | 'io';
+/** A signal of time lost to waiting. */
+export type PsiSignal = `${StalledResource}.pressure`;
+
+const SIGNALS = Object.keys(MEANINGS) as readonly Signal[];
+const THRESHOLD_SIGNALS = SIGNALS.filter(isThresholdSignal);
+/** The signals of time lost to waiting. */
+export const PSI_SIGNALS: readonly PsiSignal[] = SIGNALS.filter(isPsiSignal);
+/** The signals for which the agent evicts pods. */
+export const EVICTING_SIGNALS: readonly EvictingSignal[] = SIGNALS.filter(isEvicting);
 
 /** The resource that a signal watches. */
 export function resourceOf(signal: Signal): StarvedResource {
@@ -64,9 +78,24 @@ export function conditionOf(signal: Signal): PressureCondition {
   return MEANINGS[signal].condition;
 }
 
-/** Whether a text names a signal that the kubelet knows. */
-export function isKubeletSignal(text: string): text is KubeletSignal {
-  return (KUBELET_SIGNALS as readonly string[]).includes(text);
+/** Whether the agent evicts pods for a signal. */
+export function isEvicting(signal: Signal): signal is EvictingSignal {
+  return MEANINGS[signal].evicts;
+}
+
+/** Whether a text names a signal. */
+export function isSignal(text: string): text is Signal {
+  return Object.hasOwn(MEANINGS, text);
+}
+
+/** Whether a text names a signal that can have thresholds. */
+export function isThresholdSignal(text: string): text is ThresholdSignal {
+  return isSignal(text) && 'observe' in MEANINGS[text];
+}
+
+/** Whether a signal is time lost to waiting. */
+export function isPsiSignal(signal: Signal): signal is PsiSignal {
+  return signal.endsWith('.pressure');
 }
 
 /**
@@ -74,9 +103,6 @@ export function isKubeletSignal(text: string): text is KubeletSignal {
  * separate one for images only, with the writable layers on the node's filesystem.
  */
 export type DiskLayout = 'single' | 'imagesAndLayersApart' | 'imagesApart';
-
-/** The resource that tasks wait for, as pressure stall information (PSI) counts it. */
-export type StalledResource = 'memory' | 'cpu' | 'io';
 
 /** One reading of one signal. */
 export interface Observation {
@@ -87,7 +113,7 @@ export interface Observation {
 }
 
 /** The current observations; a signal that could not be read is absent, never zero. */
-export type Observations = ReadonlyMap<KubeletSignal, Observation>;
+export type Observations = ReadonlyMap<ThresholdSignal, Observation>;
 
 /** Bytes, and the moment they were read. */
 export interface MemoryReading {
@@ -110,15 +136,15 @@ export interface ProcessReading {
   readonly running: number | undefined;
 }
 
-/** The node's measurements from any source: each part may be missing. */
+/** The node's measurements; a source leaves out what it does not measure. */
 export interface NodeReadings {
-  readonly memory: MemoryReading | undefined;
+  readonly memory?: MemoryReading | undefined;
   /** Memory of the control group of all pods. */
-  readonly allocatableMemory: MemoryReading | undefined;
-  readonly nodeFilesystem: FilesystemReading | undefined;
-  readonly imageFilesystem: FilesystemReading | undefined;
-  readonly containerFilesystem: FilesystemReading | undefined;
-  readonly processes: ProcessReading | undefined;
+  readonly allocatableMemory?: MemoryReading | undefined;
+  readonly nodeFilesystem?: FilesystemReading | undefined;
+  readonly imageFilesystem?: FilesystemReading | undefined;
+  readonly containerFilesystem?: FilesystemReading | undefined;
+  readonly processes?: ProcessReading | undefined;
 }
 
 /** A measured number as a quantity, also beyond 2^53; fractions are rounded down, and NaN counts as 0. */
@@ -136,19 +162,11 @@ function wholeMantissa(value: number): number | bigint {
  * `pkg/kubelet/eviction/helpers.go`).
  */
 export function observe(readings: NodeReadings): Observations {
-  const observations = new Map<KubeletSignal, Observation>();
-  const note = (signal: KubeletSignal, observation: Observation | undefined) => {
-    if (observation !== undefined) observations.set(signal, observation);
-  };
-  note('memory.available', observeMemory(readings.memory));
-  note('allocatableMemory.available', observeMemory(readings.allocatableMemory));
-  note('nodefs.available', observeBytes(readings.nodeFilesystem));
-  note('nodefs.inodesFree', observeInodes(readings.nodeFilesystem));
-  note('imagefs.available', observeBytes(readings.imageFilesystem));
-  note('imagefs.inodesFree', observeInodes(readings.imageFilesystem));
-  note('containerfs.available', observeBytes(readings.containerFilesystem));
-  note('containerfs.inodesFree', observeInodes(readings.containerFilesystem));
-  note('pid.available', observeProcesses(readings.processes));
+  const observations = new Map<ThresholdSignal, Observation>();
+  for (const signal of THRESHOLD_SIGNALS) {
+    const observed = MEANINGS[signal].observe(readings);
+    if (observed !== undefined) observations.set(signal, observed);
+  }
   return observations;
 }
 

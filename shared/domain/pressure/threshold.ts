@@ -2,8 +2,8 @@ import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import { type Quantity, addQuantities, compareQuantities, quantityNumber } from '#shared/domain/quantity/quantity.ts';
 import {
-  isKubeletSignal,
-  type KubeletSignal,
+  isThresholdSignal,
+  type ThresholdSignal,
   resourceOf,
   type Observation,
   type Observations,
@@ -21,7 +21,7 @@ export type ThresholdValue =
 export interface Threshold {
   /** The same for thresholds that are the same in every field. */
   readonly id: string;
-  readonly signal: KubeletSignal;
+  readonly signal: ThresholdSignal;
   readonly value: ThresholdValue;
   /** 0 makes it hard, regardless of where it was configured. */
   readonly gracePeriodSeconds: number;
@@ -56,7 +56,7 @@ const SHARE = /^(?<share>\S+) of the whole$/;
 export function thresholdOfId(id: string): Threshold | undefined {
   const { signal = '', value = '', seconds, reclaim = '' } = ID.exec(id)?.groups ?? {};
   const least = readValue(value);
-  if (!isKubeletSignal(signal) || least === undefined) return undefined;
+  if (!isThresholdSignal(signal) || least === undefined) return undefined;
   const minimumReclaim = readValue(reclaim);
   const threshold = createThreshold({ signal, value: least, gracePeriodSeconds: Number(seconds), minimumReclaim });
   return threshold.id === id ? threshold : undefined;

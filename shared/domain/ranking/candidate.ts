@@ -14,7 +14,7 @@ import {
   resourceOf,
   wholeQuantity,
 } from '#shared/domain/pressure/signal.ts';
-import { type PodUsage, kubeletRequests, measuredUsage } from './pod-usage.ts';
+import { type PodUsage, kubeletRequests, measuredUsage, RESOURCES } from './pod-usage.ts';
 
 /** The facts that decide a pod's rank and change only with the pod: computed once per change. */
 export interface RankingFacts {
@@ -57,7 +57,6 @@ export interface Circumstances {
 }
 
 const NOTHING: Decimal = { mantissa: 0, exponent: 0 };
-const NANO_PER_CORE = 9;
 
 export const LOWEST_PRIORITY = -(2 ** 31);
 export const HIGHEST_PRIORITY = 2 ** 31 - 1;
@@ -79,15 +78,11 @@ export function rankingFacts(pod: Pod): RankingFacts {
 
 function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
   const requests = kubeletRequests(pod);
-  const { mantissa, exponent } = requests.get('cpu') ?? NOTHING;
-  return {
-    memory: requests.get('memory') ?? NOTHING,
-    'ephemeral-storage': requests.get('ephemeral-storage') ?? NOTHING,
-    inodes: requests.get('inodes') ?? NOTHING,
-    pids: NOTHING,
-    cpu: { mantissa, exponent: exponent + NANO_PER_CORE },
-    io: NOTHING,
-  };
+  const entries = Object.entries(RESOURCES).map(([name, { requestable, unit }]) => {
+    const { mantissa, exponent } = (requestable ? requests.get(name) : undefined) ?? NOTHING;
+    return [name, { mantissa, exponent: exponent - unit.exponent }] as const;
+  });
+  return Object.fromEntries(entries) as RankingFacts['requests'];
 }
 
 /** Combines a pod's facts and its statistics for one signal; a usage of NaN counts as missing. */

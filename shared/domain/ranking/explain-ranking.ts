@@ -1,8 +1,14 @@
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Decimal, QuantityFormat } from '#shared/domain/quantity/quantity.ts';
-import { canonicalQuantity, readableAmount } from '#shared/domain/quantity/format-quantity.ts';
-import { wholeQuantity, type StarvedResource, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Decimal, type Quantity, quantityNumber } from '#shared/domain/quantity/quantity.ts';
+import {
+  canonicalQuantity,
+  formatQuantity,
+  readableAmount,
+  readableBytes,
+} from '#shared/domain/quantity/format-quantity.ts';
+import { wholeQuantity, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
 import type { Candidate } from './candidate.ts';
+import { RESOURCES, type Unit } from './pod-usage.ts';
 import { decidingKey } from './rank-pods.ts';
 import type { RankingKey, RankingOrder } from './ranking-order.ts';
 
@@ -12,22 +18,6 @@ export interface RankedPod {
   readonly candidate: Candidate;
   readonly because: Because;
 }
-
-interface Unit {
-  readonly format: QuantityFormat;
-  readonly exponent: number;
-  readonly name: string;
-}
-
-/** How an amount of each resource is printed; cpu is measured in nanocores. */
-const UNITS: Readonly<Record<StarvedResource, Unit>> = {
-  memory: { format: 'BinarySI', exponent: 0, name: 'memory' },
-  'ephemeral-storage': { format: 'BinarySI', exponent: 0, name: 'ephemeral-storage' },
-  inodes: { format: 'DecimalSI', exponent: 0, name: 'inodes' },
-  pids: { format: 'DecimalSI', exponent: 0, name: 'processes' },
-  cpu: { format: 'DecimalSI', exponent: -9, name: 'cpu' },
-  io: { format: 'BinarySI', exponent: 0, name: 'bytes per second of io' },
-};
 
 /** The first `most` of a ranking, each with its numbers and the reason why it comes before the next. */
 export function explainRanking(ranked: readonly Candidate[], order: RankingOrder, most: number): readonly RankedPod[] {
@@ -53,7 +43,7 @@ function saysOf({ says, saysWithinRequest = says }: RankingKey, { exceedsRequest
 }
 
 function describeUsage(candidate: Candidate): string {
-  const unit = UNITS[resourceOf(candidate.signal)];
+  const { unit } = RESOURCES[resourceOf(candidate.signal)];
   if (candidate.usage === undefined) return `has no statistics of ${unit.name}`;
   const [usage, request] = readablePair(usageText(candidate.usage, unit), textOf(candidate.request, unit));
   const relation = candidate.exceedsRequest ? 'over' : 'within';
@@ -67,7 +57,7 @@ function readablePair(left: string, right: string): readonly [string, string] {
 }
 
 function factsOf(candidate: Candidate, decidedBy: RankingKey | undefined): Because['facts'] {
-  const unit = UNITS[resourceOf(candidate.signal)];
+  const { unit } = RESOURCES[resourceOf(candidate.signal)];
   const { signal, usage, request, exceedsRequest, facts } = candidate;
   return {
     signal,
@@ -85,6 +75,12 @@ function usageText(usage: number, unit: Unit): string {
 
 function textOf({ mantissa, exponent }: Decimal, unit: Unit): string {
   return canonicalQuantity({ mantissa, exponent: exponent + unit.exponent, format: unit.format, spelling: undefined });
+}
+
+/** An amount of a signal in a readable unit, whatever unit it was written in; rounded if it is bytes. */
+export function signalAmountText(signal: Signal, amount: Quantity): string {
+  const isBytes = RESOURCES[resourceOf(signal)].unit.format === 'BinarySI';
+  return isBytes ? readableBytes(quantityNumber(amount)) : formatQuantity(amount);
 }
 
 function nameOf({ facts }: Candidate): string {

@@ -1,21 +1,21 @@
 import type { Instant, Pod, Volume } from '#shared/domain/pod/pod.ts';
-import type { DiskLayout, Signal } from '#shared/domain/pressure/signal.ts';
-import { type Amounts, addQuantities, quantitySign } from '#shared/domain/quantity/quantity.ts';
+import { type DiskLayout, resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import { type Amounts, addQuantities, type QuantityFormat, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
 
-/** What one pod uses, as in the kubelet's statistics: whole units, `undefined` if a figure is missing. */
+/** What one pod uses, as in the kubelet's statistics: whole units; a source leaves out what it does not measure. */
 export interface PodUsage {
   /** The only link between statistics and a pod. */
   readonly uid: string;
   /** Absent differs from present without a working set: messages distinguish them. */
-  readonly memory: MemoryUsage | undefined;
-  readonly processCount: number | undefined;
-  readonly cpuNanoCores: number | undefined;
+  readonly memory?: MemoryUsage | undefined;
+  readonly processCount?: number | undefined;
+  readonly cpuNanoCores?: number | undefined;
   /** Read and written. */
-  readonly ioBytesPerSecond: number | undefined;
+  readonly ioBytesPerSecond?: number | undefined;
   /** Writable layers, logs, local volumes and /etc/hosts together. */
-  readonly ephemeralStorageBytes: number | undefined;
+  readonly ephemeralStorageBytes?: number | undefined;
   readonly containers: readonly ContainerUsage[];
   readonly volumes: readonly VolumeUsage[];
 }
@@ -70,19 +70,57 @@ const DISK_MEASURES: Readonly<Record<DiskSignal, DiskMeasure>> = {
   'containerfs.inodesFree': { filesystem: 'containerfs', unit: 'inodesUsed' },
 };
 
-type Figure = (usage: PodUsage) => number | undefined;
+/** How an amount is printed. */
+export interface Unit {
+  readonly format: QuantityFormat;
+  readonly exponent: number;
+  readonly name: string;
+}
 
-const memory: Figure = (usage) => usage.memory?.workingSetBytes;
-const cpu: Figure = (usage) => usage.cpuNanoCores;
+interface ResourceMeaning {
+  /** The unit in which usage is measured. */
+  readonly unit: Unit;
+  /** Whether pods can request it. */
+  readonly requestable: boolean;
+  /** What a pod uses; `undefined` if it was not measured. */
+  readonly figure: (usage: PodUsage) => number | undefined;
+  /** The statistics of a pod that uses this much, for a simulation. */
+  readonly usageOf: (amount: number) => Partial<PodUsage>;
+}
 
-const FIGURES: Readonly<Record<Exclude<Signal, DiskSignal>, Figure>> = {
-  'memory.available': memory,
-  'allocatableMemory.available': memory,
-  'memory.pressure': memory,
-  'pid.available': (usage) => usage.processCount,
-  'cpu.available': cpu,
-  'cpu.pressure': cpu,
-  'io.pressure': (usage) => usage.ioBytesPerSecond,
+const BYTES = { format: 'BinarySI', exponent: 0 } as const;
+const NUMBER = { format: 'DecimalSI', exponent: 0 } as const;
+/** Usage of a disk depends on its layout; only the kubelet evicts for it. */
+const NO_FIGURE = { figure: () => undefined, usageOf: () => ({}) } as const;
+
+/** Every resource that a signal watches: how pods use and request it. */
+export const RESOURCES: Readonly<Record<StarvedResource, ResourceMeaning>> = {
+  memory: {
+    unit: { ...BYTES, name: 'memory' },
+    requestable: true,
+    figure: ({ memory }) => memory?.workingSetBytes,
+    usageOf: (workingSetBytes) => ({ memory: { at: undefined, workingSetBytes } }),
+  },
+  'ephemeral-storage': { unit: { ...BYTES, name: 'ephemeral-storage' }, requestable: true, ...NO_FIGURE },
+  inodes: { unit: { ...NUMBER, name: 'inodes' }, requestable: true, ...NO_FIGURE },
+  pids: {
+    unit: { ...NUMBER, name: 'processes' },
+    requestable: false,
+    figure: ({ processCount }) => processCount,
+    usageOf: (processCount) => ({ processCount }),
+  },
+  cpu: {
+    unit: { format: 'DecimalSI', exponent: -9, name: 'cpu' },
+    requestable: true,
+    figure: ({ cpuNanoCores }) => cpuNanoCores,
+    usageOf: (cpuNanoCores) => ({ cpuNanoCores }),
+  },
+  io: {
+    unit: { ...BYTES, name: 'bytes per second of io' },
+    requestable: false,
+    figure: ({ ioBytesPerSecond }) => ioBytesPerSecond,
+    usageOf: (ioBytesPerSecond) => ({ ioBytesPerSecond }),
+  },
 };
 
 /** Volumes of these kinds are on the node's own disk; an emptyDir only if it is not in memory. */
@@ -103,7 +141,7 @@ const PLACES: Readonly<Record<DiskLayout, Readonly<Record<Filesystem, readonly D
  * stalls: the pod that took the memory shows none.
  */
 export function measuredUsage(signal: Signal, layout: DiskLayout, pod: Pod, usage: PodUsage): number {
-  if (!isDiskSignal(signal)) return FIGURES[signal](usage) ?? 0;
+  if (!isDiskSignal(signal)) return RESOURCES[resourceOf(signal)].figure(usage) ?? 0;
   const { filesystem, unit } = DISK_MEASURES[signal];
   return diskUsage(PLACES[layout][filesystem], unit, pod, usage);
 }

@@ -2,6 +2,7 @@ import type { StarvedResource } from '#shared/domain/pressure/signal.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { compareDecimals } from '#shared/domain/quantity/quantity.ts';
 import { type Candidate, HIGHEST_PRIORITY, LOWEST_PRIORITY } from './candidate.ts';
+import { RESOURCES } from './pod-usage.ts';
 
 /** One ranking key: a number per pod; the smaller number is evicted first. */
 export interface RankingKey {
@@ -150,8 +151,6 @@ export interface RankingPolicy {
   readonly daemonSets: 'Last' | 'Rank';
 }
 
-const UNREQUESTED: readonly StarvedResource[] = ['pids', 'io'];
-
 /** Tie-breakers for pods that are equal in every key of the policy: the order is total and always the same. */
 const TIE_BREAKERS: RankingOrder = [ownerDisruptedLongestAgo, withControllerFirst, runTime, uid];
 
@@ -194,7 +193,7 @@ function wishesOf({ daemonSets }: RankingPolicy): RankingOrder {
 function withWishes(keys: RankingOrder, wishes: RankingOrder, resource: StarvedResource): RankingOrder {
   const at = keys.indexOf(exceedsRequests) + 1;
   if (at > 0) return [...keys.slice(0, at), ...wishes, ...keys.slice(at)];
-  return [...(UNREQUESTED.includes(resource) ? wishes : wishes.map(withinRequest)), ...keys];
+  return [...(!RESOURCES[resource].requestable ? wishes : wishes.map(withinRequest)), ...keys];
 }
 
 /** The key applied only to pods within their request; all others are equal in it. */
@@ -210,5 +209,5 @@ function keysOf(ranking: PolicyRanking, resource: StarvedResource): RankingOrder
 
 /** For a resource that cannot be requested, every share is infinite, so the amount decides. */
 function shareKeys(resource: StarvedResource): RankingOrder {
-  return UNREQUESTED.includes(resource) ? [usageAboveRequests] : [shareOfRequest];
+  return RESOURCES[resource].requestable ? [shareOfRequest] : [usageAboveRequests];
 }

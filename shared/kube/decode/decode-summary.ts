@@ -96,7 +96,6 @@ function readPod(pod: WireObject): PodUsage {
     memory: readObject(pod, 'memory', readMemoryUsage),
     processCount: readObject(pod, 'process_stats', (processes) => readCount(processes, 'process_count')),
     cpuNanoCores: readObject(pod, 'cpu', (cpu) => readCount(cpu, 'usageNanoCores')),
-    ioBytesPerSecond: undefined,
     ephemeralStorageBytes: readObject(pod, 'ephemeral-storage', (storage) => readCount(storage, 'usedBytes')),
     containers: readList(pod, 'containers', readContainer),
     volumes: readList(pod, 'volume', readVolume),

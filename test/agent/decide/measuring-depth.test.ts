@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { areProcessesShort, depthNow, type MeasurementQuery, type UsageDepth } from '#agent/decide/memory-trend.ts';
-import { wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { wholeQuantity, type ThresholdSignal } from '#shared/domain/pressure/signal.ts';
 import { threshold } from '#test/shared/domain/pressure/threshold-builder.ts';
 
 const NOW = 1_000_000;
@@ -35,7 +35,7 @@ describe('areProcessesShort', () => {
     capacity: wholeQuantity(10_000, 'DecimalSI'),
     at: NOW,
   });
-  const observed = new Map<KubeletSignal, ReturnType<typeof amount>>([
+  const observed = new Map<ThresholdSignal, ReturnType<typeof amount>>([
     ['pid.available', amount(100)],
     ['memory.available', amount(100)],
   ]);

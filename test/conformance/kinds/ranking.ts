@@ -2,7 +2,7 @@ import { decodePodStats } from '#shared/kube/decode/decode-summary.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { compareCandidates } from '#test/build/compare-candidates.ts';
 import { diskLayout } from '#test/conformance/kubelet/disk-layout.ts';
-import { isKubeletSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
+import { isThresholdSignal, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
 import { usageByUid } from '#shared/domain/ranking/pod-usage.ts';
 import { rankPods } from '#shared/domain/ranking/rank-pods.ts';
@@ -14,7 +14,7 @@ import { asIs, readCase, required } from '#test/conformance/required.ts';
 export function answer(raw: unknown): unknown {
   const vector = readCase(raw, readVector);
   const { signal } = vector;
-  if (!isKubeletSignal(signal))
+  if (!isThresholdSignal(signal))
     throw new Error(`cannot read the case: signal: expected one of the kubelet's, got "${signal}"`);
   const order = kubeletOrder(resourceOf(signal));
   const against = { signal, layout: diskLayout(vector.imageFs, vector.splitFs) };

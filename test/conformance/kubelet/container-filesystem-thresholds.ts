@@ -1,9 +1,9 @@
-import type { DiskLayout, KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import type { DiskLayout, ThresholdSignal } from '#shared/domain/pressure/signal.ts';
 import { type Threshold, createThreshold, isHard } from '#shared/domain/pressure/threshold.ts';
 
 interface Copy {
-  readonly from: KubeletSignal;
-  readonly to: KubeletSignal;
+  readonly from: ThresholdSignal;
+  readonly to: ThresholdSignal;
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   NO_PRESSURE,
   type Threshold,
 } from '#shared/domain/pressure/threshold.ts';
-import { type Observations, wholeQuantity, type KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import { type Observations, wholeQuantity, type ThresholdSignal } from '#shared/domain/pressure/signal.ts';
 import { threshold } from './threshold-builder.ts';
 
 const GI = 2 ** 30;
@@ -264,7 +264,7 @@ describe('laws of advancePressure', () => {
   });
 
   test('with less left, everything that is crossed stays crossed', () => {
-    const signal: KubeletSignal = 'memory.available';
+    const signal: ThresholdSignal = 'memory.available';
     fc.assert(
       fc.property(
         configured,

@@ -1,11 +1,11 @@
 import { parseQuantity } from '#shared/domain/quantity/parse-quantity.ts';
 import type { Quantity } from '#shared/domain/quantity/quantity.ts';
-import type { KubeletSignal } from '#shared/domain/pressure/signal.ts';
+import type { ThresholdSignal } from '#shared/domain/pressure/signal.ts';
 import { type Threshold, type ThresholdValue, createThreshold } from '#shared/domain/pressure/threshold.ts';
 
 /** A threshold from texts: an amount such as `1Gi`, or a share as a number; grace in seconds. */
 export function threshold(
-  signal: KubeletSignal,
+  signal: ThresholdSignal,
   value: string | number,
   { grace = 0, reclaim }: { readonly grace?: number; readonly reclaim?: string | number } = {},
 ): Threshold {

@@ -1,0 +1,1 @@
+export const SIGNALS = ["memory.available","allocatableMemory.available","pid.available"];
