@@ -1,6 +1,4 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { canonicalQuantity } from '#shared/domain/quantity/format-quantity.ts';
-import { wholeQuantity, resourceOf } from '#shared/domain/pressure/signal.ts';
 import { explainRanking } from '#shared/domain/ranking/explain-ranking.ts';
 import { boundedOwner } from '#shared/api/decode-node-pressure.ts';
 import type {
@@ -56,23 +54,19 @@ function signalEntries(result: PassResult, { previous, wallOffsetMs }: StatusCon
 /** The next candidates and why; without ineligible pods. */
 function nextEntries({ decision: { assessment }, policy, snapshot }: PassResult): readonly NextEntry[] {
   const signal = assessment.trigger?.signal ?? 'memory.available';
-  const resource = resourceOf(signal);
   const order = orderFor({ signal, stage: assessment.trigger?.stage ?? 'mild' }, policy);
   return explainRanking(assessment.candidates(), order, MAX_NEXT).map(({ candidate, because }) => {
     const { pod, priority } = candidate.facts;
+    const { facts } = because;
     return {
       pod: `${pod.namespace}/${pod.name}`,
       uid: pod.uid,
       priority,
-      usage: candidate.usage === undefined ? undefined : amount(candidate.usage, resource),
-      request: String(because.facts['request'] ?? '0'),
+      usage: facts['usage'] === undefined ? undefined : String(facts['usage']),
+      request: String(facts['request'] ?? '0'),
       because: boundedReason(withPodPressure(because, snapshot.podPressures.get(pod.uid))),
     };
   });
-}
-
-function amount(usage: number, resource: string): string {
-  return canonicalQuantity(wholeQuantity(usage, resource === 'memory' ? 'BinarySI' : 'DecimalSI'));
 }
 
 function evictionEntry({ pod, owner, because, ...record }: EvictionRecord): EvictionEntry {

@@ -1,7 +1,7 @@
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Family } from '#shared/domain/node-control/plan-node-changes.ts';
-import { conditionOf, type PressureCondition, resourceOf, type Signal } from '#shared/domain/pressure/signal.ts';
+import { conditionOf, type PressureCondition, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction-gates.ts';
 import { noStatistics } from '#agent/decide/snapshot/node-snapshot.ts';
@@ -27,24 +27,13 @@ function isMeasured(family: Family, { decision, snapshot }: PassResult): boolean
     ...decision.state.pressure.observations.keys(),
     ...snapshot.stalls.map(({ signal }) => signal),
   ];
-  const resources = signals.map(resourceOf);
-  switch (family) {
-    case 'Memory':
-      return resources.includes('memory');
-    case 'Cpu':
-      return resources.includes('cpu');
-    case 'Io':
-      return resources.includes('io');
-    case 'Disk':
-      return resources.includes('ephemeral-storage');
-    case 'Pid':
-      return resources.includes('pids');
-  }
+  return signals.some((signal) => conditionOf(signal) === KUBELET_CONDITIONS[family]);
 }
 
 function isPressed(family: Family, { decision: { state } }: PassResult): boolean {
-  const isStalled = [...state.stalls.values()].some(({ signal }) => signal === `${family.toLowerCase()}.pressure`);
-  return isStalled || state.pressure.conditions.includes(KUBELET_CONDITIONS[family]);
+  const condition = KUBELET_CONDITIONS[family];
+  const isStalled = [...state.stalls.values()].some(({ signal }) => conditionOf(signal) === condition);
+  return isStalled || state.pressure.conditions.includes(condition);
 }
 
 function familyCondition(family: Family, result: PassResult): PressureConditions[number] {
