@@ -1,6 +1,6 @@
 import type { PressureConditionEntry } from '#shared/api/node-pressure.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import type { Family } from '#shared/domain/node-control/plan-node-changes.ts';
+import { FAMILIES, type Family } from '#shared/domain/node-control/plan-node-changes.ts';
 import { conditionOf, type PressureCondition, type Signal } from '#shared/domain/pressure/signal.ts';
 import { unconfirmedRules } from '#agent/decide/shortage/rule-activation.ts';
 import { stuckEvictions } from '#agent/decide/eviction-gates.ts';
@@ -157,9 +157,8 @@ export interface Doubts {
 
 /** One condition per family of signals, whether the sources agree, whether pods are measured and can be read, and whether evictions are carried out. */
 export function pressureConditions(result: PassResult, { sources, policies }: Doubts): PressureConditions {
-  const families: readonly Family[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
   return [
-    ...families.map((family) => familyCondition(family, result)),
+    ...FAMILIES.map((family) => familyCondition(family, result)),
     sourcesCondition(sources),
     statisticsCondition(result),
     figuresCondition(result),

@@ -1,5 +1,6 @@
 /** All nodes at a glance, one row each: nodes in Enforce mode with the least headroom come first. */
 import { html, nothing, ref, repeat } from './library/library.js';
+import { SHORTAGES } from './library/signals.js';
 import { age, percent, podName, STATES } from './format.js';
 import { DEFAULT_SORT, orderOf, selectedNodes } from './node-filters.js';
 import { badge, choice, empty, field, meter, panel, stateText, tableCells } from './parts.js';
@@ -163,13 +164,11 @@ function nodeRow(node, { index, now, measure }) {
 }
 
 function stateOf(node) {
+  // The signals of a shortage already show it.
   const details = [...node.signals, ...node.troubles.filter((type) => !SHORTAGES.includes(type))];
   const more = details.length === 0 ? nothing : html`<div class="quiet small">${details.join(', ')}</div>`;
   return html`<div>${stateText(node.state)}${more}</div>`;
 }
-
-/** Their signals already show it. */
-const SHORTAGES = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
 
 function memoryOf({ usedRatio, lineRatio }) {
   if (usedRatio === undefined) return undefined;

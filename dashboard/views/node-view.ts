@@ -1,3 +1,4 @@
+import { FAMILIES } from '#shared/domain/node-control/plan-node-changes.ts';
 import { ownerText } from '#shared/domain/pod/pod.ts';
 import { readableAmount, readableBytes } from '#shared/domain/quantity/format-quantity.ts';
 import {
@@ -18,7 +19,7 @@ import type { AvoidView, EvictionView, NextView, NodeState, NodeSummary, NodeVie
 import type { ConditionView } from './condition.ts';
 
 /** Types that report a shortage; all others report a desired state, such as `PoliciesRead`. */
-const SHORTAGES: readonly string[] = ['Memory', 'Cpu', 'Io', 'Disk', 'Pid'];
+const SHORTAGES: readonly string[] = FAMILIES;
 
 /** One NodePressure for the page; `undefined` before its agent's first write. `now` is in milliseconds since 1970. */
 export function nodeView(pressure: NodePressure, now: number): NodeView | undefined {
