@@ -54,6 +54,8 @@ type SignalWith<Part> = { [Name in Signal]: (typeof MEANINGS)[Name] extends Part
 export type ThresholdSignal = SignalWith<Required<Pick<SignalMeaning, 'observe'>>>;
 /** A signal for which the agent evicts pods. */
 export type EvictingSignal = SignalWith<{ readonly evicts: true }>;
+/** A signal for which pods are ranked by what they use of a disk. */
+export type DiskSignal = SignalWith<{ readonly resource: 'ephemeral-storage' | 'inodes' }>;
 /** The resource that runs out. */
 export type StarvedResource = (typeof MEANINGS)[Signal]['resource'];
 /** The resource that tasks wait for, as pressure stall information (PSI) counts it. */

@@ -1,5 +1,11 @@
 import type { Instant, Pod, Volume } from '#shared/domain/pod/pod.ts';
-import { type DiskLayout, resourceOf, type Signal, type StarvedResource } from '#shared/domain/pressure/signal.ts';
+import {
+  type DiskLayout,
+  type DiskSignal,
+  resourceOf,
+  type Signal,
+  type StarvedResource,
+} from '#shared/domain/pressure/signal.ts';
 import { type Amounts, addQuantities, type QuantityFormat, quantitySign } from '#shared/domain/quantity/quantity.ts';
 import { hasPodLevelResources, podRequests } from '#shared/domain/pod/pod-requests.ts';
 import { asAllocated } from '#shared/domain/pod/pod-resize.ts';
@@ -54,7 +60,6 @@ export function usageByUid(usages: readonly PodUsage[]): UsageByUid {
 /** Places where a pod writes to disk; each may be on a different filesystem. */
 type DiskPlace = 'layers' | 'logs' | 'volumes';
 type Filesystem = 'nodefs' | 'imagefs' | 'containerfs';
-type DiskSignal = `${Filesystem}.${'available' | 'inodesFree'}`;
 
 interface DiskMeasure {
   readonly filesystem: Filesystem;

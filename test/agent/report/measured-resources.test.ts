@@ -23,9 +23,12 @@ function statusOf(scene: Scene) {
 }
 
 test('the usage of a candidate is in the unit of its request, also while CPU is short', () => {
-  const stalls = [STILL_WINDOW_MS, 10_000, 300_000].map(
-    (windowMs): StallRatio => ({ signal: 'cpu.pressure', share: 'some', windowMs, ratio: 0.9 }),
-  );
+  const stalls = [STILL_WINDOW_MS, 10_000, 300_000].map((windowMs): StallRatio => ({
+    signal: 'cpu.pressure',
+    share: 'some',
+    windowMs,
+    ratio: 0.9,
+  }));
   const { next } = statusOf({
     now: 0,
     availableMiB: 500,
