@@ -14,7 +14,7 @@ import {
   resourceOf,
   wholeQuantity,
 } from '#shared/domain/pressure/signal.ts';
-import { type PodUsage, kubeletRequests, measuredUsage, RESOURCES } from './pod-usage.ts';
+import { type PodUsage, kubeletRequests, measuredUsage, RESOURCES, type Unit } from './pod-usage.ts';
 
 /** The facts that decide a pod's rank and change only with the pod: computed once per change. */
 export interface RankingFacts {
@@ -76,13 +76,18 @@ export function rankingFacts(pod: Pod): RankingFacts {
   };
 }
 
+const ENTRIES = Object.entries(RESOURCES);
+
 function requestsToHoldAgainst(pod: Pod): RankingFacts['requests'] {
   const requests = kubeletRequests(pod);
-  const entries = Object.entries(RESOURCES).map(([name, { requestable, unit }]) => {
-    const { mantissa, exponent } = (requestable ? requests.get(name) : undefined) ?? NOTHING;
-    return [name, { mantissa, exponent: exponent - unit.exponent }] as const;
-  });
-  return Object.fromEntries(entries) as RankingFacts['requests'];
+  const held: Record<string, Decimal> = {};
+  for (const [name, { requestable, unit }] of ENTRIES)
+    held[name] = inUnit((requestable ? requests.get(name) : undefined) ?? NOTHING, unit);
+  return held as RankingFacts['requests'];
+}
+
+function inUnit(amount: Decimal, unit: Unit): Decimal {
+  return unit.exponent === 0 ? amount : { mantissa: amount.mantissa, exponent: amount.exponent - unit.exponent };
 }
 
 /** Combines a pod's facts and its statistics for one signal; a usage of NaN counts as missing. */
