@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { shareCompileCache } from './test/build/compile-cache.ts';
 import { testReporters } from './tools/test-reporters.ts';
+import { MEASURED } from './tools/unit-coverage.ts';
 
 shareCompileCache();
 
@@ -18,8 +19,20 @@ const brief = {
   hookTimeout: 60_000,
 };
 
+/** Tests of the core and of parts that are nearly as pure; by these, coverage of the core is measured. */
+const UNIT = [
+  'test/shared/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
+  'test/agent/*/**/*.test.ts',
+  'test/dashboard/{access,what-if}/*.test.ts',
+  'test/sandbox/api-server/*/*.test.ts',
+  'test/sandbox/demo/*.test.ts',
+  'test/sandbox/node/{containers,pods}/*.test.ts',
+  'test/tools/{generate,mechanisms,metrics,mutate,reach,references}/*.test.ts',
+  'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
+];
 /** Each in a process of its own: they start programs, or are about what files that share one must not do. */
-const QUICK = [
+const PROGRAMS = [
   'test/agent/{ended-pods,large-pods,main,own-kernel,own-life,pod-statistics,real-kernel}.test.ts',
   'test/deploy/{class-rules,crds}.test.ts',
   'test/leaks/**/*.test.ts',
@@ -59,20 +72,23 @@ export default defineConfig({
         test: {
           ...brief,
           name: 'unit',
-          include: ['test/**/*.test.ts'],
-          exclude: [...shared.exclude, ...QUICK, ...COMMANDS, LONG, 'test/cluster/**'],
-          // A process for each file takes longer than the tests of most of these.
+          include: UNIT,
+          exclude: [...shared.exclude, LONG],
           isolate: false,
+          env: MEASURED,
         },
       },
       {
         test: {
           ...brief,
           name: 'quick',
-          include: QUICK,
-          exclude: [...shared.exclude, LONG],
+          include: ['test/**/*.test.ts'],
+          exclude: [...shared.exclude, ...UNIT, ...PROGRAMS, ...COMMANDS, LONG, 'test/cluster/**'],
+          // A process for each file takes longer than the tests of most of these.
+          isolate: false,
         },
       },
+      { test: { ...brief, name: 'programs', include: PROGRAMS, exclude: [...shared.exclude, LONG] } },
       {
         test: {
           ...brief,

@@ -1,21 +1,18 @@
 /**
- * Coverage of the files that share a process, which are the unit tests (vitest.config.ts). Measuring the others, which
- * start processes, would make them take 50 % longer.
+ * Coverage of the unit tests alone (vitest.config.ts). Measuring the others, which run servers and start programs, would
+ * make them take half as long again.
  */
 import v8 from '@vitest/coverage-v8';
 
-let isMeasured = false;
+/** The environment of what is measured. */
+export const MEASURED = { PLIMSOLL_COVERAGE: 'on' } as const;
+const isMeasured = process.env['PLIMSOLL_COVERAGE'] === MEASURED.PLIMSOLL_COVERAGE;
 
 const unitCoverage: typeof v8 = {
   ...v8,
-  startCoverage: async (options) => {
-    isMeasured = !options.isolate;
-    if (isMeasured) await v8.startCoverage?.(options);
-  },
+  startCoverage: async (options) => (isMeasured ? await v8.startCoverage?.(options) : undefined),
   takeCoverage: async (options) => (isMeasured ? await v8.takeCoverage?.(options) : undefined),
-  stopCoverage: async (options) => {
-    if (isMeasured) await v8.stopCoverage?.(options);
-  },
+  stopCoverage: async (options) => (isMeasured ? await v8.stopCoverage?.(options) : undefined),
 };
 
 // eslint-disable-next-line no-restricted-syntax -- vitest loads it so

@@ -1,10 +1,9 @@
 import { type Fields, fieldsOf, instantOf, integerOf, listOf, textOf } from '#shared/api/fields.ts';
-import { POLICY_RULES } from '#shared/domain/admission/policy-rules.ts';
 import { readableAmount } from '#shared/domain/quantity/format-quantity.ts';
 import { ANNOTATION_ALLOW_PREEMPTION, FOREIGN_ALLOW_PREEMPTION } from '#shared/kube/api-names.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
-import type { PolicySubject } from '#shared/domain/priority/classes-and-policies.ts';
+import { limitTexts, type PolicySubject } from '#shared/domain/priority/classes-and-policies.ts';
 import type { PreparedSelector } from '#shared/domain/labels/label-selector.ts';
 import { selectorText } from '#shared/kube/list/read-some.ts';
 import { shareOf } from './node-view.ts';
@@ -124,7 +123,7 @@ export function policyView(object: KubeObject): PolicyView | undefined {
     })),
     allowedClasses: allowedClassNames,
     preemption: rest.preemption,
-    limits: POLICY_RULES.flatMap(({ shown }) => shown?.(decoded.value) ?? []),
+    limits: limitTexts(decoded.value),
     onViolation: rest.onViolation,
   };
 }

@@ -38,8 +38,6 @@ export interface PolicyRule {
   readonly problems?: (policy: PriorityPolicy, review: PolicyReviewer) => readonly string[];
   /** Conflicts with another policy for the same pods, and which of both applies. */
   readonly conflicts?: (pair: PolicyPair) => readonly string[];
-  /** The setting in the dashboard's list of what a policy allows. */
-  readonly shown?: (policy: PriorityPolicy) => string | undefined;
 }
 
 /** What the API server judges with one expression. */

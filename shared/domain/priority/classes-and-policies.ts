@@ -145,6 +145,14 @@ export function limitsOf(policy: PolicyLimits): PolicyLimits {
   return Object.assign({}, NO_LIMITS, ...names.map((name) => ({ [name]: policy[name] }))) as PolicyLimits;
 }
 
+/** What they require of pods in a list of what a policy allows, each as in `up to priority 1,000`. */
+export function limitTexts({ maxPriority, requireQuotaFor }: PolicyLimits): readonly string[] {
+  return [
+    ...(maxPriority === undefined ? [] : [`up to priority ${maxPriority.toLocaleString('en-GB')}`]),
+    ...(requireQuotaFor.length === 0 ? [] : [`only with a quota: ${requireQuotaFor.join(', ')}`]),
+  ];
+}
+
 /** A PriorityPolicy as the decisions see it: which classes the pods of some namespaces and people may use. */
 export interface PriorityPolicy extends PolicyLimits {
   readonly name: string;

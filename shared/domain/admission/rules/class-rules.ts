@@ -239,6 +239,4 @@ export const CEILING_RULE: PolicyRule = {
     own === undefined || theirs === undefined || own === theirs
       ? []
       : [`policy \`${name}\` has maxPriority ${theirs}; the lower one, ${Math.min(own, theirs)}, counts`],
-  shown: ({ maxPriority }) =>
-    maxPriority === undefined ? undefined : `up to priority ${maxPriority.toLocaleString('en-GB')}`,
 };

@@ -120,8 +120,6 @@ export const QUOTA_REQUIRED_RULE: PolicyRule = {
         return needing === undefined || whyRefused(needing) !== undefined;
       })
       .map((name) => `requireQuotaFor: class \`${name}\` can never be used here`),
-  shown: ({ requireQuotaFor }) =>
-    requireQuotaFor.length === 0 ? undefined : `only with a quota: ${requireQuotaFor.join(', ')}`,
 };
 
 /**
