@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { CONFIG_MIRROR } from '#shared/domain/eviction/protection.ts';
-import type { Owner, Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import { isLocalVolume, type Owner, type Pod, type PodSpec, type PodStatus } from '#shared/domain/pod/pod.ts';
+import { isUnmodelledVolume } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import {
   ANNOTATION_ALLOW_PREEMPTION,
   ANNOTATION_CLASS_RULE,
@@ -66,9 +67,10 @@ export function createPodReader(templates = new TemplatePool()): (raw: KubeObjec
 }
 
 function readPod(pools: Pools, raw: KubeObject): CompactPod {
-  const { nodeName, ...others } = fieldsOf(raw['spec']);
+  const { nodeName, volumes, resourceClaims, ...others } = fieldsOf(raw['spec']);
+  const storage = boundStorage({ volumes, resourceClaims });
   // The gates are removed later, and the pod would then need another template.
-  const spec = { ...others, schedulingGates: undefined };
+  const spec = { ...others, ...storage, schedulingGates: undefined };
   const { startTime, nominatedNodeName, ...status } = fieldsOf(raw['status']);
   const own = decode({
     metadata: ownMetadata(raw.metadata),
@@ -76,6 +78,19 @@ function readPod(pools: Pools, raw: KubeObject): CompactPod {
     status: { startTime, nominatedNodeName },
   });
   return new CompactPod(own, placementOf(pools, own), templateOf(pools, { metadata: raw.metadata, spec, status }));
+}
+
+/**
+ * What binds a pod to its node, or to places that are not modelled: the first volume of each kind and the first claim,
+ * which are enough to say so. The volume with the pod's token has another name in each pod.
+ */
+function boundStorage(storage: WireObject): WireObject {
+  const { volumes, resourceClaims } = decode({ metadata: {}, spec: storage }).spec;
+  const bound = [volumes.find(isLocalVolume), volumes.find(isUnmodelledVolume)];
+  return {
+    volumes: bound.flatMap((volume) => (volume === undefined ? [] : [{ name: volume.name, [volume.source]: {} }])),
+    resourceClaims: resourceClaims.slice(0, 1).map((name) => ({ name })),
+  };
 }
 
 function placementOf({ names }: Pools, { spec, status }: Pod): Placement {
@@ -191,9 +206,11 @@ function fieldsOf(value: unknown): WireObject {
 
 const MAX_OTHER_RESOURCES = 16;
 
-/** A pod without labels, affinity, ports and volumes. Its amounts, priority and owners remain. */
+/** A pod without labels, affinity and ports. Its amounts, priority, owners and what binds it remain. */
 function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> {
   const { priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds } = pod.spec;
+  const { volumes, resourceClaims } = pod.spec;
+  const precedence = { priority, priorityClassName, preemptionPolicy };
   const { phase, qosClass } = pod.status;
   const resources = { requests: fewAmounts(podRequests(pod, SCHEDULER_VIEW)), limits: undefined };
   const containers = [{ name: '', resources, restartPolicy: undefined, ports: [] }];
@@ -202,7 +219,7 @@ function barePod(pod: Pod, nothing: Pod): Omit<PodTemplate, 'key' | 'lastMade'> 
     owners: pod.owners.filter(({ isController }) => isController),
     labels: nothing.labels,
     annotations: pod.annotations,
-    spec: { ...nothing.spec, priority, priorityClassName, preemptionPolicy, terminationGracePeriodSeconds, containers },
+    spec: { ...nothing.spec, ...precedence, terminationGracePeriodSeconds, volumes, resourceClaims, containers },
     status: { ...nothing.status, phase, qosClass },
   };
 }

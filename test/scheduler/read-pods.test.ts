@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import { createSnapshot } from '#shared/domain/snapshot/create-snapshot.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
-import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
+import { decodeMessage, type Field, type WireMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { SCHEDULED_POD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { type PodTemplate, TemplatePool } from '#scheduler/compact-pod.ts';
 import { createPodReader } from '#scheduler/read-pods.ts';
 import { encodeMessage } from '#test/build/encode-message.ts';
 
@@ -56,6 +57,11 @@ const raw = {
     topologySpreadConstraints: [
       { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector: {}, minDomains: 2 },
     ],
+    volumes: [
+      { name: 'cache', emptyDir: {} },
+      { name: 'data', persistentVolumeClaim: { claimName: 'data-web-1' } },
+    ],
+    resourceClaims: [{ name: 'gpu' }],
   },
   status: {
     phase: 'Running',
@@ -65,6 +71,12 @@ const raw = {
     containerStatuses: [{ name: 'main', resources: { requests: { cpu: '1' } }, allocatedResources: { cpu: '1' } }],
   },
 } as unknown as KubeObject;
+
+class FullPool extends TemplatePool {
+  override take(...[{ key }, , makeBare]: Parameters<TemplatePool['take']>): PodTemplate {
+    return makeBare(key);
+  }
+}
 
 /** All that a pod has, whether it is kept or made when it is asked for. */
 function fieldsOf(pod: Pod): Pod {
@@ -86,6 +98,47 @@ describe('createPodReader', () => {
     const message = encodeMessage('io.k8s.api.core.v1.Pod', raw);
     const decoded = decodeMessage(SCHEDULED_POD, message) as unknown as KubeObject;
     expect(fieldsOf(createPodReader()(decoded))).toEqual(wholePod(raw));
+  });
+
+  test('every field that a pod is read from has its number, but what no decision of a scheduler needs', () => {
+    const read = new Set<string>();
+    expect(decodePod(recorded(raw, [], read)).ok).toBe(true);
+    const unnumbered = [...read].filter((path) => !isNumbered(path.split('.'), SCHEDULED_POD));
+    expect(unnumbered).toEqual([
+      'metadata.generateName',
+      'spec.activeDeadlineSeconds',
+      'spec.volumes.emptyDir.medium',
+      'spec.volumes.emptyDir.sizeLimit',
+    ]);
+  });
+
+  const TOKEN = { projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } };
+  test.each([
+    ['local data', [{ name: 'logs', hostPath: { path: '/var/log' } }], ['logs hostPath']],
+    ['a claim', [{ name: 'data', persistentVolumeClaim: { claimName: 'c' } }], ['data persistentVolumeClaim']],
+    ['a driver', [{ name: 'keys', csi: { driver: 'd.test' } }], ['keys ']],
+    ['a configuration', [{ name: 'settings', configMap: { name: 'c' } }], []],
+  ])('of volumes it keeps what binds the pod, as with %s', (_, volumes, kept) => {
+    const spec = { ...(raw['spec'] as object), volumes: [{ name: 'kube-api-access-x', ...TOKEN }, ...volumes] };
+    const bytes = encodeMessage('io.k8s.api.core.v1.Pod', { ...raw, spec });
+    const pod = createPodReader()(decodeMessage(SCHEDULED_POD, bytes) as unknown as KubeObject);
+    expect(pod.spec.volumes.map(({ name, source }) => `${name} ${source}`)).toEqual(kept);
+  });
+
+  test('the volume with its own token costs a pod no template of its own', () => {
+    const read = createPodReader();
+    const [one, two] = ['x', 'y'].map((suffix) => {
+      const volumes = [{ name: `kube-api-access-${suffix}`, ...TOKEN }];
+      return read({ ...raw, spec: { ...(raw['spec'] as object), volumes } });
+    });
+    expect(one?.template).toBe(two?.template);
+  });
+
+  test('a pod without room for its template keeps what binds it', () => {
+    const pod = createPodReader(new FullPool())(raw);
+    expect(pod.labels.size).toBe(0);
+    expect(pod.spec.volumes.map(({ name }) => name)).toEqual(['cache', 'data']);
+    expect(pod.spec.resourceClaims).toEqual(['gpu']);
   });
 
   test('times are those of the message', () => {
@@ -191,6 +244,31 @@ describe('createPodReader', () => {
     expect(() => createPodReader()(broken)).toThrow('spec.containers[0].name: expected a text, got 7');
   });
 });
+
+/** The value, whose fields are noted when they are read. */
+function recorded(value: unknown, path: readonly string[], read: Set<string>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return new Proxy(value, {
+    get: (target, key): unknown => {
+      const inner: unknown = Reflect.get(target, key);
+      if (typeof key === 'symbol' || Array.isArray(target)) return recorded(inner, path, read);
+      read.add([...path, key].join('.'));
+      return recorded(inner, [...path, key], read);
+    },
+  });
+}
+
+function isNumbered([name, ...inner]: readonly string[], message: WireMessage): boolean {
+  if (name === undefined) return true;
+  const fields = [...message.values()];
+  const field = fields.find((each) => each.name === name);
+  if (field === undefined) return fields.some(({ type, many }) => many === 'inline' && isIn(type, [name, ...inner]));
+  return field.many === 'map' || isIn(field.type, inner);
+}
+
+function isIn(type: Field['type'], path: readonly string[]): boolean {
+  return typeof type === 'string' || isNumbered(path, type);
+}
 
 function varint(value: number): readonly number[] {
   return value < 0x80 ? [value] : [(value % 0x80) + 0x80, ...varint(Math.floor(value / 0x80))];

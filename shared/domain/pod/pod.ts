@@ -87,6 +87,11 @@ export interface Volume {
   readonly emptyDirSizeLimit: string | undefined;
 }
 
+/** Whether the volume holds data of its node. */
+export function isLocalVolume({ source }: Pick<Volume, 'source'>): boolean {
+  return source === 'emptyDir' || source === 'hostPath';
+}
+
 export interface PodStatus {
   readonly phase: string | undefined;
   /** Why the pod is in its phase, such as that of a kubelet's refusal. */

@@ -1,6 +1,6 @@
 import { criticalProtection, protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
 import type { Because } from '#shared/domain/base/because.ts';
-import { hasEnded, controllerOf } from '#shared/domain/pod/pod.ts';
+import { hasEnded, controllerOf, isLocalVolume } from '#shared/domain/pod/pod.ts';
 import { unmodelledNeeds, unmodelledStorage } from '#shared/domain/preemption/trial/prefilter-state.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
@@ -70,13 +70,11 @@ function whyNever(
   return node.closed ?? criticalProtection(pod) ?? protectionOf(pod, rules) ?? whyBound(placed, snapshot, rules);
 }
 
-const LOCAL_VOLUMES: readonly string[] = ['emptyDir', 'hostPath'];
-
 /** Why a pod is bound to its node, or why it is unknown whether another node fits. */
 function whyBound(placed: PlacedPod, snapshot: ClusterSnapshot, { fitElsewhere }: MoveRules): Because | undefined {
   const { pod } = placed;
   if (pod.owners.some(({ kind, isController }) => isController && kind === 'DaemonSet')) return REASONS.daemonSet({});
-  const local = pod.spec.volumes.find(({ source }) => LOCAL_VOLUMES.includes(source));
+  const local = pod.spec.volumes.find(isLocalVolume);
   if (local !== undefined) return REASONS.localVolume({ volume: local.name });
   if (!fitElsewhere) return undefined;
   const [unknown] = snapshot.uncounted.has(placed) ? unmodelledNeeds(pod, snapshot) : unmodelledStorage(pod);

@@ -197,8 +197,32 @@ const PORTED_CONTAINER: WireMessage = new Map<number, Field>([
 
 const SCHEDULING_GATE: WireMessage = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
 
+const NOTHING: WireMessage = new Map();
+
+/** The sources that restrict no node, and a claim; any other one is a volume without a source. */
+const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
+  [1, { name: 'hostPath', type: NOTHING }],
+  [2, { name: 'emptyDir', type: NOTHING }],
+  [5, { name: 'gitRepo', type: NOTHING }],
+  [6, { name: 'secret', type: NOTHING }],
+  [7, { name: 'nfs', type: NOTHING }],
+  [10, { name: 'persistentVolumeClaim', type: NOTHING }],
+  [16, { name: 'downwardAPI', type: NOTHING }],
+  [19, { name: 'configMap', type: NOTHING }],
+  [26, { name: 'projected', type: NOTHING }],
+  [30, { name: 'image', type: NOTHING }],
+]);
+
+const VOLUME: WireMessage = new Map<number, Field>([
+  [1, { name: 'name', type: 'text' }],
+  [2, { name: '', type: VOLUME_SOURCE, many: 'inline' }],
+]);
+
+const RESOURCE_CLAIM: WireMessage = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
+
 const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
+  [1, { name: 'volumes', type: VOLUME, many: 'list' }],
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [7, { name: 'nodeSelector', type: 'text', many: 'map' }],
@@ -210,6 +234,7 @@ const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   [31, { name: 'preemptionPolicy', type: 'text' }],
   [33, { name: 'topologySpreadConstraints', type: SPREAD, many: 'list' }],
   [38, { name: 'schedulingGates', type: SCHEDULING_GATE, many: 'list' }],
+  [39, { name: 'resourceClaims', type: RESOURCE_CLAIM, many: 'list' }],
 ]);
 
 /** A condition, without its message. */

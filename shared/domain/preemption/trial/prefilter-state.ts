@@ -2,7 +2,7 @@ import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { areExact, type BudgetSlots, type NodeEntry, sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
-import type { Pod } from '#shared/domain/pod/pod.ts';
+import type { Pod, Volume } from '#shared/domain/pod/pod.ts';
 import {
   type NodeFilter,
   type PodAwareFilter,
@@ -191,9 +191,14 @@ export function unmodelledNeeds(pod: Pod, { columns }: Pick<ClusterSnapshot, 'co
 /** The same for a pod that requests no resource without a column. */
 export function unmodelledStorage({ spec: { resourceClaims, volumes } }: Pod): readonly UnmodelledNeed[] {
   return [
-    ...volumes.flatMap(({ name, source }) => (FREE_VOLUMES.has(source) ? [] : [{ kind: 'Volume' as const, name }])),
+    ...volumes.filter(isUnmodelledVolume).map(({ name }) => ({ kind: 'Volume' as const, name })),
     ...resourceClaims.map((name) => ({ kind: 'ResourceClaim' as const, name })),
   ];
+}
+
+/** Whether only kube-scheduler knows on which nodes the volume can be. */
+export function isUnmodelledVolume({ source }: Pick<Volume, 'source'>): boolean {
+  return !FREE_VOLUMES.has(source);
 }
 
 function isOfDevices(resource: string): boolean {
