@@ -52,6 +52,8 @@ const PROGRAMS = [
 /** Tests of the command line. */
 const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts'];
 const LONG = 'test/**/*.long.test.ts';
+/** For tests that run commands. */
+const REMOVE_FOLDERS = 'test/cli/remove-folders.ts';
 
 export default defineConfig({
   test: {
@@ -96,7 +98,7 @@ export default defineConfig({
           include: COMMANDS,
           exclude: [...shared.exclude, LONG],
           isolate: false,
-          setupFiles: [...shared.setupFiles, 'test/cli/remove-folders.ts'],
+          setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
           globalSetup: ['test/cli/bundled-cli.ts'],
         },
       },
@@ -104,6 +106,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'long',
+          setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
           include: [LONG],
           exclude: [...shared.exclude, 'test/cluster/**'],
           testTimeout: 900_000,

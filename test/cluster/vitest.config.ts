@@ -30,11 +30,7 @@ const QUEUES = [
 ];
 
 /** Without the control plane that the others of `cluster` share; beside the queues, whose lane is the shortest. */
-const APART = [
-  'test/cluster/{client-node,cluster,fake-nodes,restart}.test.ts',
-  'test/cluster/admission/rules/groups.test.ts',
-  'test/cluster/policies/**/*.test.ts',
-];
+const APART = ['test/cluster/{client-node,cluster,fake-nodes,restart}.test.ts', 'test/cluster/policies/**/*.test.ts'];
 
 /** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
 export default defineConfig({
