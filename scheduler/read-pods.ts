@@ -68,15 +68,14 @@ export function createPodReader(templates = new TemplatePool()): (raw: KubeObjec
 
 function readPod(pools: Pools, raw: KubeObject): CompactPod {
   const { nodeName, volumes, resourceClaims, ...others } = fieldsOf(raw['spec']);
-  const storage = boundStorage({ volumes, resourceClaims });
-  // The gates are removed later, and the pod would then need another template.
-  const spec = { ...others, ...storage, schedulingGates: undefined };
   const { startTime, nominatedNodeName, ...status } = fieldsOf(raw['status']);
   const own = decode({
     metadata: ownMetadata(raw.metadata),
-    spec: { nodeName },
+    spec: { nodeName, volumes, resourceClaims },
     status: { startTime, nominatedNodeName },
   });
+  // The gates are removed later, and the pod would then need another template.
+  const spec = { ...others, ...boundStorage(own.spec), schedulingGates: undefined };
   return new CompactPod(own, placementOf(pools, own), templateOf(pools, { metadata: raw.metadata, spec, status }));
 }
 
@@ -84,8 +83,7 @@ function readPod(pools: Pools, raw: KubeObject): CompactPod {
  * What binds a pod to its node, or to places that are not modelled: the first volume of each kind and the first claim,
  * which are enough to say so. The volume with the pod's token has another name in each pod.
  */
-function boundStorage(storage: WireObject): WireObject {
-  const { volumes, resourceClaims } = decode({ metadata: {}, spec: storage }).spec;
+function boundStorage({ volumes, resourceClaims }: PodSpec): WireObject {
   const bound = [volumes.find(isLocalVolume), volumes.find(isUnmodelledVolume)];
   return {
     volumes: bound.flatMap((volume) => (volume === undefined ? [] : [{ name: volume.name, [volume.source]: {} }])),

@@ -3,6 +3,7 @@ import { conditionsPatch, type Condition, type KubeObject } from '#shared/kube/k
 import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { apiVersionOf, PRIORITY_POLICIES, PRIORITY_QUOTAS, type Resource } from '#shared/kube/resource.ts';
 import { COMPONENT_NAMES, EVENT_REASONS } from '#shared/kube/api-names.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
@@ -69,8 +70,7 @@ export function createConditionWriter(options: ConditionWriterOptions): LeaderDu
   ): Promise<void> {
     if (conditions.size === 0) return;
     const listed = await listObjects(client, { resource }, { signal });
-    if (listed.kind !== 'ok') throw new Error(ERRORS.list(resource.plural, listed.message));
-    for (const object of listed.object.items) {
+    for (const object of expectOk(listed, `list ${resource.plural}`).items) {
       const name = object.metadata.name ?? '';
       const wanted = conditions.get(name) ?? [];
       const patch = conditionsPatch(object, wanted, clock.now());

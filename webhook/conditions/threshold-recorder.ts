@@ -8,6 +8,7 @@ import { decodePolicy, encodeThresholdRecords } from '#shared/api/node-pressure-
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { listObjects, patchObject } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { type Condition, conditionsPatch, type KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
@@ -68,9 +69,9 @@ export async function recordAll(
   { signal, term }: Round,
 ): Promise<void> {
   const listed = await listObjects(client, { resource: NODE_PRESSURE_POLICIES }, { signal });
-  if (listed.kind !== 'ok') throw new Error(ERRORS.list(NODE_PRESSURE_POLICIES.plural, listed.message));
+  const { items } = expectOk(listed, `list ${NODE_PRESSURE_POLICIES.plural}`);
   const byPolicy = Map.groupBy(reports.values(), ({ policy }) => policy);
-  for (const object of listed.object.items) {
+  for (const object of items) {
     const { name = '', resourceVersion } = object.metadata;
     const change = changeOf(object, byPolicy.get(name) ?? [], clock.now());
     if (change === undefined) continue;

@@ -8,6 +8,7 @@ import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { DisruptionBudget } from '#shared/domain/snapshot/placed-pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { type CollectionAddress, listObjects } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { decodeBudget } from '#shared/kube/decode/decode-objects.ts';
 import type { Decoded } from '#shared/kube/decode/wire-object.ts';
 import { readNamespacePods } from '#shared/kube/list/read-some.ts';
@@ -65,10 +66,10 @@ async function listAll<T>(
   const what = resourceLabel(address.resource);
   const listed = await listObjects(client, address, { ...AT_HAND, timeoutMs });
   if (listed.kind === 'notFound') return [];
-  if (listed.kind !== 'ok') throw new Error(ERRORS.list(what, listed.message));
-  if (listed.object.continueToken !== undefined || listed.object.items.length > MAX_LIMITS)
+  const { continueToken, items } = expectOk(listed, `list ${what}`);
+  if (continueToken !== undefined || items.length > MAX_LIMITS)
     throw new Error(ERRORS.list(what, `more than ${MAX_LIMITS}`));
-  return listed.object.items.map((raw) => {
+  return items.map((raw) => {
     const decoded = decode(raw);
     if (decoded.ok) return decoded.value;
     throw new Error(ERRORS.readFields(`${what} "${raw.metadata.name}"`, decoded.field, decoded.message));

@@ -18,6 +18,7 @@ import { nextTurn } from '#shared/runtime/turns/turns.ts';
 import { readWatch } from '#shared/kube/reflector/read-watch.ts';
 import type { EndedReading } from '#shared/kube/reflector/reflector-plan.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
+import { expectOk } from '#shared/kube/client/outcome.ts';
 import { ERRORS } from '#webhook/messages.ts';
 
 export interface LoadOptions {
@@ -141,8 +142,8 @@ export function isRelistDue({ now, begunAt, listMs, awaitedSince }: EpochTimes, 
  */
 export async function latestRevision(client: KubeClient, signal: AbortSignal): Promise<number> {
   const page = await listObjects(client, { resource: PODS }, { limit: 1, signal });
-  if (page.kind !== 'ok') throw new Error(ERRORS.list('pods', page.message));
-  const revision = readRevision(page.object.resourceVersion);
+  const { resourceVersion } = expectOk(page, 'list pods');
+  const revision = readRevision(resourceVersion);
   if (revision !== undefined) return revision;
-  throw new Error(ERRORS.followPods(page.object.resourceVersion));
+  throw new Error(ERRORS.followPods(resourceVersion));
 }

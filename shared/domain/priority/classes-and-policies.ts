@@ -141,8 +141,8 @@ export const NO_LIMITS: PolicyLimits = {
 
 /** The limits alone. */
 export function limitsOf(policy: PolicyLimits): PolicyLimits {
-  const names = Object.keys(NO_LIMITS) as (keyof PolicyLimits)[];
-  return Object.assign({}, NO_LIMITS, ...names.map((name) => ({ [name]: policy[name] }))) as PolicyLimits;
+  const { allowedClassNames, maxPriority, preemption, requireQuotaFor } = policy;
+  return { allowedClassNames, maxPriority, preemption, requireQuotaFor };
 }
 
 /** What they require of pods in a list of what a policy allows, each as in `up to priority 1,000`. */

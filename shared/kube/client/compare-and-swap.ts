@@ -4,6 +4,7 @@ import { apiVersionOf } from '#shared/kube/resource.ts';
 import { type Backoff, backoffDelay } from '#shared/runtime/repeat.ts';
 import type { KubeClient } from './client.ts';
 import { createObject, getObject, type ObjectAddress, replaceObject } from './objects.ts';
+import { expectOk } from './outcome.ts';
 
 /** Random, growing pauses after conflicts: more requests arrive meanwhile and share the next write. */
 export const CONFLICT_PAUSES: Backoff = { initialMs: 25, maxMs: 200, factor: 2, jitter: 1 };
@@ -81,10 +82,10 @@ export function statusStore<T>(
     read: async (timeoutMs: number): Promise<StoredStatus<T>> => {
       const found = await getObject(client, address, { timeoutMs });
       if (found.kind === 'notFound') return { value: empty, raw: undefined };
-      if (found.kind !== 'ok') throw new Error(`cannot read ${what}: ${found.message}`);
-      const decoded = decode(found.object);
+      const raw = expectOk(found, `read ${what}`);
+      const decoded = decode(raw);
       if (!decoded.ok) throw new Error(`cannot read ${what}: ${decoded.field}: ${decoded.message}`);
-      return { value: decoded.value, raw: found.object };
+      return { value: decoded.value, raw };
     },
     write: async ({ value, raw }: StoredStatus<T>, timeoutMs: number): Promise<boolean> => {
       const base = raw ?? (await create(timeoutMs));

@@ -197,9 +197,10 @@ const PORTED_CONTAINER: WireMessage = new Map<number, Field>([
 
 const SCHEDULING_GATE: WireMessage = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
 
-const NOTHING: WireMessage = new Map();
+/** A message of which only its presence counts. */
+export const NOTHING: WireMessage = new Map();
 
-/** The sources that restrict no node, and a claim; any other one is a volume without a source. */
+/** The sources that restrict no node, and a claim. */
 const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [1, { name: 'hostPath', type: NOTHING }],
   [2, { name: 'emptyDir', type: NOTHING }],
@@ -213,16 +214,19 @@ const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [30, { name: 'image', type: NOTHING }],
 ]);
 
-const VOLUME: WireMessage = new Map<number, Field>([
-  [1, { name: 'name', type: 'text' }],
-  [2, { name: '', type: VOLUME_SOURCE, many: 'inline' }],
-]);
+/** A volume; a source that is not among these reads as none. */
+export function volumeFrom(sources: WireMessage): WireMessage {
+  return new Map<number, Field>([
+    [1, { name: 'name', type: 'text' }],
+    [2, { name: '', type: sources, many: 'inline' }],
+  ]);
+}
 
 const RESOURCE_CLAIM: WireMessage = new Map<number, Field>([[1, { name: 'name', type: 'text' }]]);
 
 const SCHEDULED_SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
-  [1, { name: 'volumes', type: VOLUME, many: 'list' }],
+  [1, { name: 'volumes', type: volumeFrom(VOLUME_SOURCE), many: 'list' }],
   [2, { name: 'containers', type: PORTED_CONTAINER, many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [7, { name: 'nodeSelector', type: 'text', many: 'map' }],

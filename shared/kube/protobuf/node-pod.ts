@@ -1,19 +1,25 @@
 import type { Field, WireMessage } from './decode-message.ts';
-import { CHARGED_SPEC, CHARGED_STATUS, CONTAINER_STATUS, POD_CONDITION, POD_METADATA } from './kube-messages.ts';
+import {
+  CHARGED_SPEC,
+  CHARGED_STATUS,
+  CONTAINER_STATUS,
+  NOTHING,
+  POD_CONDITION,
+  POD_METADATA,
+  volumeFrom,
+} from './kube-messages.ts';
 
 /*
  * A Pod, as far as the agent of its node reads it. Field numbers: `generated.proto` of k8s.io/api/core/v1 and
  * k8s.io/apimachinery/pkg/apis/meta/v1.
  */
 
-const NOTHING: WireMessage = new Map();
-
 const EMPTY_DIR: WireMessage = new Map<number, Field>([
   [1, { name: 'medium', type: 'text' }],
   [2, { name: 'sizeLimit', type: 'quantity' }],
 ]);
 
-/** The sources that use the node's disk; any other one is a volume without a source. */
+/** The sources that use the node's disk. */
 const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [1, { name: 'hostPath', type: NOTHING }],
   [2, { name: 'emptyDir', type: EMPTY_DIR }],
@@ -21,14 +27,9 @@ const VOLUME_SOURCE: WireMessage = new Map<number, Field>([
   [19, { name: 'configMap', type: NOTHING }],
 ]);
 
-const VOLUME: WireMessage = new Map<number, Field>([
-  [1, { name: 'name', type: 'text' }],
-  [2, { name: '', type: VOLUME_SOURCE, many: 'inline' }],
-]);
-
 const SPEC: WireMessage = new Map<number, Field>([
   ...CHARGED_SPEC,
-  [1, { name: 'volumes', type: VOLUME, many: 'list' }],
+  [1, { name: 'volumes', type: volumeFrom(VOLUME_SOURCE), many: 'list' }],
   [4, { name: 'terminationGracePeriodSeconds', type: 'int64' }],
   [10, { name: 'nodeName', type: 'text' }],
 ]);
