@@ -39,6 +39,10 @@ export class PendingDebits {
     return this.#pending.size;
   }
 
+  has(uid: string): boolean {
+    return this.#pending.has(uid);
+  }
+
   see({ pod, evidence, at }: SeenRemoval): void {
     const { uid, name, namespace, labels, owners, spec } = pod;
     if (this.#pending.has(uid)) return;

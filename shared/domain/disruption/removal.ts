@@ -82,15 +82,26 @@ const FOLLOW_MS = 5 * 60_000;
 /** A pod that does not terminate is no longer followed after this time. */
 const MAX_MS_LENGTH = 60 * 60_000;
 
+/** How long a record waits for its debit, which says who requested the removal; a failed one is retried after 30 s. */
+const DEBIT_MS = 40_000;
+
 /** What to write about a removal now; `undefined` for nothing. Record and outcome are each written once. */
-export function dueWrite(removal: Removal, now: Instant): 'record' | 'others' | 'outcome' | undefined {
+export function dueWrite(
+  removal: Removal,
+  now: Instant,
+  isDebitPending: boolean,
+): 'record' | 'others' | 'outcome' | undefined {
   switch (removal.stage) {
     case 'Observed':
-      return isSettled(removal) || now - removal.pod.removedAt >= SETTLE_MS ? 'record' : undefined;
+      return isRecordDue(removal, now - removal.pod.removedAt, isDebitPending) ? 'record' : undefined;
     case 'Recorded':
       if (isComplete(removal) || now >= followedUntil(removal)) return 'outcome';
       return hasUnnamed(removal, now) ? 'others' : undefined;
   }
+}
+
+function isRecordDue(removal: Removal, ageMs: number, isDebitPending: boolean): boolean {
+  return isDebitPending ? ageMs >= DEBIT_MS : isSettled(removal) || ageMs >= SETTLE_MS;
 }
 
 /** Whether no other component will report more about the cause. */

@@ -143,7 +143,7 @@ export class Removals {
    */
   due(now: Instant, most: number): readonly DueWrite[] {
     const due = [...this.#removals].flatMap(([uid, removal]) => {
-      const write = dueWrite(removal, now);
+      const write = dueWrite(removal, now, this.debits.has(uid));
       return write === undefined ? [] : [{ uid, removal, write }];
     });
     return inTurn(due, ({ removal }) => removal.pod.namespace, most).map(({ uid, write }) => {

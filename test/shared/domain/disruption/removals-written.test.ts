@@ -3,7 +3,7 @@ import type { Debit } from '#shared/domain/disruption/account.ts';
 import { disruptionOf } from '#shared/domain/disruption/removal.ts';
 import { Removals } from '#shared/domain/disruption/removals.ts';
 import { wanted } from './accounts.ts';
-import { DELETED, due, MANY, nominated, PREEMPTED, recordOf, SECOND, seen, writeAll } from './seen-removals.ts';
+import { DELETED, due, dueWrites, nominated, PREEMPTED, recordOf, SECOND, seen, writeAll } from './seen-removals.ts';
 
 function begun(...names: readonly string[]): Removals {
   const removals = new Removals();
@@ -39,6 +39,14 @@ describe('what has been written', () => {
     expect(since).toEqual([0, 1, undefined]);
   });
 
+  test('waits for its debit, which may fail once', () => {
+    const removals = begun('a');
+    const dueAt = (now: number) => removals.due(now, 9).map(({ write }) => write);
+    expect([dueAt(0), dueAt(39 * SECOND), dueAt(40 * SECOND)]).toEqual([[], [], ['record']]);
+    removals.debits.done(['uid-a']);
+    expect(dueAt(0)).toEqual(['record']);
+  });
+
   test('has the caller and the limits of its debit, unless the record came first', () => {
     const removals = begun('before', 'after');
     removals.adoptDebit(debit('uid-before'));
@@ -50,7 +58,10 @@ describe('what has been written', () => {
     ]);
     removals.adoptDebit(debit('uid-after'));
     for (const uid of ['uid-before', 'uid-after']) removals.gone(uid, SECOND);
-    expect(removals.due(SECOND, MANY).map(({ removal }) => removal.debited?.rules)).toEqual([['limit/web'], undefined]);
+    expect(dueWrites(removals, SECOND).map(({ removal }) => removal.debited?.rules)).toEqual([
+      ['limit/web'],
+      undefined,
+    ]);
   });
 });
 

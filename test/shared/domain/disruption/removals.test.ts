@@ -11,6 +11,7 @@ import {
   seen,
   nominated,
   due,
+  dueWrites,
   writeAll,
   recordOf,
 } from './seen-removals.ts';
@@ -194,7 +195,7 @@ describe('what becomes of a removal', () => {
     for (let at = 0; at < 500; at += 1)
       removals.begin(seen({ name: `noisy-${at}`, namespace: 'noisy' }, DELETED, at * SECOND));
     for (const name of ['a', 'b']) removals.begin(seen({ name, namespace: 'quiet' }, DELETED, 500 * SECOND));
-    const first = removals.due(500 * SECOND, 10).map(({ uid }) => uid);
+    const first = dueWrites(removals, 500 * SECOND, 10).map(({ uid }) => uid);
     expect(first).toHaveLength(10);
     expect(first).toEqual(expect.arrayContaining(['uid-a', 'uid-b', 'uid-noisy-0', 'uid-noisy-7']));
   });

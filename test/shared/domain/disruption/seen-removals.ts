@@ -39,18 +39,24 @@ export function nominated(name: string, at: number, more: Partial<NominatedPreem
   };
 }
 
+/** What is due where no limit covers a pod; like the leader, debits first. */
+export function dueWrites(removals: Removals, now: number, most = MANY): readonly DueWrite[] {
+  removals.debits.done(removals.dueDebits(now, { most: MANY, left: new Set() }).map(({ uid }) => uid));
+  return removals.due(now, most);
+}
+
 export function due(removals: Removals, now: number) {
-  return removals.due(now, MANY).map(({ uid, write }) => `${write} ${uid}`);
+  return dueWrites(removals, now).map(({ uid, write }) => `${write} ${uid}`);
 }
 
 /** Writes everything that is due, as the leader does. */
 export function writeAll(removals: Removals, now: number): readonly DueWrite[] {
-  const writes = removals.due(now, MANY);
+  const writes = dueWrites(removals, now);
   for (const { uid, write, removal } of writes) removals.written(uid, write, removal.outcome.others.length);
   return writes;
 }
 
 export function recordOf(removals: Removals, now: number) {
-  const [first] = removals.due(now, MANY);
+  const [first] = dueWrites(removals, now);
   return first && disruptionOf(first.removal);
 }

@@ -3,7 +3,19 @@ import { describe, expect, test } from 'vitest';
 import type { Evidence } from '#shared/domain/disruption/cause.ts';
 import { disruptionOf } from '#shared/domain/disruption/removal.ts';
 import { type DueWrite, Removals } from '#shared/domain/disruption/removals.ts';
-import { DELETED, due, EVICTED, MANY, MINUTE, OWNER, PREEMPTED, SECOND, seen, writeAll } from './seen-removals.ts';
+import {
+  DELETED,
+  due,
+  dueWrites,
+  EVICTED,
+  MANY,
+  MINUTE,
+  OWNER,
+  PREEMPTED,
+  SECOND,
+  seen,
+  writeAll,
+} from './seen-removals.ts';
 
 describe('a storm', () => {
   /** Pods of one owner, one each millisecond from a time. */
@@ -12,7 +24,7 @@ describe('a storm', () => {
       removals.begin(seen({ name: `web-${at}`, owned: true }, evidence, at));
   };
   const countOf = (removals: Removals, uid: string): number | undefined =>
-    removals.due(2 * MANY, MANY).find((each) => each.uid === uid)?.removal.outcome.count;
+    dueWrites(removals, 2 * MANY).find((each) => each.uid === uid)?.removal.outcome.count;
 
   test('goes on where what is over was forgotten meanwhile, and ends after a minute', () => {
     const removals = new Removals();
@@ -30,7 +42,7 @@ describe('a storm', () => {
     const removals = new Removals();
     storm(removals, 0, 23);
     const goneAt = (): unknown =>
-      removals.due(MANY, MANY).find(({ uid }) => uid === 'uid-web-20')?.removal.outcome.goneAt;
+      dueWrites(removals, MANY).find(({ uid }) => uid === 'uid-web-20')?.removal.outcome.goneAt;
     removals.gone('uid-web-20', 500);
     removals.gone('uid-web-22', 700);
     expect(goneAt()).toBe(700);
@@ -93,7 +105,7 @@ describe('a storm', () => {
     const removals = new Removals();
     storm(removals, 0, 22);
     writeAll(removals, 6 * SECOND);
-    const [outcome] = removals.due(2 * MANY, MANY).filter(({ uid }) => uid === 'uid-web-20');
+    const [outcome] = dueWrites(removals, 2 * MANY).filter(({ uid }) => uid === 'uid-web-20');
     storm(removals, 30, 1);
     removals.written('uid-web-20', 'outcome', outcome?.removal.outcome.others.length);
     expect(countOf(removals, 'uid-web-20')).toBe(3);
@@ -103,7 +115,7 @@ describe('a storm', () => {
     const removals = new Removals();
     for (let at = 0; at < 60; at += 1)
       removals.begin(seen({ name: `p${at}`, namespace: at % 2 === 0 ? 'left' : 'right', owned: true }, DELETED, at));
-    const leads = removals.due(MANY, MANY).filter(({ removal }) => removal.outcome.count > 1);
+    const leads = dueWrites(removals, MANY).filter(({ removal }) => removal.outcome.count > 1);
     expect(leads.map(({ removal }) => [removal.pod.namespace, removal.outcome.count])).toEqual([
       ['left', 10],
       ['right', 10],
