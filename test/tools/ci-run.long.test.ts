@@ -6,14 +6,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 /**
  * Stands in for npm: each suite has one passing file, and those that the plan names fail on the runs that it gives. A
- * suite ends with the code 0, failed tests included, or with that of the plan: \`first\`, in the second run \`then\`. The
+ * suite ends with the code 0, failed tests included, or with that of the plan: \`first\`, in the second run \`then\`. A
+ * command fails where a file \`broken-NAME\` is, and ends as one that \`timeout\` stops where \`overdue-NAME\` is. The
  * file \`hook.test.ts\` fails before its test, which is skipped.
  */
 const NPM = `#!/usr/bin/env node
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
 const report = process.env.PLIMSOLL_TEST_REPORT;
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
-if (report === undefined) process.exit(existsSync('broken-' + process.argv.at(-1)) ? 1 : 0);
+if (report === undefined) process.exit(existsSync('broken-' + process.argv.at(-1)) ? 1 : existsSync('overdue-' + process.argv.at(-1)) ? 124 : 0);
 console.log("said by " + process.argv.at(-1));
 const asked = process.argv.slice(2).filter((word) => word.endsWith('.test.ts'));
 const plan = process.argv.includes('cluster') ? JSON.parse(readFileSync('plan.json', 'utf8')) : {};
@@ -73,6 +74,20 @@ describe('.ci/run', () => {
     const run = ciRun({});
     expect(run).toMatchObject({ status: 1, summary: `${SOUND - 1} passed, 1 failed` });
     expect(run.stdout).toContain(`\nFAILED: npm run ${name}\n`);
+  });
+
+  test('says of a command that it was stopped after its time', () => {
+    writeFileSync(join(checkout, 'overdue-check'), '');
+    expect(ciRun({}).stdout).toContain('\nFAILED: npm run check, not over in its time\n');
+  });
+
+  test('says of a suite that it was stopped after its time', () => {
+    expect(ciRun({ first: 124 }).stdout).toContain('cluster (exit code 124, not over in its time, not by a test)');
+  });
+
+  test('starts the lanes when the check is over', () => {
+    const { stdout } = ciRun({});
+    expect(stdout.indexOf('=== npm run check,')).toBeLessThan(stdout.indexOf('=== npm run test:cluster'));
   });
 
   test('lists the slowest files', () => {
