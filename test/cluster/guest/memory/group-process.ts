@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PodGroups } from '#test/agent/pod-groups.ts';
+import { type GuestMemory, leastUntil, type Left } from './guest-memory.ts';
 
 const MIB = 1024 * 1024;
 const HOG = new URL('../../../agent/hog.ts', import.meta.url).pathname;
@@ -21,6 +22,24 @@ export function startInGroup(groups: PodGroups, uid: string, [program = '', ...a
 /** Whether a process has ended, by itself or by a signal. */
 export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
+}
+
+/** Of those by which the emulation loses a process now and then; an OOM killer and evictions end one by SIGKILL. */
+const LOST_BY: readonly (string | null)[] = ['SIGSEGV', 'SIGILL', 'SIGBUS', 'SIGTRAP'];
+const MAX_STARTS = 3;
+
+/** Watches the memory while a process runs, of one that is lost to the emulation until another one in its place ends. */
+export async function leastWhileItRuns(
+  memory: Pick<GuestMemory, 'left'>,
+  start: () => ChildProcess,
+  mostMs: number,
+): Promise<Left> {
+  for (let starts = 1; ; starts += 1) {
+    const child = start();
+    const least = await leastUntil(memory, () => hasEnded(child), mostMs);
+    if (!LOST_BY.includes(child.signalCode) || starts === MAX_STARTS) return least;
+    console.error(`${child.spawnargs.join(' ')} is started again after ${child.signalCode}`);
+  }
 }
 
 /** Ends a process of `startInGroup` with everything that it started. */

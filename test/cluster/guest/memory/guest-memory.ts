@@ -60,7 +60,11 @@ function figureOf(text: string, key: string): number {
 }
 
 /** Watches until it is done or the time is over; the least that was seen of each figure, the last look included. */
-export async function leastUntil(memory: GuestMemory, isDone: (left: Left) => boolean, mostMs: number): Promise<Left> {
+export async function leastUntil(
+  memory: Pick<GuestMemory, 'left'>,
+  isDone: (left: Left) => boolean,
+  mostMs: number,
+): Promise<Left> {
   const endsAt = performance.now() + mostMs;
   let left = memory.left();
   let least = left;

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { warmCompileCache } from '#test/agent/agent-process.ts';
-import { hasEnded, hog } from './group-process.ts';
+import { hog, leastWhileItRuns } from './group-process.ts';
 import { leastUntil, type Left, lesser, openGuestMemory } from './guest-memory.ts';
 import { type GuestPods, startGuestPods } from './guest-pods.ts';
 import {
@@ -58,9 +58,8 @@ async function readFiles(pods: GuestPods): Promise<Left> {
   return lesser(before, after);
 }
 
-async function untilItEnds(pods: GuestPods, command: readonly string[]): Promise<Left> {
-  const child = pods.start(command);
-  return leastUntil(memory, () => hasEnded(child), MAX_MS);
+function untilItEnds(pods: GuestPods, command: readonly string[]): Promise<Left> {
+  return leastWhileItRuns(memory, () => pods.start(command), MAX_MS);
 }
 
 function leakBesideHugePages(pods: GuestPods): Promise<Left> {
