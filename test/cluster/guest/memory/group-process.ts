@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PodGroups } from '#test/agent/pod-groups.ts';
+import { isLostToEmulation } from '#test/cluster/guest/run/start-qemu.ts';
 import { type GuestMemory, leastUntil, type Left } from './guest-memory.ts';
 
 const MIB = 1024 * 1024;
@@ -24,8 +25,6 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Of those by which the emulation loses a process now and then; an OOM killer and evictions end one by SIGKILL. */
-const LOST_BY: readonly (string | null)[] = ['SIGSEGV', 'SIGILL', 'SIGBUS', 'SIGTRAP'];
 const MAX_STARTS = 3;
 
 /** Watches the memory while a process runs, of one that is lost to the emulation until another one in its place ends. */
@@ -37,7 +36,7 @@ export async function leastWhileItRuns(
   for (let starts = 1; ; starts += 1) {
     const child = start();
     const least = await leastUntil(memory, () => hasEnded(child), mostMs);
-    if (!LOST_BY.includes(child.signalCode) || starts === MAX_STARTS) return least;
+    if (!isLostToEmulation(child.signalCode ?? '') || starts === MAX_STARTS) return least;
     console.error(`${child.spawnargs.join(' ')} is started again after ${child.signalCode}`);
   }
 }
