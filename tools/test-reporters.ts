@@ -6,7 +6,7 @@ import { resultsReporter } from './mechanisms/results-reporter.ts';
 type Reporters = NonNullable<NonNullable<ViteUserConfig['test']>['reporters']>;
 
 /**
- * The reporters of every suite: for people, for the check of docs/mechanisms.md, and the JSON file that a caller
+ * The reporters of every suite: for people, for the check of docs/contributing/mechanisms.md, and the JSON file that a caller
  * requests. Such a caller counts the failed tests in that file, so the exit code covers only other failures: an error
  * outside the tests, a coverage threshold, the teardown.
  */

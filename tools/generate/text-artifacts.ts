@@ -71,7 +71,9 @@ function chartFiles(alerts: string, artifacts: readonly Artifact[]): readonly Ar
   ];
 }
 
+/** Prettier pads the tables of Markdown, so pages are left as they are. */
 async function withFormat({ path, text }: Artifact): Promise<Artifact> {
+  if (path.endsWith('.md')) return { path, text };
   const options = await resolveConfig(path);
   return { path, text: await format(text, { ...options, filepath: path }) };
 }

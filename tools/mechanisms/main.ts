@@ -10,8 +10,8 @@ import { loadResults } from './results-store.ts';
 import { readWrittenTitles } from './written-titles.ts';
 
 const TABLES: readonly (readonly [what: string, file: string, read: (markdown: string) => Table])[] = [
-  ['mechanisms', 'docs/mechanisms.md', readRows],
-  ['threats', 'docs/security.md', readThreats],
+  ['mechanisms', 'docs/contributing/mechanisms.md', readRows],
+  ['threats', 'docs/contributing/threats.md', readThreats],
   ['cases', 'docs/contributing/shortage-cases.md', readCases],
 ];
 

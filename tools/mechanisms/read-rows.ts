@@ -18,13 +18,13 @@ export interface Table {
   readonly faults: readonly string[];
 }
 
-/** The rows of docs/mechanisms.md. */
+/** The rows of docs/contributing/mechanisms.md. */
 export function readRows(markdown: string): Table {
   const rows = [...markdown.matchAll(/^\| (S\d-\d+) \|.*\| ([^|]+) \|$/gm)].map(readMatch);
   return { rows: rows.map(({ row }) => row), faults: [...missingIds(rows), ...rows.flatMap(({ faults }) => faults)] };
 }
 
-/** The rows of docs/security.md: one for each threat, each with an id of its own. */
+/** The rows of docs/contributing/threats.md: one for each threat, each with an id of its own. */
 export function readThreats(markdown: string): Table {
   return readNumbered(markdown, /^\| (T-\d+) +\|.*\| ([^|]+) \|$/gm);
 }

@@ -68,7 +68,7 @@ function unreadable(request: Request, fault: { readonly field: string; readonly 
 
 /**
  * Handles evictions. The review does not contain the pod, so it is read for our own accounts, which must follow rules
- * about it. If such a decision cannot be made for any reason, the eviction is refused (docs/security.md).
+ * about it. If such a decision cannot be made for any reason, the eviction is refused (docs/contributing/threats.md).
  */
 export function evictionHandler(sources: DisruptionSources): AdmissionHandler {
   return (review) => {

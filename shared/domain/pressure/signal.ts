@@ -19,7 +19,7 @@ interface SignalMeaning {
 const MEMORY = { resource: 'memory', condition: 'MemoryPressure', evicts: true } as const;
 /**
  * Disks are left to the kubelet: only it can remove dead containers and unused images before it evicts a pod
- * (docs/decisions/0012-disks-are-the-kubelets.md).
+ * (docs/contributing/decisions/0012-disks-are-the-kubelets.md).
  */
 const DISK = { resource: 'ephemeral-storage', condition: 'DiskPressure', evicts: false } as const;
 const INODES = { resource: 'inodes', condition: 'DiskPressure', evicts: false } as const;
@@ -28,7 +28,7 @@ const CPU = { resource: 'cpu', condition: 'CPUPressure', evicts: true } as const
 
 /**
  * Every signal: the kubelet's nine, then those that only this project knows, which are idle CPU and time lost to
- * waiting (PSI). Lists and types elsewhere follow from this table (docs/how-to-add.md).
+ * waiting (PSI). Lists and types elsewhere follow from this table (docs/contributing/how-to-add.md).
  */
 const MEANINGS = {
   'memory.available': { ...MEMORY, observe: ({ memory }) => observeMemory(memory) },

@@ -9,7 +9,7 @@ import { aboveMaximum, type QueueExcess, type QueueUsage, usedBy } from './usage
 /** One rule of reclaim: what breaks it, and the sentence for that. */
 export interface ReclaimRule<Subject> {
   readonly code: ReclaimRuleCode;
-  /** The row of docs/mechanisms.md. */
+  /** The row of docs/contributing/mechanisms.md. */
   readonly row: string;
   isBroken(subject: Subject, taker: Taker): boolean;
   text(subject: Subject, taker: Taker): string;

@@ -13,7 +13,7 @@ import { takenNames } from './taken-names.ts';
 type Attack = (stage: Stage) => void;
 
 /**
- * Attacks that run on the sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/security.md says
+ * Attacks that run on the sandbox in `npm test` and on a real API server in `npm run test:cluster`; docs/contributing/threats.md says
  * what stops each.
  */
 export const ATTACKS: readonly Attack[] = [

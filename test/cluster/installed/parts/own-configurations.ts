@@ -6,7 +6,7 @@ import type { InstalledCluster } from '#test/cluster/installed/support/installed
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
 const EVERYTHING = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] };
 
-/** Registers a test on what the right to keep the authority current brings with it (docs/security.md, T-50). */
+/** Registers a test on what the right to keep the authority current brings with it (docs/contributing/threats.md, T-50). */
 export function ownConfigurations({ clientOf }: InstalledCluster): void {
   test('the webhook may change its two configurations as a whole, and no others', async () => {
     const client = await clientOf(WEBHOOK);
