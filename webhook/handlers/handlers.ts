@@ -1,4 +1,4 @@
-import type { AdmissionDecision } from '#shared/domain/admission/decision.ts';
+import { type AdmissionDecision, withoutWait } from '#shared/domain/admission/decision.ts';
 import { asDryRun, overloaded, malformedField } from '#shared/domain/admission/refusals.ts';
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
@@ -34,7 +34,7 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
-    [WEBHOOK_PATHS.limits, limitConcurrency(limitHandler(sources), sources.evictionLanes)],
+    [WEBHOOK_PATHS.limits, answeringAtOnce(limitConcurrency(limitHandler(sources), sources.evictionLanes))],
     [WEBHOOK_PATHS.limitedDeletions, limitConcurrency(limitHandler(sources), sources.pending, acceptDeletion)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
@@ -48,6 +48,14 @@ function marked(path: string, handle: AdmissionHandler): AdmissionHandler {
     const mark = (decision: AdmissionDecision) => markOneOfSeveral(path, review.request, decision);
     const decision = handle(review);
     return decision instanceof Promise ? decision.then(mark) : mark(decision);
+  };
+}
+
+/** As the API server refuses an eviction for a PodDisruptionBudget: `kubectl drain` then says why, and asks again. */
+function answeringAtOnce(handle: AdmissionHandler): AdmissionHandler {
+  return (review) => {
+    const decision = handle(review);
+    return decision instanceof Promise ? decision.then(withoutWait) : withoutWait(decision);
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AdmissionDecision, type Refused, refuseFor } from '#shared/domain/admission/decision.ts';
+import { type AdmissionDecision, type Refused, refuseFor, withoutWait } from '#shared/domain/admission/decision.ts';
 import { asDryRun, overloaded } from '#shared/domain/admission/refusals.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
@@ -44,6 +44,7 @@ export function createRefusals(mode: WebhookConfiguration['mode'], bounds: BodyB
       if (path === WEBHOOK_PATHS.limitedDeletions) return undefined;
       if (failure.code !== 429 && !LETTING_IN.includes(path)) return undefined;
       const refused = refusalOf(failure);
+      if (path === WEBHOOK_PATHS.limits) return withoutWait(inMode(refused));
       return isOwnRemoval(path, username) ? refused : inMode(refused);
     },
     malformed: (message) => inMode(refuseFor(MESSAGES.unreadableReview, { cause: message })),

@@ -118,6 +118,16 @@ export function refuseFor<Values>(
   return retryAfterSeconds === undefined ? refused : { ...refused, retryAfterSeconds };
 }
 
+/**
+ * The decision without the time to wait. Clients of Kubernetes wait that time up to ten times by themselves, without a
+ * word to their user: for a person or a shared controller, an answer at once with the time in its text is better.
+ */
+export function withoutWait(decision: AdmissionDecision): AdmissionDecision {
+  if (decision.kind === 'allowed') return decision;
+  const { retryAfterSeconds, ...rest } = decision;
+  return retryAfterSeconds === undefined ? decision : rest;
+}
+
 /** A `because` with the code of a message. */
 export function because(code: string, text: string, facts: Because['facts'] = {}): Because {
   return { code, text, facts };

@@ -27,6 +27,8 @@ const SHARED_AUTHORITY = { tls: { secretName: 'plimsoll-webhook-tls', secretName
 /** The agent's pod has some of the rest. */
 const MAX_OF_A_NODE = '6';
 const MAX = 4;
+/** Its timeout, and the one pause of kubectl that has begun by then; ten times the time of an answer would be 600 s. */
+const DRAINED_MS = 20_000;
 const why = whyNoOwnCluster(process.env);
 
 /** One limit, and removals of all kinds: two replicas of the webhook take the API server's questions in turn. */
@@ -126,6 +128,15 @@ describe.skipIf(why !== undefined)(`limits of disruptions${why ?? ''}`, () => {
       });
       expect(new Set((await debits()).map((each) => at(each, 'uid'))).size).toBe(MAX);
     }, PATIENCE_MS);
+  }, 60_000);
+
+  test('kubectl drain says why it waits, every 5 s, and ends with its timeout', async () => {
+    const began = performance.now();
+    const drain = ['drain', 'node-1', '--force', '--pod-selector=app=web', '--timeout=3s'];
+    const { status, stderr } = await kubectl(own().cluster.kubeconfig, drain);
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/will retry after 5s\): .*at most 4 pods may be removed in 1h; 4 were; try again in \d+ s/);
+    expect(performance.now() - began).toBeLessThan(DRAINED_MS);
   }, 60_000);
 
   test('with the webhook away, drains work in every namespace without the label, and wait in those with it', async () => {

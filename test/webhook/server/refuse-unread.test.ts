@@ -45,6 +45,12 @@ describe('a review that cannot be read', () => {
   });
 });
 
+test('an eviction by anyone under limits is answered without a time to wait, as for a budget', () => {
+  const refused = createRefusals('Enforce', BOUNDS).unread('/validate/disruption-limits', START, BUSY);
+  expect(refused).toMatchObject({ kind: 'refused', code: 429 });
+  expect(refused).not.toHaveProperty('retryAfterSeconds');
+});
+
 test('a deletion that is only counted is never refused', () => {
   const refusals = createRefusals('Enforce', BOUNDS);
   const decided = [TOO_LARGE, NO_JSON, BUSY].map((failure) =>

@@ -47,8 +47,8 @@ export const QUOTA_MESSAGES = {
   },
   quotaWasted: {
     code: 'QuotaWasted',
+    // Without a time to wait: the few workers of a controller that serves all namespaces would wait it out.
     status: 429,
-    retryAfterSeconds: 60,
     text: (v: { readonly quota: string; readonly namespace: string }) =>
       `quota \`${v.quota}\` is temporarily closed to namespace \`${v.namespace}\`: too many of its pods were charged but not created, because something else refused them or their names were taken; try again in a few minutes`,
   },

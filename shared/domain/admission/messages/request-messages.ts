@@ -155,7 +155,9 @@ interface ExceededLimit {
 
 const LIMITS: Readonly<Record<ExceededLimit['what'], (exceeded: ExceededLimit) => string>> = {
   window: ({ most, rate, window, retryAfter }) =>
-    `at most ${most} pods may be removed in ${window}; ${rate} were; try again in ${retryAfter} s`,
+    most === 0
+      ? 'no pod may be removed'
+      : `at most ${most} pods may be removed in ${window}; ${rate} were; try again in ${retryAfter} s`,
   share: ({ most, rate, window, retryAfter }) =>
     `this caller may remove at most ${most} pods in ${window}; it removed ${rate}; try again in ${retryAfter} s`,
   minAvailable: ({ most, rate }) => `at least ${most} pods must stay available; ${rate} are`,
