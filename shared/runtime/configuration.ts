@@ -50,6 +50,7 @@ export function loadConfiguration<Schema extends ConfigurationSchema>(
   const checked = schema.safeParse(merged);
   const mistakes = [
     ...fileMistakes,
+    ...environment.mistakes,
     ...given.mistakes,
     ...(checked.success ? [] : describe(checked.error, schema, merged)),
   ];

@@ -6,6 +6,8 @@ export interface Setting {
   readonly path: readonly string[];
   readonly flag: string;
   readonly variable: string;
+  /** The plain name, where a Service could make it; it is refused and never read. */
+  readonly refusedVariable?: string;
   readonly kind: 'text' | 'number' | 'boolean' | 'list';
   readonly description: string;
 }
@@ -14,6 +16,12 @@ export interface Setting {
 export type ConfigurationSchema = z.ZodObject;
 
 const WRAPPERS = new Set(['default', 'prefault', 'optional', 'nullable', 'readonly', 'nonoptional', 'catch']);
+/**
+ * The variables that the kubelet and Docker links make of Services: NAME_SERVICE_HOST, NAME_SERVICE_PORT_WEB, NAME_PORT,
+ * NAME_PORT_80_TCP_ADDR … The name of a Service and of its port begins and ends with a letter or a digit.
+ */
+const SERVICE_VARIABLE =
+  /[A-Z0-9]_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9]([A-Z0-9_]*[A-Z0-9])?)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 const KINDS: Readonly<Record<string, Setting['kind']>> = {
   string: 'text',
   enum: 'text',
@@ -26,7 +34,7 @@ const KINDS: Readonly<Record<string, Setting['kind']>> = {
 
 /**
  * Every setting of a schema, with nested objects flattened: key `tls.mode` has flag `--tls-mode` and variable
- * `PREFIX_TLS_MODE`.
+ * `PREFIX_TLS_MODE`. A name that a Service could make has two underscores before its last word: `PREFIX_HEALTH__PORT`.
  */
 export function listSettings(schema: ConfigurationSchema, envPrefix: string, path: readonly string[] = []): Setting[] {
   return Object.entries(schema.shape).flatMap(([key, child]) => {
@@ -61,10 +69,20 @@ function describe(
   return {
     path: childPath,
     flag: `--${words.join('-')}`,
-    variable: `${envPrefix}_${words.join('_').toUpperCase()}`,
+    ...variableOf(`${envPrefix}_${words.join('_').toUpperCase()}`),
     kind,
     description: schema.description ?? unwrap(schema).description ?? '',
   };
+}
+
+function variableOf(plain: string): Pick<Setting, 'variable' | 'refusedVariable'> {
+  if (!isServiceVariable(plain)) return { variable: plain };
+  return { variable: plain.replace(/_(?=[^_]+$)/, '__'), refusedVariable: plain };
+}
+
+/** Whether a Service in the namespace of a pod could set a variable of this name in its containers. */
+export function isServiceVariable(name: string): boolean {
+  return SERVICE_VARIABLE.test(name);
 }
 
 function kindOf(schema: z.ZodType): Setting['kind'] | undefined {
@@ -103,7 +121,23 @@ export function valuesFromEnvironment(
     const text = env[setting.variable];
     return text === undefined || text === '' ? [] : [{ path: setting.path, value: parseText(setting, text) }];
   });
-  return { values, mistakes: [] };
+  return { values, mistakes: settings.flatMap((setting) => refusedVariable(setting, env)) };
+}
+
+/** A value that a Service made is left alone: a Service must not keep a process from starting. */
+function refusedVariable(
+  { variable, refusedVariable: name }: Setting,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const text = name === undefined ? undefined : env[name];
+  if (name === undefined || text === undefined || text === '' || isOfService(name, text, env)) return [];
+  return [`${name}: a Service could set this variable; set ${variable} instead`];
+}
+
+/** NAME_PORT of a Service is a URL, and beside NAME_SERVICE_PORT there is NAME_SERVICE_HOST. */
+function isOfService(name: string, text: string, env: Readonly<Record<string, string | undefined>>): boolean {
+  const host = /^(.+_SERVICE)_PORT/.exec(name)?.[1];
+  return text.includes('://') || (host !== undefined && env[`${host}_HOST`] !== undefined);
 }
 
 /** The settings in `--flag value`, `--flag=value` or, for booleans, `--flag`. Repeated list flags add up. */

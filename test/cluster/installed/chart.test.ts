@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { findBinaries } from '#test/cluster/support/control-plane/binaries.ts';
+import { at } from '#test/contract/harness.ts';
 import { builtManifests, nameOf } from './support/built-manifests.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 
@@ -51,6 +52,8 @@ describe.skipIf(why !== undefined)(`the Helm chart${why ?? ''}`, () => {
     const rendered = parseAllDocuments(answer.stdout).map((document) => document.toJS() as unknown);
     const wanted = await builtManifests('/dev/null', folder);
     expect(byName(rendered)).toEqual(byName(wanted));
+    const pods = rendered.filter((object) => at(object, 'spec.template.spec') !== undefined);
+    expect(pods.filter((pod) => at(pod, 'spec.template.spec.enableServiceLinks') !== false)).toEqual([]);
   });
 
   test.each(Object.entries(OVERLAYS))('passes its own lint with the values of deploy/%s', async (folder, values) => {

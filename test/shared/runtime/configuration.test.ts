@@ -45,7 +45,7 @@ describe('loadConfiguration', () => {
   test('lets flags win over the environment and the environment over the file', () => {
     const file = `${HEADER}port: 1\nmode: DryRun\nlogLevel: debug\n`;
     const env = {
-      PLIMSOLL_PORT: '2',
+      PLIMSOLL__PORT: '2',
       PLIMSOLL_MODE: 'Enforce',
       PLIMSOLL_CONFIG: 'a.yaml',
       PLIMSOLL_SERVER: 'not ours',
@@ -137,6 +137,22 @@ describe('loadConfiguration', () => {
       ok: false,
       mistakes: ['a.yaml: Excessive alias count indicates a resource exhaustion attack'],
     });
+  });
+});
+
+describe('variables that Services could set', () => {
+  const refused = 'PLIMSOLL_PORT: a Service could set this variable; set PLIMSOLL__PORT instead';
+  const cases: Record<string, { env: Record<string, string>; result: unknown }> = {
+    'one that a Service set': { env: { PLIMSOLL_PORT: 'tcp://10.0.0.1:443' }, result: { ok: true, value: DEFAULTS } },
+    'one that a person set': { env: { PLIMSOLL_PORT: '9443' }, result: { ok: false, mistakes: [refused] } },
+    'one that is empty': { env: { PLIMSOLL_PORT: '' }, result: { ok: true, value: DEFAULTS } },
+    'the name that no Service can set': {
+      env: { PLIMSOLL_PORT: 'tcp://10.0.0.1:443', PLIMSOLL__PORT: '9443' },
+      result: { ok: true, value: { ...DEFAULTS, port: 9443 } },
+    },
+  };
+  test.each(Object.entries(cases))('%s', (_, { env, result }) => {
+    expect(load([], '', env)).toEqual(result);
   });
 });
 
