@@ -1,4 +1,4 @@
-import { parse } from 'yaml';
+import { parseYaml } from '#shared/kube/decode/yaml-text.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
 
 /** The kind of a file that configures kube-scheduler. */
@@ -8,7 +8,7 @@ export const SCHEDULER_CONFIGURATION = 'KubeSchedulerConfiguration';
 export function schedulerProfiles(text: unknown): readonly unknown[] {
   if (typeof text !== 'string' || !text.includes(SCHEDULER_CONFIGURATION)) return [];
   try {
-    return itemsOf(fieldOf(parse(text), 'profiles'));
+    return itemsOf(fieldOf(parseYaml(text), 'profiles'));
   } catch {
     return [];
   }

@@ -1,46 +1,56 @@
 import { CST, type Document, isScalar, Lexer, LineCounter, parseAllDocuments, type Range, visit } from 'yaml';
 import { InputError } from '#cli/process-io.ts';
 import { ANNOTATION_SNAPSHOT_TIME, ANNOTATION_SNAPSHOT_UNREAD } from '#shared/kube/api-names.ts';
+import { documentsIn, type TextDocument } from '#shared/kube/decode/text-documents.ts';
+import { KUBERNETES_YAML, valueOf } from '#shared/kube/decode/yaml-text.ts';
 import { fieldOf, isRecord } from '#shared/kube/decode/wire-object.ts';
 import type { Resource } from '#shared/kube/resource.ts';
 import { errorText, firstLine } from '#shared/runtime/describe-error.ts';
 import type { TextFile } from './read-files.ts';
 
-const MAX_ALIASES = 100;
 const LIST = 'List';
 
 /**
- * The objects in a file of YAML or JSON documents, with lists expanded. Throws an InputError that names file and
- * document if something is not a manifest; duplicate keys are refused, and the expansion of aliases is limited.
+ * The objects in a file of YAML or JSON documents as kubectl reads them, with lists expanded. Throws an InputError that
+ * names file and document if something is not a manifest; duplicate keys are refused, and the expansion of aliases is
+ * limited.
  */
 export function parseManifests({ name, text }: TextFile): readonly Manifest[] {
   const excess = findExcess(text);
   if (excess !== undefined) throw new InputError(`${name}: ${excess}`);
-  const lines = new LineCounter();
-  return parseDocuments(text, lines).flatMap((document, index) => {
+  return documentsOf(name, text).flatMap((document, index) => {
     const where = `${name}: document ${index + 1}`;
-    const content = readDocument(document, where, lines);
+    const content = readDocument(document, where);
     return content === null || content === undefined ? [] : manifestsIn(content, where);
   });
 }
 
-function parseDocuments(text: string, lineCounter: LineCounter): readonly Document[] {
-  // Duplicate keys are searched below, because the parser's own search takes minutes for a large mapping.
-  const options = { uniqueKeys: false, merge: true, logLevel: 'error', lineCounter } as const;
-  const documents = parseAllDocuments(text, options);
-  return Array.isArray(documents) ? documents : [];
+function documentsOf(name: string, text: string): readonly TextDocument[] {
+  try {
+    return [...documentsIn(text)];
+  } catch (error) {
+    throw new InputError(`${name}: ${errorText(error)}`, { cause: error });
+  }
 }
 
-function readDocument(document: Document, where: string, lines: LineCounter): unknown {
+function readDocument({ text, line }: TextDocument, where: string): unknown {
+  const lineCounter = new LineCounter();
+  const [document] = parseAllDocuments(text, { ...KUBERNETES_YAML, lineCounter });
+  if (document === undefined) return undefined;
   const [mistake] = document.errors;
   if (mistake?.code === 'RESOURCE_EXHAUSTION') throw new InputError(`${where}: nested too deeply`);
-  if (mistake !== undefined) throw new InputError(`${where}: ${firstLine(mistake.message)}`, { cause: mistake });
+  if (mistake !== undefined) throw new InputError(`${where}: ${inFile(mistake.message, line)}`, { cause: mistake });
   const doubled = findDoubledKey(document);
   if (doubled !== undefined) {
-    const { line } = lines.linePos(doubled.offset);
-    throw new InputError(`${where}: line ${line}: key "${doubled.key}" stands twice`);
+    const at = line + lineCounter.linePos(doubled.offset).line;
+    throw new InputError(`${where}: line ${at}: key "${doubled.key}" stands twice`);
   }
   return unfold(document, where);
+}
+
+/** The message of the parser, with the line of the file instead of that of the document. */
+function inFile(message: string, linesBefore: number): string {
+  return firstLine(message).replace(/ at line (\d+)/, (_, line) => ` at line ${Number(line) + linesBefore}`);
 }
 
 /**
@@ -48,7 +58,7 @@ function readDocument(document: Document, where: string, lines: LineCounter): un
  */
 function unfold(document: Document, where: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
+    return valueOf(document);
   } catch (error) {
     throw new InputError(`${where}: ${firstLine(errorText(error))}`, { cause: error });
   }

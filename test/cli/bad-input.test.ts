@@ -32,6 +32,8 @@ const FILES: readonly (readonly [string, string, string])[] = [
   ['no kind', 'apiVersion: v1', 'document 1: kind: expected a text'],
   ['a list without items', 'apiVersion: v1\nkind: List', 'document 1: items: expected a list'],
   ['a nameless item', 'apiVersion: v1\nkind: List\nitems: [{}]', 'document 1, item 1: apiVersion: expected a text'],
+  ['a line after a separator', `${POD}--- x\n`, 'line 4: expected only a comment after "---"'],
+  ['no number', `${POD}spec: { priority: .nan }\n`, 'document 1: .nan is not a number in JSON at line 4, column 19'],
   [
     'a policy without name',
     POLICY.replace('name: p', ''),
