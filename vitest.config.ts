@@ -66,7 +66,7 @@ export default defineConfig({
       reporter: ['text-summary'],
       include: ['shared/domain/**/*.ts'],
       thresholds: { branches: 95 },
-      // A threshold that is not met must not hide behind a failed test (docs/contributing/decisions/0029).
+      // A threshold that is not met must not hide behind a failed test (docs/contributing/decisions/ci.md).
       reportOnFailure: true,
     },
     projects: [

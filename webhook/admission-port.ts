@@ -26,7 +26,7 @@ export interface AdmissionPortParts {
 /**
  * Limits of a review, not counting managedFields. Ten containers with fifty references to Secrets each are 3,000 values
  * (6,000 for both objects of an update); the most expensive reviews within these limits take about 15 ms of CPU time
- * (docs/contributing/decisions/0010).
+ * (docs/contributing/decisions/webhook-requests.md).
  */
 const REVIEW_LIMITS = { depth: 200, values: 10_500 } as const;
 

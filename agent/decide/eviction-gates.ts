@@ -144,8 +144,8 @@ export function closedGates(query: GateQuery, state: AgentState, snapshot: NodeS
 /**
  * With this many evicted pods that do not terminate, the agent stops, because something is wrong with the node. In the
  * severe stage a stuck pod does not keep the agent from the next pod above its request; pods within theirs stay anyway.
- * While the kubelet is ready there is no bound, as in the kubelet itself (docs/contributing/decisions/0043); otherwise it is the
- * default number of evictions in ten minutes (docs/contributing/decisions/0058).
+ * While the kubelet is ready there is no bound, as in the kubelet itself (docs/contributing/decisions/severe-stage.md); otherwise it is the
+ * default number of evictions in ten minutes (docs/contributing/decisions/severe-stage.md).
  */
 const MAX_STUCK: Readonly<Record<Severity, number>> = { mild: 2, severe: 4 };
 /** If the kubelet posts no status either, one is enough to know that evictions are not carried out. */

@@ -98,7 +98,7 @@ function validForMs(periodMs: number, random01: number): number {
 
 /**
  * Whether to write now. Evictions and shortages are written within a second; amounts, nearness and the order of
- * candidates, which change all the time, when the status is no longer valid (docs/contributing/decisions/0016-status-writes.md).
+ * candidates, which change all the time, when the status is no longer valid (docs/contributing/decisions/agent-sources.md).
  */
 function isStatusDue(status: NodePressureStatus, written: WrittenStatus | undefined, nowMs: number): boolean {
   if (written === undefined) return true;

@@ -43,7 +43,7 @@ import {
   stillLeftOut,
 } from './messages.ts';
 
-/** Which mode of admission is in force, and why (docs/contributing/decisions/0067-modes-of-admission.md). */
+/** Which mode of admission is in force, and why (docs/contributing/decisions/defaults-in-api-server.md). */
 export function admissionModeFindings(manifests: readonly Manifest[]): readonly Finding[] {
   const configurations = [MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS].map((resource) =>
     find(manifests, resource, WEBHOOK_CONFIGURATION),

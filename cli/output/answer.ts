@@ -2,7 +2,7 @@ import { API_VERSION } from '#shared/kube/api-names.ts';
 import { compileTemplate } from './json-path.ts';
 import { type OutputFormat, templateOf } from './output-option.ts';
 
-/** What programs read; docs/contributing/decisions/0032 says why it has a version and a kind. */
+/** What programs read; docs/contributing/decisions/code.md says why it has a version and a kind. */
 export interface Document {
   readonly apiVersion: string;
   readonly kind: string;

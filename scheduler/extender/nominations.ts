@@ -69,7 +69,7 @@ const PATCH = { type: 'merge', fieldManager: COMPONENT_NAMES.scheduler, timeoutM
 /**
  * kube-scheduler 1.36 clears the nomination of a pod that no preemption helps, but not if an extender has removed the
  * last node. The nomination of an earlier attempt then reserves room from all pods of equal and lower priority
- * (docs/contributing/decisions/0041-voided-nominations.md). So the extender clears it, as kube-scheduler would. A nomination stays
+ * (docs/contributing/decisions/set-aside-room.md). So the extender clears it, as kube-scheduler would. A nomination stays
  * for up to a minute while terminating pods free enough room on its node. The extender also causes nominations: it
  * postpones a pod until terminating pods are gone. If one of them hangs, the extender clears that nomination too, and
  * kube-scheduler tries the pod again.

@@ -141,7 +141,7 @@ function ineligibility(
 
 /**
  * A pod within its request stays while another pod that may hold more than it requested stays, unless the kubelet never
- * evicts that one (docs/contributing/decisions/0044). One that may go is ranked before it.
+ * evicts that one (docs/contributing/decisions/within-request.md). One that may go is ranked before it.
  */
 function safeWithinRequest(
   ranked: readonly Candidate[],

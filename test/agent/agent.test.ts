@@ -124,7 +124,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     }, WITHIN);
   });
 
-  test('falls back to the kubelet when the kernel files cannot be read, and reports it (F-24)', async () => {
+  test('falls back to the kubelet when the kernel files cannot be read, and reports it', async () => {
     const url = await start({ source: 'kernel', path: { cgroupfs: '/nowhere' } });
     await eventually(() => expect(evictions().length).toBe(1), WITHIN);
     expect(evictions()[0]?.path).toBe('/api/v1/namespaces/default/pods/hog/eviction');
@@ -202,7 +202,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(evictions().map(({ path }) => path)).toEqual(Array(2).fill('/api/v1/namespaces/default/pods/hog/eviction'));
   });
 
-  test('continues the windows and history of the previous process (F-17, F-18)', async () => {
+  test('continues the windows and history of the previous process', async () => {
     const requestedAt = new Date(Date.now() - 10_000).toISOString();
     const recorded = ['a', 'b'].map((name) => ({
       pod: `default/${name}`,

@@ -14,7 +14,7 @@ const pods = [wirePod({ name: 'hog', requestMiB: 100 })];
 const TOO_HIGH = enforce('900Mi');
 const HELD = { status: 'False', reason: 'MetOnArrival' };
 
-describe('a threshold that a healthy node meets when it arrives (decision 0057)', { timeout: 120_000 }, () => {
+describe('a threshold that a healthy node meets when it arrives', { timeout: 120_000 }, () => {
   const node = summaryNode();
   const { start, stop, setPolicy, asked, status, condition } = node;
 
@@ -68,7 +68,7 @@ describe('a threshold that a healthy node meets when it arrives (decision 0057)'
     await hogGoesAt(100);
   });
 
-  test('is held on a new, empty node while another node holds it (decision 0039)', async () => {
+  test('is held on a new, empty node while another node holds it', async () => {
     const rule = 'memory.available < 900Mi for 0 s reclaim nothing';
     const record = { rule, state: 'Held', generation: 1, since: '2026-01-01T00:00:00Z', nodes: ['n7'] };
     Object.assign(node, { availableMiB: 950, usageMiB: { hog: 600 } });

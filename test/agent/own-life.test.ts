@@ -23,7 +23,7 @@ describe.skipIf(reason !== undefined)(`an agent within its own limits${reason ? 
   });
 
   test(
-    'runs on 128 MiB and a fifth of a CPU as an unprivileged user, starts no process, and acts while its node starves (F-19)',
+    'runs on 128 MiB and a fifth of a CPU as an unprivileged user, starts no process, and acts while its node starves',
     { timeout: 240_000 },
     async () => {
       const { uids, layout, kubepods, limit, limitPod, pathOf, join, start } = pods();

@@ -27,7 +27,7 @@ describe.skipIf(reason !== undefined)(
         agent = undefined;
       });
 
-      test('a group that is removed while its descriptors are open is absent, not zero (F-22)', () => {
+      test('a group that is removed while its descriptors are open is absent, not zero', () => {
         const { uids, layout, remove } = pods();
         const [uid = ''] = uids;
         const scanner = createPodScanner(layout);

@@ -8,7 +8,7 @@ const PODS = '/api/v1/pods';
 const NODES = '/api/v1/nodes';
 const NAMES = ['a', 'b', 'c'];
 
-describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, () => {
+describe('victims that do not terminate', { timeout: 120_000 }, () => {
   const node = summaryNode();
 
   test('two of them keep the agent neither from the third pod above its request, nor turn it to one within', async () => {
@@ -32,7 +32,7 @@ describe('victims that do not terminate (decision 0058)', { timeout: 120_000 }, 
   });
 
   test.each([
-    ['six of them keep only themselves while the kubelet reports that it is ready (decision 0043)', 'True', 7],
+    ['six of them keep only themselves while the kubelet reports that it is ready', 'True', 7],
     ['four of them stop the agent if the kubelet reports that it is not', 'False', 4],
   ])('%s', async (_, ready, most) => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 /** A paragraph of a decision: its heading, and what it gives as the reason. */
 const PARAGRAPHS = [
   [
-    'docs/contributing/decisions/0037-set-aside-room.md',
+    'docs/contributing/decisions/set-aside-room.md',
     /^\*\*Alternative not taken: the kubelet waits \(S3-35\)\.\*\* (?<reasons>.+)$/m,
     ['a bound pod cannot move', "The kubelet's admission has no queue", 'A nomination keeps the room without that'],
   ],

@@ -5,7 +5,12 @@ import { shownCommands, type ShownCommand } from './shown-commands.ts';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The pages that people follow step by step, from the root of the repository. */
-export const PAGES: readonly string[] = ['README.md', ...pagesIn('docs/guides'), ...pagesIn('docs/contributing')];
+export const PAGES: readonly string[] = [
+  'README.md',
+  ...['tutorial', 'application-teams', 'faq'].map((name) => `docs/${name}.md`),
+  ...pagesIn('docs/guides'),
+  ...pagesIn('docs/contributing'),
+];
 
 function pagesIn(folder: string): readonly string[] {
   return readdirSync(`${ROOT}${folder}`)

@@ -118,7 +118,7 @@ describe('the webhook', () => {
     expect(await ask('/mutate', { priorityClassName: 'fresh' })).toMatchObject({ allowed: true });
   });
 
-  test('F-08: a refusal that cannot be confirmed stands, and says how old its data is', async () => {
+  test('a refusal that cannot be confirmed stands, and says how old its data is', async () => {
     webhook.api.failing = 500;
     const refused = await ask('/mutate', { priorityClassName: 'unheard' });
     webhook.api.failing = undefined;
@@ -131,7 +131,7 @@ describe('the webhook', () => {
     });
   });
 
-  test('F-08: nothing is let into a namespace that is not known and cannot be read', async () => {
+  test('nothing is let into a namespace that is not known and cannot be read', async () => {
     webhook.api.failing = 500;
     const { status, body } = await webhook.post(
       '/mutate',

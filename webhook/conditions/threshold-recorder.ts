@@ -39,7 +39,7 @@ export function readNodeReport(raw: KubeObject): NodeReport | undefined {
 
 /**
  * Records in the status of each NodePressurePolicy which of its thresholds a node already met when they came into
- * force, so that no node enforces those (docs/contributing/decisions/0039). Agents read the status together with the policy.
+ * force, so that no node enforces those (docs/contributing/decisions/thresholds.md). Agents read the status together with the policy.
  */
 export function createThresholdRecorder(options: ClientContext): LeaderDuty {
   const { clock, random, log } = options;

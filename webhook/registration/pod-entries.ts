@@ -35,7 +35,7 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 
 /**
  * Excludes pods that the API server has resolved and judged itself from both entries for pods, by a match condition,
- * and removes the condition whenever the API server may not have done so (docs/contributing/decisions/0067-modes-of-admission.md).
+ * and removes the condition whenever the API server may not have done so (docs/contributing/decisions/defaults-in-api-server.md).
  */
 export function createPodEntries({ client, clock, log, rules }: PodEntriesOptions): LeaderDuty {
   async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {

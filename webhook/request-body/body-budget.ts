@@ -145,7 +145,7 @@ function startOf({ first }: ReadingRequest): ReviewStart | undefined {
 /**
  * Keeps the chunks as they arrive: most bodies arrive in one or two. All available chunks are read before the first of
  * these bodies is decided, because alternating between reading and deciding evicts the code of both from the
- * processor's caches (docs/contributing/decisions/0086).
+ * processor's caches (docs/contributing/decisions/webhook-requests.md).
  */
 function keep(reading: ReadingRequest, limits: ScanLimits, first: Buffer): void {
   const pieces = [first];

@@ -41,7 +41,7 @@ const FAILED: HttpFailure = { code: 500, message: 'Internal error' };
 
 /**
  * The listener of the admission port. It answers reviews without a router, and without a promise unless the handler
- * needs one: both cost more than the decision itself (docs/contributing/decisions/0008).
+ * needs one: both cost more than the decision itself (docs/contributing/decisions/webhook-requests.md).
  */
 export function reviewListener(options: ReviewListenerOptions): Handler {
   const { handlers, fallback, readBody, metrics, log } = options;
@@ -114,7 +114,7 @@ const BUSY = FAILURES.tooManyAtOnce();
 
 /**
  * Answers a body: parse, decode, handle, encode. A body that begins as a review is always answered as one: the entries
- * ignore failures, so anything but an answer would admit what a tenant sent (docs/contributing/decisions/0017). Throws or rejects if
+ * ignore failures, so anything but an answer would admit what a tenant sent (docs/contributing/decisions/webhook-requests.md). Throws or rejects if
  * the handler does.
  */
 function createAnswerer({ refusals, pending, deadlineMs, metrics }: ReviewListenerOptions) {

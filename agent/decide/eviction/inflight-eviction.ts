@@ -51,7 +51,7 @@ export type Pace = Severity | 'lastChance';
 
 /**
  * Time after the grace period for cleaning up volumes and containers. In the last chance, a process that survives
- * SIGKILL must not keep the agent from the pod that uses the memory (decision 0059).
+ * SIGKILL must not keep the agent from the pod that uses the memory (docs/contributing/decisions/within-request.md).
  */
 const CLEAN_UP_MS: Readonly<Record<Pace, Instant>> = { mild: 10_000, severe: 5000, lastChance: 2000 };
 /** The longest wait for a pod, however long its grace period. */

@@ -30,7 +30,7 @@ const NO_STATISTICS = REASONS.noStatistics({}).code;
 const ABOVE_REQUEST_HELD = REASONS.aboveRequestHeld({ pod: '', why: '' }).code;
 
 /**
- * Why a pod within its request must stay (docs/contributing/decisions/0044): another pod holds more than it requested, or may do so.
+ * Why a pod within its request must stay (docs/contributing/decisions/within-request.md): another pod holds more than it requested, or may do so.
  * That pod is evicted first, in any ranking. If it stays because of an annotation, a budget, a limit, a grace period or
  * a fault of this agent, the kubelet has to act. Pods above their requests are not affected.
  */

@@ -222,7 +222,7 @@ function rateBetween(earlier: Sample, later: Sample): number {
 
 /**
  * Whether a node without a history is short beyond doubt: by a default threshold of the signal, or with less than a tenth
- * of its process IDs left. No pod is evicted for other signals (docs/contributing/decisions/0012).
+ * of its process IDs left. No pod is evicted for other signals (docs/contributing/decisions/agent-sources.md).
  */
 export function isShortByDefault({ signal }: Threshold, observations: Observations): boolean {
   const usual = USUAL_THRESHOLDS.filter((each) => each.signal === signal);

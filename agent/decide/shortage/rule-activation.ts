@@ -83,7 +83,7 @@ function rulesOf(policy: AgentPolicy, previous: RuleActivations, { observations,
  * would evict on every selected node at once, because of a configuration and not of a shortage: it is only reported
  * until it has not been met for the policy's transition period, or until an operator confirms it by changing the policy
  * again or by the annotation `plimsoll.dev/confirmed-generation`. On a node without a recorded history this holds for
- * thresholds that a healthy node already meets. What other nodes hold waits here too (docs/contributing/decisions/0039). While a
+ * thresholds that a healthy node already meets. What other nodes hold waits here too (docs/contributing/decisions/thresholds.md). While a
  * restarted agent reads policies and history, no rule comes into force.
  */
 export function advanceActivations(previous: RuleActivations, policy: AgentPolicy, seen: SeenRules): RuleActivations {

@@ -168,7 +168,7 @@ const SPEC: Readers<NodePressurePolicySpec> = {
   missingStats: choice(['Never', 'Last', 'First']),
   limits: section(LIMITS),
   minimumRelief: readText,
-  // PodDisruptionBudgets are respected in both stages (docs/contributing/decisions/0007); any other setting is refused.
+  // PodDisruptionBudgets are respected in both stages (docs/contributing/decisions/severe-stage.md); any other setting is refused.
   budgets: section({ mild: choice(['Respect']), severe: choice(['Respect']) }),
   protect: section(PROTECT),
   avoidFor: readText,

@@ -30,7 +30,7 @@ export function readNamedPolicy(raw: KubeObject): NamedPolicy {
 
 /**
  * Of several policies that select a node, the one with the highest order applies as a whole, then the first by name. A
- * policy whose scope cannot be read may be for every node and come before every other (docs/contributing/decisions/0024).
+ * policy whose scope cannot be read may be for every node and come before every other (docs/contributing/decisions/thresholds.md).
  */
 export function selectPolicy(policies: readonly NamedPolicy[], labels: Labels): Selection {
   const [first] = policies.filter(({ scope }) => !scope.ok || selects(scope.value, labels)).toSorted(byPlace);

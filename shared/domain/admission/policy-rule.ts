@@ -16,7 +16,7 @@ export type Judged = 'pod' | 'template' | 'group';
 
 /**
  * Everything about one rule of PriorityPolicies. The webhook judges by the policies, the API server by the fields that
- * `compiled` makes of them (docs/contributing/decisions/0014-rules-in-the-api-server.md), in the same words.
+ * `compiled` makes of them (docs/contributing/decisions/rules-in-api-server.md), in the same words.
  */
 export interface PolicyRule {
   readonly judges: readonly Judged[];

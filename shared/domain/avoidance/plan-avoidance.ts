@@ -72,7 +72,7 @@ function longestOfEach(changes: readonly AvoidChange[]): readonly AvoidChange[] 
   return changes.filter((change) => longest.includes(change));
 }
 
-/** Owners whose pods are to be placed elsewhere until the loop has ended (docs/contributing/decisions/0036-loops-in-nodepressure.md). */
+/** Owners whose pods are to be placed elsewhere until the loop has ended (docs/contributing/decisions/preemption-loops.md). */
 function displacedHere(
   { name: node, preemptionLoops }: AvoidingNode,
   policy: AvoidPolicy,

@@ -13,7 +13,7 @@ import { type EvictionLimits, type EvictionUrgency, limitsFor } from './eviction
 
 /*
  * The windows of our own evictions, by node and in the cluster. They are windows of one DisruptionAccount for all
- * namespaces (docs/contributing/decisions/0011): a debit names the windows that look at it as its rules.
+ * namespaces (docs/contributing/decisions/own-evictions.md): a debit names the windows that look at it as its rules.
  */
 
 /** An eviction that one of our own accounts asks for. */

@@ -6,7 +6,7 @@ export type Instant = number;
 
 /**
  * How far another clock may be ahead, in milliseconds; a time further in the future is not usable
- * (docs/contributing/decisions/0027-times-and-claims-of-others.md).
+ * (docs/contributing/decisions/claims-of-others.md).
  */
 export const MAX_SKEW_MS = 60_000;
 

@@ -19,7 +19,7 @@ interface SignalMeaning {
 const MEMORY = { resource: 'memory', condition: 'MemoryPressure', evicts: true } as const;
 /**
  * Disks are left to the kubelet: only it can remove dead containers and unused images before it evicts a pod
- * (docs/contributing/decisions/0012-disks-are-the-kubelets.md).
+ * (docs/contributing/decisions/agent-sources.md).
  */
 const DISK = { resource: 'ephemeral-storage', condition: 'DiskPressure', evicts: false } as const;
 const INODES = { resource: 'inodes', condition: 'DiskPressure', evicts: false } as const;

@@ -43,7 +43,7 @@ export const MAX_RECORDS = 32;
 const MAX_NODES = 16;
 
 /**
- * The records after the reports of this moment (docs/contributing/decisions/0039). A node leaves the list of a held threshold only
+ * The records after the reports of this moment (docs/contributing/decisions/thresholds.md). A node leaves the list of a held threshold only
  * by reporting that it no longer waits: a deleted node was not relieved.
  */
 export function recordThresholds(

@@ -1,6 +1,6 @@
 /*
  * PriorityPolicies in the form that the API server evaluates by itself, one object for all of them, so that rules about
- * classes hold while no webhook answers (docs/contributing/decisions/0014-rules-in-the-api-server.md). Compiling is a pure function of
+ * classes hold while no webhook answers (docs/contributing/decisions/rules-in-api-server.md). Compiling is a pure function of
  * policies and classes; namespaces are matched by the API server, on the labels they have at that moment.
  */
 

@@ -139,7 +139,7 @@ interface AvoidedOwner {
 
 const SECOND = 1000;
 
-/** How old a report of a node's agent may be, in milliseconds (docs/contributing/decisions/0016-status-writes.md). */
+/** How old a report of a node's agent may be, in milliseconds (docs/contributing/decisions/agent-sources.md). */
 export const MAX_AGE_MS = {
   /** While a threshold is met the agent reports every 20 s. */
   underPressure: 60 * SECOND,

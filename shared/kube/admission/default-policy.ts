@@ -1,8 +1,8 @@
 /*
  * How the API server itself sets the class and the scheduler of pods by their policies, from Kubernetes 1.36 on. It is
  * the same choice as in the webhook (shared/domain/admission/decide-mutation.ts), made from the PriorityRules object
- * `plimsoll-defaults`. Only the webhook handles avoided nodes (docs/contributing/decisions/0062-defaults-in-the-api-server.md).
- * Groups of pods get the class of their pods (docs/contributing/decisions/0047-defaults-for-groups-of-pods.md).
+ * `plimsoll-defaults`. Only the webhook handles avoided nodes (docs/contributing/decisions/defaults-in-api-server.md).
+ * Groups of pods get the class of their pods (docs/contributing/decisions/pod-groups.md).
  */
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import {

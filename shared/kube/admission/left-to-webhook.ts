@@ -1,7 +1,7 @@
 /*
  * Which pods the API server still sends to the webhook although it applies rules and defaults itself. The conditions
  * use facts about the pod and constants of the compiled rules, never a mark that a tenant could write
- * (docs/contributing/decisions/0067-modes-of-admission.md). If a condition fails, the API server skips the webhook. So a field is
+ * (docs/contributing/decisions/defaults-in-api-server.md). If a condition fails, the API server skips the webhook. So a field is
  * read only if it is there, and no loop runs over anything that a caller writes.
  */
 import {

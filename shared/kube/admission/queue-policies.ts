@@ -1,6 +1,6 @@
 /*
  * How the API server itself makes pods wait in queues: it adds the scheduling gate to new pods and allows only the
- * queue leader to remove it (docs/contributing/decisions/0069-a-gate-in-the-api-server.md). Applies only in namespaces with the
+ * queue leader to remove it (docs/contributing/decisions/queue-gate.md). Applies only in namespaces with the
  * label plimsoll.dev/queues=managed.
  */
 import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
@@ -37,7 +37,7 @@ const NOT_OF_DAEMON_SET = condition('not-of-a-daemon-set', `${USER} != '${DAEMON
 /** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
 
-/** A map: kube-apiserver 1.36.3 panics on a list of `Object.spec.schedulingGates{…}` (docs/contributing/decisions/0069). */
+/** A map: kube-apiserver 1.36.3 panics on a list of `Object.spec.schedulingGates{…}` (docs/contributing/decisions/queue-gate.md). */
 const GATE_ITEM = `{'name': '${QUEUE_GATE}'}`;
 const ADD_GATE = [
   'size(object.spec.?schedulingGates.orValue([])) == 0',

@@ -4,7 +4,7 @@
  *
  * No input of a tenant may make an expression fail, because a failed expression lets the object in. So a field is read
  * only if it is known to be there, and every loop has a bound that keeps the caller within the budget
- * (docs/contributing/decisions/0014-rules-in-the-api-server.md). Only functions of Kubernetes 1.30 are used.
+ * (docs/contributing/decisions/rules-in-api-server.md). Only functions of Kubernetes 1.30 are used.
  */
 import type { CelRule, CelScope, Judged } from '#shared/domain/admission/policy-rule.ts';
 import { RULES_FOR } from '#shared/domain/admission/policy-rules.ts';

@@ -19,7 +19,7 @@ describe('decide, behind closed gates', () => {
     expect(run([{ ...scene, snapshot: change }]).steps).toEqual([{ evicted: [], closedGates: [code] }]);
   });
 
-  test('a signal that could not be read causes no eviction (law 3)', () => {
+  test('a signal that could not be read causes no eviction', () => {
     expect(run([{ now: 0, availableMiB: undefined, pods: [hog] }]).steps).toEqual([{ evicted: [], closedGates: [] }]);
   });
 
@@ -31,7 +31,7 @@ describe('decide, behind closed gates', () => {
     expect(evicted(scenes, rules)).toEqual([['hog'], []]);
   });
 
-  test('a limit of 0 means none, not unlimited (law 4)', () => {
+  test('a limit of 0 means none, not unlimited', () => {
     for (const key of ['concurrent', 'perMinute', 'perTenMinutes', 'perNamespacePerTenMinutes'] as const) {
       const limits = { ...policy().limits, [key]: 0 };
       expect(evicted([scene], policy({ limits }))).toEqual([[]]);
@@ -68,7 +68,7 @@ describe('decide, behind closed gates', () => {
     expect(times.length).toBeGreaterThan(1);
   });
 
-  test('two evictions without relief stop the agent for ten minutes (F-33)', () => {
+  test('two evictions without relief stop the agent for ten minutes', () => {
     const pods = ['a', 'b', 'c'].map((name) => ({ ...small, name }));
     const rules = policy({ limits: { concurrent: 1, perMinute: 9, perTenMinutes: 9, perNamespacePerTenMinutes: 9 } });
     const scenes: Scene[] = [
@@ -146,7 +146,7 @@ describe('decide, behind closed gates', () => {
     return steps.slice(1).map(({ evicted, closedGates }) => evicted[0] ?? closedGates.join(','));
   }
 
-  test('waits after the kubelet has evicted a pod for the same resource (F-25)', () => {
+  test('waits after the kubelet has evicted a pod for the same resource', () => {
     expect(afterKubelet('memory', 150, [0, 30_000, 30_001])).toEqual(['KubeletActs', 'KubeletActs', 'hog']);
     expect(afterKubelet('ephemeral-storage', 150, [0])).toEqual(['hog']);
   });

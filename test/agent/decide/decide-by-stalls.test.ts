@@ -88,7 +88,7 @@ describe('decide, by stall rules', () => {
     expect(evicted([{ now: 0, availableMiB: 90, pods: [hog], snapshot }], none)).toEqual([[]]);
   });
 
-  test('CPU pressure ranks by CPU above requests, and is only reported unless an operator enabled it (law 6)', () => {
+  test('CPU pressure ranks by CPU above requests, and is only reported unless an operator enabled it', () => {
     const stalls = [
       { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 500, ratio: 0.9 },
       { signal: 'cpu.pressure' as const, share: 'some' as const, windowMs: 10_000, ratio: 0.9 },

@@ -37,7 +37,7 @@ function isMirror({ annotations, owners }: Evicted['pod']): boolean {
 
 function lawsOfProtection({ pod, stage }: Evicted, { seen, policy: { protect } }: Case): readonly Law[] {
   const priority = pod.spec.priority ?? 0;
-  // In the severe stage it covers only a pod within its request, which test/agent/laws looks at (decision 0044).
+  // In the severe stage it covers only a pod within its request, which test/agent/laws looks at (docs/contributing/decisions/within-request.md).
   const isOptOutInForce = stage === 'mild' || protect.optOut === 'Always';
   const hasOptedOut = isOptOutInForce && pod.annotations.get('plimsoll.dev/evict') === 'never';
   return [
@@ -72,7 +72,7 @@ function lawsOfOne(eviction: Evicted, { state, seen, policy }: Case): readonly L
   ];
 }
 
-/** Two of them stop it, in the severe stage four (decision 0058), or none if the kubelet is ready (decision 0043). */
+/** Two of them stop it, in the severe stage four (docs/contributing/decisions/severe-stage.md), or none if the kubelet is ready (docs/contributing/decisions/severe-stage.md). */
 function isStuck({ state: { evictions } }: Decision, { stage }: Evicted, { isKubeletReady }: NodeSnapshot): boolean {
   if (stage === 'severe' && isKubeletReady) return false;
   return evictions.Enforce.inflight.filter(({ phase }) => phase === 'stuck').length >= (stage === 'severe' ? 4 : 2);
@@ -149,7 +149,7 @@ function violations(each: Case): string[] {
 /** Budgets hold in every sliding window of the evictions that were accepted under one policy, for each resource. */
 function windowViolations(state: AgentState, now: number, policy: AgentPolicy, accepted: readonly Evicted[]): string[] {
   return accepted.flatMap(({ signal, pod, urgency }) => {
-    // In the last chance windows allow the pace of the kubelet, one pod in ten seconds; 0 stays 0 (decision 0044).
+    // In the last chance windows allow the pace of the kubelet, one pod in ten seconds; 0 stays 0 (docs/contributing/decisions/within-request.md).
     const least = (limit: number, pace: number): number =>
       urgency === 'LastChance' && limit > 0 ? Math.max(limit, pace) : limit;
     const { perMinute, perTenMinutes, perNamespacePerTenMinutes } = policy.limits;

@@ -271,7 +271,7 @@ describe('decide', () => {
     });
   });
 
-  test('the same arguments give the same answer (law 9)', () => {
+  test('the same arguments give the same answer', () => {
     const scene = snapshot({ now: 0, availableMiB: 10, pods: [hog, small, quiet] });
     const first = decide(FIRST_STATE, scene, policy());
     const second = decide(FIRST_STATE, scene, policy());

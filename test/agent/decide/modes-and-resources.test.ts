@@ -145,7 +145,7 @@ describe('modes and resources are independent', () => {
     }
   });
 
-  test('a disk threshold evicts no pod and is left to the kubelet (docs/contributing/decisions/0012)', () => {
+  test('a disk threshold evicts no pod and is left to the kubelet', () => {
     const parsed = parseThresholds({ evictionHard: { 'nodefs.available': '10%', 'nodefs.inodesFree': '10%' } });
     const full = { at: 0, availableBytes: 1, capacityBytes: 100, inodesFree: 1, inodes: 100 };
     const readings = { ...memoryReadings(500, 1000, 0), nodeFilesystem: full, imageFilesystem: full };

@@ -31,7 +31,7 @@ function codes(records: readonly EvictionRecord[], now = 0) {
 }
 
 describe('restoreState', () => {
-  test('the windows of the previous process apply after a restart, so that a crash loop gains nothing (F-18)', () => {
+  test('the windows of the previous process apply after a restart, so that a crash loop gains nothing', () => {
     expect(codes([record(20), record(40)])).toEqual({ evicted: [], closedGates: ['NodeLimit'] });
     expect(codes([record(20), record(70)])).toEqual({ evicted: ['b'], closedGates: [] });
   });

@@ -43,7 +43,7 @@ export interface Outcome {
 const MEASURED_MS = 1200;
 /** The agent has this long from its hard threshold until nothing is left; and one pass to see it. */
 const TIME_LEFT_MS = 2300;
-/** How long after its grace period the agent waits for a victim when memory is nearly gone (decision 0059). */
+/** How long after its grace period the agent waits for a victim when memory is nearly gone (docs/contributing/decisions/within-request.md). */
 const CLEAN_UP_MS = 2000;
 /** So long after the last request, and after the hard threshold was met, a reason must be given. */
 const IDLE_MS = 1500;

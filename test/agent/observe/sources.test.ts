@@ -192,7 +192,7 @@ const cases: Record<string, SourceCase> = {
     source: (root) => memoryCgroupSource(v2(root), 'a'),
     expected: failed((root) => `cannot use ${root}/a/memory.stat: no inactive_file`),
   },
-  'a group that is gone is absent, not 0 (F-22)': {
+  'a group that is gone is absent, not 0': {
     files: {},
     source: (root) => memoryCgroupSource(v2(root), 'a'),
     expected: absent((root) => `cannot read ${root}/a/memory.current: ENOENT`),

@@ -29,7 +29,7 @@ export class MemoryRecord {
 /** What an eviction that is sent now breaks, by the raw figures alone; empty when it breaks nothing. */
 export function brokenLaws(eviction: Eviction, left: MemoryLeft, record: MemoryRecord): readonly string[] {
   const { pod, stage } = eviction;
-  // In the severe stage a wish covers only a pod within its request, which test/agent/laws looks at (decision 0044).
+  // In the severe stage a wish covers only a pod within its request, which test/agent/laws looks at (docs/contributing/decisions/within-request.md).
   const asksToStay = stage === 'mild' && pod.annotations.get('plimsoll.dev/evict') === 'never';
   const laws: readonly (readonly [isKept: boolean, law: string])[] = [
     [pod.namespace !== 'kube-system' && (pod.spec.priority ?? 0) < CRITICAL, 'no protected pod goes'],

@@ -22,7 +22,7 @@ const CAPACITY_MIB = 1_907;
 const [SHORT_MIB, ENOUGH_MIB] = [10, 900];
 /**
  * `p` uses more than 1 GB. By share of request it is evicted only where it uses more than the 2 GB that it requests: no pod
- * within its request goes in place of one above (decision 44).
+ * within its request goes in place of one above (docs/contributing/decisions/within-request.md).
  */
 const USAGE_MIB = { kubernetes: { 'best-effort': 954, p: 1_000 }, shareOfRequest: { 'best-effort': 954, p: 1_950 } };
 const MEASURED = ['best-effort', 'p'] as const;

@@ -1,4 +1,4 @@
-/** What the pages of the dashboard use of other projects; `page-library.ts` bundles it (docs/contributing/decisions/0079-a-library-for-the-page.md). */
+/** What the pages of the dashboard use of other projects; `page-library.ts` bundles it (docs/contributing/decisions/libraries.md). */
 export { html, nothing, render, svg } from 'lit-html';
 export { live } from 'lit-html/directives/live.js';
 export { ref } from 'lit-html/directives/ref.js';

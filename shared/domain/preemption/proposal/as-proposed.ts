@@ -28,7 +28,7 @@ export function reviewByProtection(
 
 /**
  * The verdict on a node about which kube-scheduler knows more than the snapshot: it stays as proposed, even with
- * victims that the snapshot does not know. It is removed if a known victim is protected (decision 38).
+ * victims that the snapshot does not know. It is removed if a known victim is protected (docs/contributing/decisions/extender.md).
  */
 export function asProposed(
   snapshot: KnownVictims,

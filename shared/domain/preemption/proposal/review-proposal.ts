@@ -61,7 +61,7 @@ interface ProposedNode {
  * proposal proves that the pod fits. Nodes without a protected victim are not changed. If the model reproduces the
  * result, protected victims are replaced by others, and pods that terminate soon enough anyway are counted: victims
  * that this makes unnecessary stay, and if none is necessary the pod waits for that room. If the model does not
- * reproduce it, the node stays as proposed, or is removed because of a protected victim (decision 38). No list of
+ * reproduce it, the node stays as proposed, or is removed because of a protected victim (docs/contributing/decisions/extender.md). No list of
  * victims is ever empty. Mechanisms S0-4, S0-8, S0-9, S0-10, S0-26.
  */
 export function* reviewInSteps(

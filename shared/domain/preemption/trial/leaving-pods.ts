@@ -36,7 +36,7 @@ export function leavingPods(snapshot: ClusterSnapshot, entry: NodeEntry, now: In
 
 /**
  * The leaving pods that a preemption can wait for: those that are gone within a minute of their deletion. A pod with a
- * longer grace period, or one that has outlived it, may hold its room indefinitely (decision 38).
+ * longer grace period, or one that has outlived it, may hold its room indefinitely (docs/contributing/decisions/extender.md).
  */
 export function endingSoon(snapshot: ClusterSnapshot, entry: NodeEntry, now: Instant): readonly EndingPod[] {
   const { terminating, pods } = sheetOf(entry);

@@ -42,7 +42,7 @@ const NO_DEBTS: ReservationContext['debts'] = new Map();
 /**
  * A ledger with pending changes, which are lost unless `state` is written before another replica writes. Only `cancel`
  * and `recount` remove reservations. A recount is correct only if it includes everything that the last one included:
- * then it contains every pod whose reservation was removed (docs/contributing/decisions/0006). The cost does not depend on the
+ * then it contains every pod whose reservation was removed (docs/contributing/decisions/quota-ledger.md). The cost does not depend on the
  * number of namespaces. `debts` come from wasted-reservations.ts.
  */
 export class Ledger {

@@ -93,7 +93,7 @@ function limitedTo(known: LedgerVersion | undefined, { reservation }: PendingRes
 /**
  * Counts the pods for a ledger. A pod whose reservation was removed was in the view of some recount, and the views of
  * later recounts were never older. So a view that has reached what the last recount held includes the pod, unless it is
- * gone (docs/contributing/decisions/0006).
+ * gone (docs/contributing/decisions/quota-ledger.md).
  */
 export function observePods(replica: Replica, base: LedgerVersion, { view, now }: StepContext): PodObservation {
   const pods = view.count(base);

@@ -19,7 +19,7 @@ export interface SeenPod {
 /**
  * How much of the cluster's history is known, by resource versions, which rise with every change of a kind. A view that
  * has *reached* a revision includes every change up to it; what it *holds* may include changes up to another, usually
- * later, revision (docs/contributing/decisions/0006).
+ * later, revision (docs/contributing/decisions/quota-ledger.md).
  */
 export interface ViewRevision {
   readonly pods: number;

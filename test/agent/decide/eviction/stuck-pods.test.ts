@@ -27,7 +27,7 @@ function evictedInRounds(pods: readonly NodePod[], isKubeletReady: boolean, roun
   return runEpisode(seen, rules).steps.flatMap(({ evicted }) => evicted);
 }
 
-describe('pods that outlive their grace period (decision 0043)', () => {
+describe('pods that outlive their grace period', () => {
   test('keep only themselves while the kubelet is ready, however many', () => {
     expect(evictedInRounds(above, true, 8)).toEqual(NAMES);
   });

@@ -35,7 +35,7 @@ function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Mom
 describe('pods that others terminate', () => {
   const long = terminating(hog, 3600);
 
-  test('count as freed in the mild stage during their grace period and a moment more, at most ten minutes (law 4)', () => {
+  test('count as freed in the mild stage during their grace period and a moment more, at most ten minutes', () => {
     const times = [0, 30_000, 600_000, 600_001];
     expect(
       whoWent(
@@ -233,7 +233,7 @@ describe('pods that this agent terminates', () => {
     );
   }
 
-  test('beyond their grace period do not keep the agent from the next pod above its request, and four stop it (F-32)', () => {
+  test('beyond their grace period do not keep the agent from the next pod above its request, and four stop it', () => {
     expect(hanging(SEVERE, above, 6)).toEqual([['p0'], ['p1'], ['p2'], ['p3'], [], []]);
   });
 
@@ -256,7 +256,7 @@ describe('pods that this agent terminates', () => {
     expect(steps[3]?.closedGates).toEqual(['Stuck']);
   });
 
-  test('with an hour of grace are waited for ten minutes in the mild stage (F-32)', () => {
+  test('with an hour of grace are waited for ten minutes in the mild stage', () => {
     const slow: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
     const moments = [
       at(0, MILD, slow, small),
@@ -267,7 +267,7 @@ describe('pods that this agent terminates', () => {
     expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
   });
 
-  test('are recognized after a restart, so that no second pod is evicted for the same shortage (F-17)', () => {
+  test('are recognized after a restart, so that no second pod is evicted for the same shortage', () => {
     const record: EvictionRecord = {
       pod: { namespace: 'default', name: 'victim', uid: 'uid-victim' },
       owner: undefined,

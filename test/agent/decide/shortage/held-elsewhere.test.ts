@@ -44,7 +44,7 @@ function episode(moments: readonly Moment[], from: AgentState = FIRST_STATE) {
 const evictedAtEnd = (...moments: readonly Moment[]): readonly string[] => episode(moments).evicted.at(-1) ?? [];
 const heldBy = ({ activations }: AgentState): unknown => activations?.get(TOO_HIGH)?.heldBy;
 
-describe('a threshold that other nodes met when it came into force (decision 0039)', () => {
+describe('a threshold that other nodes met when it came into force', () => {
   test('is not enforced on a new, empty node that fills up later', () => {
     const { evicted, state } = episode([at(0, EMPTY, tooHigh(record)), at(20 * MINUTE, FULL)]);
     expect(evicted).toEqual([[], ['hog (dry run)']]);

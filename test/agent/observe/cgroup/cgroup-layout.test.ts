@@ -48,7 +48,7 @@ describe('findCgroupLayout', () => {
     });
   });
 
-  test('an unknown layout is refused with a reason (F-23)', () => {
+  test('an unknown layout is refused with a reason', () => {
     tree = temporaryTree({ 'cgroup.controllers': 'hugetlb\n' });
     expect(findCgroupLayout(tree.root)).toEqual({
       kind: 'unknown',

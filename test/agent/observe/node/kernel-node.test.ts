@@ -43,7 +43,7 @@ describe('createKernelNode', () => {
     expect(reclaimable.allocatableMemory?.availableBytes).toBe(allocatable);
   });
 
-  test('without PSI there are no ratios, and everything else is there (F-23)', () => {
+  test('without PSI there are no ratios, and everything else is there', () => {
     const source = openNode('no-psi');
     for (let second = 0; second < 70; second += 1) source.readNode(second * 1000);
     const view = source.readNode(70_000);

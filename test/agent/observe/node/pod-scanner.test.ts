@@ -73,7 +73,7 @@ describe('createPodScanner', () => {
     expect(summaries('container-scopes')).toEqual(summaries('v2-cgroupfs'));
   });
 
-  test('a pod that goes away becomes absent and does not harm its neighbour (F-22)', () => {
+  test('a pod that goes away becomes absent and does not harm its neighbour', () => {
     tree = temporaryTree({
       'cgroup.controllers': 'memory\n',
       'kubepods/poda/memory.current': '10\n',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCounterWindow } from '#agent/observe/source/counter-window.ts';
 
 describe('createCounterWindow', () => {
-  test('has no rate before the window is full (F-17)', () => {
+  test('has no rate before the window is full', () => {
     const window = createCounterWindow(10_000);
     for (let at = 0; at < 10_000; at += 1000) window.add(at, at);
     expect(window.rate()).toBeUndefined();

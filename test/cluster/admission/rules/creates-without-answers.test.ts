@@ -36,7 +36,7 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
       }, PATIENCE_MS);
     }, 90_000);
 
-    /** Both entries leave out what the API server has done, as the leader sees to (decision 67). */
+    /** Both entries leave out what the API server has done, as the leader sees to (docs/contributing/decisions/defaults-in-api-server.md). */
     async function areEntriesNarrow(): Promise<boolean> {
       const kinds = ['mutating', 'validating'].map((kind) => `${ADMISSION}/${kind}webhookconfigurations/plimsoll`);
       const texts = await Promise.all(kinds.map(async (path) => (await api.get(path)).text));

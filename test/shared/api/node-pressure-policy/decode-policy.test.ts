@@ -123,7 +123,7 @@ describe('decodePolicy', () => {
     ]);
   });
 
-  test('CPU stays a dry run unless its own mode says otherwise (law 6)', () => {
+  test('CPU stays a dry run unless its own mode says otherwise', () => {
     const cpuRule = (spec: object) =>
       policyOf({ mode: 'Enforce', ...spec }).policy.stallRules.find(({ signal }) => signal === 'cpu.pressure');
     expect(cpuRule({})).toEqual(DEFAULT_STALL_RULES[1]);

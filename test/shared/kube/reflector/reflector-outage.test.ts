@@ -5,7 +5,7 @@ import { randomSource } from '#test/fakes/random-source.ts';
 import { SECOND, MINUTE, rig } from './reflector-rig.ts';
 
 describe('createReflector, while its server is away', () => {
-  test('a server that is down for ten minutes gets at most one request in two seconds (F-02)', async () => {
+  test('a server that is down for ten minutes gets at most one request in two seconds', async () => {
     const rigged = rig();
     const { server, clock, reflector } = rigged;
     for (let n = 0; n < 300; n += 1) server.listFaults.push({ kind: 'unreachable' });

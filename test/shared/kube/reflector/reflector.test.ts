@@ -102,7 +102,7 @@ describe('createReflector', () => {
     expect(versionsOf(server, false)).toEqual(['0']);
   });
 
-  test('a silent connection is given up after 90 s and resumed (F-04)', async () => {
+  test('a silent connection is given up after 90 s and resumed', async () => {
     const rigged = rig();
     const { server, clock, reflector } = rigged;
     server.watchFaults.push({ kind: 'silence', after: 0 });

@@ -11,7 +11,7 @@ const SOON = one('p', { ...ENDING, priority: 5 });
 const CLAIM = { name: 'data', source: 'persistentVolumeClaim', emptyDirMedium: '', emptyDirSizeLimit: undefined };
 const MAP = { ...CLAIM, source: 'configMap' };
 
-describe('a proposal whose reason the model does not know (law 11)', () => {
+describe('a proposal whose reason the model does not know', () => {
   const free = { requests: { cpu: '100m' } };
 
   test.each<[string, Case, unknown]>([
