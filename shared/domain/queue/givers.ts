@@ -1,19 +1,20 @@
 import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
-import {
-  excessOf,
-  excessWith,
-  findObjection,
-  GIVER_RULES,
-  type ReclaimRule,
-  LOSS_RULES,
-  mayLose,
-  type Taker,
-  VICTIM_RULES,
-} from './reclaim-rules.ts';
-import type { Queue, QueueAmounts } from './queue.ts';
+import { excessWith, findObjection, GIVER_RULES, type ReclaimRule, LOSS_RULES, VICTIM_RULES } from './reclaim-rules.ts';
+import type { QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
+import { keptOf, type Taker } from './taker.ts';
+import { usedBy } from './usage.ts';
 import type { VictimCandidate, Profile } from './victim-set.ts';
+
+/** A node and what runs there. */
+export interface GivingNode {
+  readonly name: string;
+  /** What is left, including the room of terminating pods and without that of nominated pods. */
+  readonly free: QueueAmounts;
+  /** Without protected and terminating pods. */
+  readonly pods: readonly RunningPod[];
+}
 
 /** Who may give room to one taker, computed once per queue and once per amount that pods of a queue request. */
 export interface Givers {
@@ -166,17 +167,23 @@ function countedProfile(givers: Givers, queue: number, requests: QueueAmounts): 
 /** A queue above both gains what it loses, so it does not lose anything (S2-10). */
 function costsOf(givers: Givers, queue: number, requests: QueueAmounts): readonly (readonly [number, Whole])[] {
   const costs: (readonly [number, Whole])[] = [];
-  for (const type of (givers.taker.tree.queues[queue] as Queue).guaranteed.keys()) {
-    const amount = requests.get(type) ?? 0;
-    if (amount > 0 && !mayLose(givers.taker, queue, type)) costs.push([reserveNumber(givers, queue, type), amount]);
+  for (const [type, amount] of requests) {
+    const kept = amount > 0 ? keptOf(givers.taker, queue, type) : undefined;
+    if (kept !== undefined) costs.push([reserveNumber(givers, { queue, type, kept }), amount]);
   }
   return costs;
 }
 
-function reserveNumber({ reserveNumbers, reserves, taker }: Givers, queue: number, type: string): number {
+interface Kept {
+  readonly queue: number;
+  readonly type: string;
+  readonly kept: Whole;
+}
+
+function reserveNumber({ reserveNumbers, reserves, taker }: Givers, { queue, type, kept }: Kept): number {
   const key = `${queue} ${type}`;
   const known = reserveNumbers.get(key);
   if (known !== undefined) return known;
   reserveNumbers.set(key, reserves.length);
-  return reserves.push(excessOf(taker, queue, type)) - 1;
+  return reserves.push(minus(usedBy(taker.usage, queue, type), kept)) - 1;
 }

@@ -9,7 +9,8 @@ import { sheetOf } from '#shared/domain/snapshot/node-entry.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
-import { decideReclaimInSteps, type GivingNode, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
+import type { GivingNode } from './givers.ts';
+import { decideReclaimInSteps, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
 import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
 
 /** A pod for which room is sought. */

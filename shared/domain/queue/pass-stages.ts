@@ -1,12 +1,13 @@
 import type { Steps } from '#shared/domain/base/steps.ts';
 import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.ts';
-import { createTaker, findObjection, TAKER_RULES, type Taker, takerLike } from './reclaim-rules.ts';
+import { findObjection, TAKER_RULES } from './reclaim-rules.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
 import type { QueueAmounts } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from './shares.ts';
+import { createTaker, type Taker, takerLike } from './taker.ts';
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from './usage.ts';
 
 /*
@@ -95,7 +96,8 @@ export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Prepro
   const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
   const question = { tree, usage, allowed, waiting };
   const decision = yield* letInInSteps(question);
-  const floors = snapshot.reclaimBy === 'Shares' ? treeOfShares(shares, usage) : tree;
+  const promised = { ...tree, total };
+  const floors = snapshot.reclaimBy === 'Shares' ? { ...treeOfShares(shares, usage), promised } : promised;
   const { atOnce, seeking, preempting } = isReclaiming
     ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
     : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [], preempting: new Map<string, QueueAmounts>() };
@@ -152,12 +154,20 @@ export function* splitLetInSteps(
     const taker = takerLike(takers.get(pod.queue), pod) ?? createTaker(tree, sums, pod, 0);
     takers.set(pod.queue, taker);
     const above = amountsAbove(sums, pod, total);
-    const isSought = above.size > 0 && findObjection(LASTING_TAKER_RULES, taker, taker) === undefined;
+    const isSought = above.size > 0 && mayTake(taker);
     charge(tree, sums, taker, pod);
     (isSought ? split.seeking : split.atOnce).push(pod);
     if (isSought) preempting.add(pod.queue, above);
   }
   return { ...split, preempting: preempting.sums() };
+}
+
+/** By the shares of queues, or by their guarantees, which come first. */
+function mayTake(taker: Taker): boolean {
+  const { promised } = taker.tree;
+  if (findObjection(LASTING_TAKER_RULES, taker, taker) === undefined) return true;
+  const byGuarantee = promised && { ...taker, tree: promised };
+  return byGuarantee !== undefined && findObjection(LASTING_TAKER_RULES, byGuarantee, byGuarantee) === undefined;
 }
 
 function charge(tree: QueueTree, sums: Map<string, Whole[]>, { above }: Taker, { requests }: WaitingPod): void {

@@ -8,10 +8,10 @@ import {
   type ReclaimRuleCode,
   type Loss,
   LOSS_RULES,
-  type Taker,
   TAKER_RULES,
 } from './reclaim-rules.ts';
 import { pathOf } from './queue-tree.ts';
+import type { Taker } from './taker.ts';
 import { addAmounts } from './usage.ts';
 
 /** The rules of reclaim for queues that switch preemption off or limit it to a part of the tree. */

@@ -1,4 +1,4 @@
-import { plainQueue, type Queue, ROOT_QUEUE } from './queue.ts';
+import { plainQueue, type Queue, type QueueAmounts, ROOT_QUEUE } from './queue.ts';
 
 /** Queues by number: the root is 0, and a parent has a lower number than its children. */
 export interface QueueTree {
@@ -14,6 +14,10 @@ export interface QueueTree {
   readonly floor?: 'share';
   /** Where `guaranteed` is a share: the types of which some queue has more than its share. */
   readonly contended?: ReadonlySet<string>;
+  /** Where `guaranteed` is a share: the same queues with what was promised to them, which comes first. */
+  readonly promised?: QueueTree;
+  /** What there is to divide. Of a type of which there is enough for all, a guarantee protects no pod. */
+  readonly total?: QueueAmounts;
 }
 
 export type DetachedReason = 'UnknownParent' | 'Cycle';

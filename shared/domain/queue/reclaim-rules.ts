@@ -1,10 +1,10 @@
-import type { Instant } from '#shared/domain/pod/pod.ts';
 import { formatQuantity } from '#shared/domain/quantity/format-quantity.ts';
 import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
-import type { RunningPod, WaitingPod } from './queue-pod.ts';
+import type { RunningPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { aboveMaximum, type QueueExcess, type QueueUsage, usedBy } from './usage.ts';
+import { excessOf, keptOf, type Taker } from './taker.ts';
+import { aboveMaximum, type QueueExcess, usedBy } from './usage.ts';
 
 /** One rule of reclaim: what breaks it, and the sentence for that. */
 export interface ReclaimRule<Subject> {
@@ -30,35 +30,6 @@ export type ReclaimRuleCode =
   | 'HigherPriority'
   | 'DaemonSetPod'
   | 'AboveExcess';
-
-/** The pod for which room is sought, with precomputed facts about it. */
-export interface Taker {
-  readonly tree: QueueTree;
-  readonly usage: QueueUsage;
-  readonly pod: WaitingPod;
-  readonly now: Instant;
-  /** Number of its queue. */
-  readonly queue: number;
-  /** Its queue and all queues above it, by number. */
-  readonly above: ReadonlySet<number>;
-  /** The resource types that it requests. */
-  readonly types: readonly string[];
-}
-
-export function createTaker(tree: QueueTree, usage: QueueUsage, pod: WaitingPod, now: Instant): Taker {
-  const queue = tree.indexes.get(pod.queue) ?? 0;
-  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types: typesOf(pod) };
-}
-
-/** The same for another pod of the same queue. */
-export function takerLike(taker: Taker | undefined, pod: WaitingPod): Taker | undefined {
-  if (taker === undefined) return undefined;
-  return { ...taker, pod, types: taker.pod.requests === pod.requests ? taker.types : typesOf(pod) };
-}
-
-function typesOf({ requests }: WaitingPod): readonly string[] {
-  return [...requests].filter(([, amount]) => amount > 0).map(([type]) => type);
-}
 
 /** Rules that keep the pod from taking anything. */
 export const TAKER_RULES: readonly ReclaimRule<Taker>[] = [
@@ -168,8 +139,8 @@ export const LOSS_RULES: readonly ReclaimRule<Loss>[] = [
     code: 'AboveExcess',
     row: 'S2-22',
     isBroken: ({ queue, amounts }, taker) => leavesBelow(taker, queue, amounts),
-    text: ({ queue }, taker) =>
-      `queue ${nameOf(taker, queue)} would be below its ${floorOf(taker)}${figures(taker, queue)} without such a pod`,
+    text: ({ queue, amounts }, taker) =>
+      `queue ${nameOf(taker, queue)} would be below its ${floorOf(taker)}${figures(taker, queue, keptTypes(taker, queue, amounts))} without such a pod`,
   },
 ];
 
@@ -184,28 +155,13 @@ export function findObjection<Subject>(
   return undefined;
 }
 
-/** Whether a loss takes a queue below its guarantee in a type that it loses (S2-10). */
+/** Whether a loss takes a queue below what it keeps of a type that it loses (S2-10). */
 function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
-  for (const [type, floor] of (taker.tree.queues[queue] as Queue).guaranteed) {
-    const lost = loss.get(type) ?? 0;
-    if (lost > 0 && minus(usedBy(taker.usage, queue, type), lost) < floor && !mayLose(taker, queue, type)) return true;
+  for (const [type, lost] of loss) {
+    const floor = lost > 0 ? keptOf(taker, queue, type) : undefined;
+    if (floor !== undefined && minus(usedBy(taker.usage, queue, type), lost) < floor) return true;
   }
   return false;
-}
-
-/**
- * Whether a queue under its share of a type may lose more of that type with a pod that is evicted for another type: if
- * no queue has too much of the type, it is available when the queue needs it. Queues give by type (D-8), but a pod is
- * evicted as a whole.
- */
-export function mayLose(taker: Taker, queue: number, type: string): boolean {
-  const { contended } = taker.tree;
-  return contended !== undefined && !contended.has(type) && excessOf(taker, queue, type) < 0;
-}
-
-/** By how much a queue is over its guarantee; negative if it is under. */
-export function excessOf({ tree, usage }: Taker, queue: number, type: string): Whole {
-  return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
 }
 
 /** By how much a queue would be above its maximum with the pod, in the types that the pod requests. */
@@ -242,8 +198,14 @@ function nameOf({ tree }: Taker, queue: number): string {
   return (tree.queues[queue] as Queue).name;
 }
 
-function figures(taker: Taker, queue: number): string {
-  const parts = taker.types.map((type) => {
+/** The types that keep a queue from this loss. */
+function keptTypes(taker: Taker, queue: number, amounts: QueueAmounts): readonly string[] {
+  return [...amounts.keys()].filter((type) => leavesBelow(taker, queue, new Map([[type, amounts.get(type) ?? 0]])));
+}
+
+/** What a queue has of types, and what it is compared with. */
+export function figures(taker: Taker, queue: number, types = taker.types): string {
+  const parts = types.map((type) => {
     const used = formatQuantity(queueQuantity(type, usedBy(taker.usage, queue, type)));
     const floor = formatQuantity(queueQuantity(type, taker.tree.queues[queue]?.guaranteed.get(type) ?? 0));
     return `${type} ${used} of ${floor}`;

@@ -2,13 +2,14 @@ import { type Because, reason } from '#shared/domain/base/because.ts';
 import { finish, type Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
-import { candidatesAmong, createGivers, giverObjection, type Givers, goingOrder, leastOn, needsOn } from './givers.ts';
-import { createTaker, excessOf, fenceOf, findObjection, floorOf, TAKER_RULES, type Taker } from './reclaim-rules.ts';
-import type { Queue, QueueAmounts } from './queue.ts';
+import { candidatesAmong, createGivers, type Givers, type GivingNode, goingOrder, leastOn, needsOn } from './givers.ts';
+import { findObjection, floorOf, TAKER_RULES } from './reclaim-rules.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
+import { createTaker, isEntitled } from './taker.ts';
 import type { QueueUsage } from './usage.ts';
 import { type VictimCandidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
+import { whyNoRoom } from './why-no-room.ts';
 
 export interface ReclaimQuestion {
   readonly tree: QueueTree;
@@ -21,15 +22,6 @@ export interface ReclaimQuestion {
   readonly budgets: ReadonlyMap<string, number>;
   /** Whether the pod fits on the node without the victims, apart from amounts. If that is unknown, it does not fit. */
   readonly fits?: (node: string, victims: readonly Pick<RunningPod, 'uid'>[]) => boolean;
-}
-
-/** A node and what runs there. */
-export interface GivingNode {
-  readonly name: string;
-  /** What is left, including the room of terminating pods and without that of nominated pods. */
-  readonly free: QueueAmounts;
-  /** Without protected and terminating pods. */
-  readonly pods: readonly RunningPod[];
 }
 
 export type ReclaimDecision =
@@ -65,6 +57,17 @@ export function decideReclaim(question: ReclaimQuestion): ReclaimDecision {
  * another set.
  */
 export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimDecision> {
+  const decision = yield* decideByFloors(question);
+  const { promised } = question.tree;
+  if (decision.kind !== 'none' || promised === undefined) return decision;
+  const entitled = { ...question, tree: promised };
+  // Guarantees come first: a queue under its own may bring others below their shares.
+  return isEntitled(createTaker(promised, question.usage, question.pod, question.now))
+    ? yield* decideByFloors(entitled)
+    : decision;
+}
+
+function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
   const taker = createTaker(question.tree, question.usage, question.pod, question.now);
   const givers = createGivers(taker);
   const untouched = yield* findRoom(question, givers);
@@ -77,7 +80,9 @@ export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimD
     return { kind: 'none', because };
   }
   const found = (yield* searchNodes(question, givers, false)) ?? (yield* searchLastResort(question, givers));
-  return found === undefined ? { kind: 'none', because: yield* whyNone(question, givers) } : reclaim(question, found);
+  return found === undefined
+    ? { kind: 'none', because: whyNoRoom(question, givers, yield* blockingBudget(question, givers)) }
+    : reclaim(question, found);
 }
 
 interface FoundSet {
@@ -233,44 +238,6 @@ const NO_QUEUE = reason<{ readonly queue: string }>(
   'UnknownQueue',
   ({ queue }) => `queue ${queue} does not exist: nothing says what it was promised`,
 );
-const NO_GIVER = reason<{ readonly taker: Taker }>('NoGiver', ({ taker }) => {
-  const fence = (taker.tree.queues[fenceOf(taker)] as Queue).name;
-  return `no queue below queue ${fence} is over its ${floorOf(taker)} in a type that the pod asks for`;
-});
-const BLOCKED = reason<{ readonly budget: string }>(
-  'ReclaimBlocked',
-  ({ budget }) => `budget ${budget} allows no eviction that would make room`,
-);
-const KEPT = reason<{ readonly sentences: readonly string[] }>('GiversKept', ({ sentences }) => sentences.join('; '));
-const TOO_FEW = reason<object>('NotEnough', () => 'no node has enough pods that may be evicted to make room');
-const MAX_SENTENCES = 3;
-
-/**
- * The first that applies: a budget prevents it, other queues over their guarantees are protected, or no queue is over.
- */
-function* whyNone(question: ReclaimQuestion, givers: Givers): Steps<Because> {
-  const { taker } = givers;
-  const budget = yield* blockingBudget(question, givers);
-  if (budget !== undefined) return BLOCKED({ budget }, { budget });
-  const names = taker.tree.queues.map(({ name }) => name);
-  const over = names.filter((name) => isOver(taker, name));
-  if (over.some((name) => giverObjection(givers, name) === undefined)) return TOO_FEW({});
-  const sentences = over.flatMap((name) => {
-    const rule = giverObjection(givers, name);
-    return rule === undefined || rule.code === 'OwnQueue'
-      ? []
-      : [rule.text(taker.tree.indexes.get(name) as number, taker)];
-  });
-  if (sentences.length === 0) return NO_GIVER({ taker });
-  return KEPT({ sentences: sentences.slice(0, MAX_SENTENCES) }, { queues: sentences.length });
-}
-
-/** A leaf that is over its guarantee in a type that the pod requests. */
-function isOver(taker: Taker, name: string): boolean {
-  const queue = taker.tree.indexes.get(name) as number;
-  return taker.tree.children[queue]?.length === 0 && taker.types.some((type) => excessOf(taker, queue, type) > 0);
-}
-
 /** A budget without which some node would have a set. */
 function* blockingBudget(question: ReclaimQuestion, givers: Givers): Steps<string | undefined> {
   if (question.budgets.size === 0) return undefined;

@@ -2,7 +2,8 @@ import { minus } from '#shared/domain/quantity/whole.ts';
 import { plainQueue, type Queue, type QueueAmounts, type QueuePolicy } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
-import { decideReclaim, type GivingNode, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
+import type { GivingNode } from '#shared/domain/queue/givers.ts';
+import { decideReclaim, type ReclaimDecision } from '#shared/domain/queue/reclaim.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
 import {
   readBoolean,

@@ -3,7 +3,8 @@ import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { plainQueue, type Queue, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';
-import type { GivingNode, ReclaimQuestion } from '#shared/domain/queue/reclaim.ts';
+import type { GivingNode } from '#shared/domain/queue/givers.ts';
+import type { ReclaimQuestion } from '#shared/domain/queue/reclaim.ts';
 import { sumUsage } from '#shared/domain/queue/usage.ts';
 
 /** An amount of CPU in the units of a test, which only have to agree with each other. */

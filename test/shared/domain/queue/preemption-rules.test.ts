@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTaker } from '#shared/domain/queue/reclaim-rules.ts';
+import { createTaker } from '#shared/domain/queue/taker.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import type { Queue, QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';

@@ -6,7 +6,7 @@ import { reviewByProtection } from '#shared/domain/preemption/proposal/as-propos
 import { reviewProposal } from '#shared/domain/preemption/proposal/review-proposal.ts';
 import { planPreemption } from '#shared/domain/preemption/plan/plan-preemption.ts';
 import { finish } from '#shared/domain/base/steps.ts';
-import { createTaker } from '#shared/domain/queue/reclaim-rules.ts';
+import { createTaker } from '#shared/domain/queue/taker.ts';
 import { createQueueRules } from '#shared/domain/queue/preemption-rules.ts';
 import { plainQueue } from '#shared/domain/queue/queue.ts';
 import { createQueueTree } from '#shared/domain/queue/queue-tree.ts';

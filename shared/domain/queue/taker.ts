@@ -1,0 +1,102 @@
+import type { Instant } from '#shared/domain/pod/pod.ts';
+import { larger, minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
+import type { Queue } from './queue.ts';
+import type { WaitingPod } from './queue-pod.ts';
+import { pathOf, type QueueTree } from './queue-tree.ts';
+import { type QueueUsage, usedBy } from './usage.ts';
+
+/** The pod for which room is sought, with precomputed facts about it. */
+export interface Taker {
+  readonly tree: QueueTree;
+  readonly usage: QueueUsage;
+  readonly pod: WaitingPod;
+  readonly now: Instant;
+  /** Number of its queue. */
+  readonly queue: number;
+  /** Its queue and all queues above it, by number. */
+  readonly above: ReadonlySet<number>;
+  /** The resource types that it requests. */
+  readonly types: readonly string[];
+  /** Whether a type is short, as far as it was asked. */
+  readonly short: Map<string, boolean>;
+}
+
+export function createTaker(tree: QueueTree, usage: QueueUsage, pod: WaitingPod, now: Instant): Taker {
+  const queue = tree.indexes.get(pod.queue) ?? 0;
+  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types: typesOf(pod), short: new Map() };
+}
+
+/** The same for another pod of the same queue. */
+export function takerLike(taker: Taker | undefined, pod: WaitingPod): Taker | undefined {
+  if (taker === undefined) return undefined;
+  const types = taker.pod.requests === pod.requests ? taker.types : typesOf(pod);
+  return { ...taker, pod, types, short: new Map() };
+}
+
+function typesOf({ requests }: WaitingPod): readonly string[] {
+  return [...requests].filter(([, amount]) => amount > 0).map(([type]) => type);
+}
+
+/** By how much a queue is over its guarantee; negative if it is under. */
+export function excessOf({ tree, usage }: Taker, queue: number, type: string): Whole {
+  return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
+}
+
+/**
+ * What a queue keeps of a type when it gives pods for the taker; `undefined` if the type does not protect it. Queues
+ * give by type (D-8), but a pod is evicted as a whole, with the types that nobody asked for.
+ */
+export function keptOf(taker: Taker, queue: number, type: string): Whole | undefined {
+  const { guaranteed } = taker.tree.queues[queue] as Queue;
+  const floor = guaranteed.get(type);
+  const own = floor === undefined || mayLose(taker, queue, type) ? undefined : floor;
+  const { promised } = taker.tree;
+  const guarantee = promised?.queues[queue]?.guaranteed.get(type);
+  if (guarantee === undefined || !isShort(taker, type)) return own;
+  return own === undefined ? guarantee : larger(own, guarantee);
+}
+
+/** Whether a queue may lose a type below its guarantee with a pod that is evicted for another type. */
+function mayLose(taker: Taker, queue: number, type: string): boolean {
+  const { contended } = taker.tree;
+  // If no queue has more than its share of the type, it is there when the queue needs it.
+  if (contended !== undefined) return !contended.has(type) && excessOf(taker, queue, type) < 0;
+  return !isShort(taker, type) && isEntitled(taker);
+}
+
+/** Whether the taker's queue is under its guarantee of a type that is short and that the pod requests. */
+export function isEntitled(taker: Taker): boolean {
+  return taker.types.some((type) => excessOf(taker, taker.queue, type) < 0 && isShort(taker, type));
+}
+
+/**
+ * Whether there is less of a type than queues use, with the pod, or were promised. Of other types each queue can have
+ * its guarantee when it needs it, so an unused guarantee of them protects no pod. Without a total, each type is short.
+ */
+function isShort(taker: Taker, type: string): boolean {
+  const known = taker.short.get(type);
+  if (known !== undefined) return known;
+  const { promised = taker.tree } = taker.tree;
+  const total = promised.total?.get(type);
+  const isScarce = total === undefined || neededOf(taker, promised, type) > total;
+  taker.short.set(type, isScarce);
+  return isScarce;
+}
+
+/** The sum over the queues of the larger of usage and guarantee, level by level. */
+function neededOf(taker: Taker, { queues, parents }: QueueTree, type: string): Whole {
+  const more = taker.pod.requests.get(type) ?? 0;
+  const used = queues.map((_, index): Whole => {
+    const before = usedBy(taker.usage, index, type);
+    return taker.above.has(index) ? plus(before, more) : before;
+  });
+  /** By which the needs of the queues below exceed their usage. */
+  const unmet = queues.map((): Whole => 0);
+  for (let index = queues.length - 1; index > 0; index -= 1) {
+    const own = plus(used[index] as Whole, unmet[index] as Whole);
+    const needs = larger(own, queues[index]?.guaranteed.get(type) ?? 0);
+    const parent = parents[index] as number;
+    unmet[parent] = plus(unmet[parent] as Whole, minus(needs, used[index] as Whole));
+  }
+  return plus(used[0] as Whole, unmet[0] as Whole);
+}
