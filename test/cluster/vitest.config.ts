@@ -10,29 +10,28 @@ const shared = {
   environment: 'node',
   pool: 'forks' as const,
   setupFiles: [fileURLToPath(new URL('../build/property-seed.ts', import.meta.url))],
-  fileParallelism: false,
   testTimeout: 60_000,
   hookTimeout: 120_000,
 };
-const NO_TESTS = ['**/node_modules/**'];
+/** The name says the level (docs/contributing/testing.md); a developer who names none gets both. */
+const NIGHTLY = '**/*.nightly.test.ts';
+const LEVELS: Readonly<Record<string, readonly string[]>> = {
+  landing: [NIGHTLY],
+  nightly: ['**/!(*.nightly).test.ts'],
+};
+const NO_TESTS = ['**/node_modules/**', ...(LEVELS[process.env['PLIMSOLL_TEST_LEVEL'] ?? ''] ?? [])];
 const ALL = 'test/cluster/**/*.test.ts';
 /** Emulated machines. */
 const GUESTS = 'test/cluster/guest/**/*.test.ts';
-/** Real nodes. */
-const NODES = 'test/cluster/node/**/*.test.ts';
-/** Each file has a control plane of its own, or is about the image. */
-const PLANES = 'test/cluster/{cli,docs,image,installed,monitoring,playground}/**/*.test.ts';
-/** As do these: what kube-scheduler decides, and what is let in to queues, moved and removed. */
-const SCHEDULER = 'test/cluster/scheduler/**/*.test.ts';
-const QUEUES = [
-  'test/cluster/scheduler/{queues,removals}/**/*.test.ts',
-  'test/cluster/scheduler/rescheduling*.test.ts',
+/** Real nodes and images, of which a machine has one at a time. */
+const NODES = 'test/cluster/{image,node,playground}/**/*.test.ts';
+/** Each file has a control plane of its own, or needs none. */
+const PLANES = [
+  'test/cluster/{cli,docs,installed,monitoring,policies,scheduler}/**/*.test.ts',
+  'test/cluster/{client-node,cluster,fake-nodes,restart}*.test.ts',
 ];
 
-/** Without the control plane that the others of `cluster` share; beside the queues, whose lane is the shortest. */
-const APART = ['test/cluster/{client-node,cluster,fake-nodes,restart}.test.ts', 'test/cluster/policies/**/*.test.ts'];
-
-/** Tests on real control planes and on real nodes: of each kind one file after another, as they share the machine. */
+/** Tests on real control planes and on real nodes. */
 export default defineConfig({
   test: {
     reporters: testReporters(process.env),
@@ -40,24 +39,32 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          ...oneByOne(1),
           name: 'cluster',
           include: [ALL],
-          exclude: [...NO_TESTS, GUESTS, NODES, SCHEDULER, PLANES, ...APART],
+          exclude: [...NO_TESTS, GUESTS, NODES, ...PLANES],
           globalSetup: [fileURLToPath(new URL('./setup.ts', import.meta.url))],
         },
       },
-      { test: { ...shared, name: 'scheduler', include: [SCHEDULER], exclude: [...NO_TESTS, ...QUEUES] } },
-      { test: { ...shared, name: 'queues', include: [...QUEUES, ...APART] } },
       {
         test: {
           ...shared,
           name: 'planes',
-          include: [PLANES],
+          include: PLANES,
+          exclude: NO_TESTS,
           globalSetup: [fileURLToPath(new URL('../cli/bundled-cli.ts', import.meta.url))],
+          // They wait more than they work.
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
         },
       },
-      { test: { ...shared, name: 'nodes', include: [NODES] } },
-      { test: { ...shared, name: 'guests', include: [GUESTS] } },
+      { test: { ...shared, ...oneByOne(3), name: 'nodes', include: [NODES], exclude: NO_TESTS } },
+      { test: { ...shared, ...oneByOne(4), name: 'guests', include: [GUESTS], exclude: NO_TESTS } },
     ],
   },
 });
+
+/** Files that share what they run on follow each other. */
+function oneByOne(groupOrder: number): object {
+  return { fileParallelism: false, sequence: { groupOrder } };
+}

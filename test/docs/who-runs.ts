@@ -20,7 +20,7 @@ const RULES: readonly Rule[] = [
   { matches: /^(npm run --silent plimsoll -- |plimsoll |echo \$\?)/, runner: 'plimsoll' },
   notRun(/^npm (ci|test|run (check|test:long|test:cluster))$/, '.ci/run runs it'),
   notRun(/^npm start$/, 'test/sandbox/main.long.test.ts runs it'),
-  notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.test.ts runs it'),
+  notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.nightly.test.ts runs it'),
   notRun(/^npm run bench -- NAME$/, 'NAME stands for a benchmark; each takes minutes'),
   notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.test.ts runs it'),
   notRun(/^npm run bundle$/, 'test/tools/bundle.long.test.ts makes and runs it'),

@@ -11,6 +11,8 @@ export interface Verdict {
   readonly faults: readonly string[];
   /** A named test that was skipped, or whose file was not run since it changed: its result is unknown. */
   readonly unknown: readonly string[];
+  /** Ids of rows that only tests of the night prove, which were not run here. */
+  readonly nightly: readonly string[];
 }
 
 /** Judges the rows by the runner's own results (file, full title, passed), and by the titles in files without results. */
@@ -29,15 +31,24 @@ export function judgeProofs(
       verdicts.filter((each) => each.kind === kind).map(({ text }) => `${id}: ${text}`),
     );
   return {
-    proven: judged.filter(({ verdicts }) => verdicts.every(({ kind }) => kind === 'passed')).length,
+    proven: judged.filter(({ verdicts }) => isProven(verdicts)).length,
     open: rows.length - named.length,
     faults: tell('fault'),
     unknown: tell('unknown'),
+    nightly: judged.filter(({ verdicts }) => verdicts.every(({ kind }) => kind === 'nightly')).map(({ id }) => id),
   };
 }
 
+/** Tests of the night repeat what others of the row prove. */
+function isProven(verdicts: readonly ProofVerdict[]): boolean {
+  return (
+    verdicts.every(({ kind }) => kind === 'passed' || kind === 'nightly') &&
+    verdicts.some(({ kind }) => kind === 'passed')
+  );
+}
+
 interface ProofVerdict {
-  readonly kind: 'passed' | 'fault' | 'unknown';
+  readonly kind: 'passed' | 'fault' | 'unknown' | 'nightly';
   readonly text: string;
 }
 
@@ -50,10 +61,15 @@ function judgeProof(
   const run = results.get(file);
   if (run === undefined) {
     const isKnownToLack = written.get(file)?.every((each) => !mayStandFor(each, title)) ?? false;
-    return isKnownToLack ? noTest : { kind: 'unknown', text: `${file} has not been run since it was changed` };
+    if (isKnownToLack) return noTest;
+    return { kind: isNightly(file) ? 'nightly' : 'unknown', text: `${file} has not been run since it was changed` };
   }
   const tests = run.tests.filter((test) => titlePattern(title).test(test.title));
   return tests.length === 0 ? noTest : judgeOutcomes(tests, `"${title}" in ${file}`);
+}
+
+function isNightly(file: string): boolean {
+  return file.endsWith('.nightly.test.ts');
 }
 
 const PLACEHOLDER = /%[sdifjoO#$]|\$\{[^}]*\}|\$[a-zA-Z.]+/;

@@ -18,7 +18,18 @@ describe('judgeProofs', () => {
       open: 0,
       faults: [],
       unknown: [],
+      nightly: [],
     });
+  });
+
+  test('a row that only a test of the night proves is named, and one that another proves, too, is proven', () => {
+    const night = { file: 'test/a.nightly.test.ts', title: 'it' };
+    const rows: readonly Row[] = [
+      { id: 'S0-1', proofs: [night] },
+      { id: 'S0-2', proofs: [night, { file: FILE, title: 'it' }] },
+    ];
+    const verdict = judgeProofs(rows, new Map([[FILE, { file: FILE, tests: [passed('it')] }]]));
+    expect(verdict).toEqual({ proven: 1, open: 0, faults: [], unknown: [], nightly: ['S0-1'] });
   });
 
   test.each<[string, string, TestResult[], string]>([
