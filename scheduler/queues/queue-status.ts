@@ -58,7 +58,7 @@ export function* statusesOf(
   reclaim: ReclaimReport,
 ): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = yield* pendingBelow(plan);
-  const uncovered = uncoveredGuarantees(plan.directory.tree, plan.total);
+  const uncovered = uncoveredGuarantees(plan.directory.tree, plan.available);
   const statusOf = ({ object, isMade }: Pick<StoredQueue, 'object' | 'isMade'>): QueueStatus => ({
     ...amountsOf(object, plan, pending),
     evicted: reclaim.evictedFor(object.name),

@@ -2,7 +2,6 @@ import type { QueueDirectory } from '#shared/domain/queueing/find-queue.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
 import type { Instant } from '#shared/domain/pod/pod.ts';
-import { minus, times, type Whole } from '#shared/domain/quantity/whole.ts';
 import type { ChildOf } from '#shared/domain/queue/child-queues.ts';
 import {
   type PassSnapshot,
@@ -11,12 +10,12 @@ import {
   preprocess,
   type Preprocessed,
 } from '#shared/domain/queue/pass-stages.ts';
-import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { WaitingPod } from '#shared/domain/queue/queue-pod.ts';
-import { addAmounts, AmountsByQueue } from '#shared/domain/queue/usage.ts';
-import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import type { Node } from '#shared/domain/snapshot/node-entry.ts';
+import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
+import { withUnreported } from '#shared/domain/queueing/queue-settings.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -28,6 +27,10 @@ export interface QueuePlan
     Pick<Preempted, 'floors' | 'question' | 'decision' | 'seeking' | 'allocation'> {
   readonly directory: QueueDirectory;
   readonly total: QueueAmounts;
+  /** What guarantees are compared with: what is declared, else what nodes have that take pods. */
+  readonly available: QueueAmounts;
+  /** What pods on nodes count for, by UID, where it is less than they request. */
+  readonly capped: NodeRoom['capped'];
   /** What the queue root declares. */
   readonly declared: QueueAmounts | undefined;
   /** The pods that go in now, in order. */
@@ -53,12 +56,13 @@ export interface HomelessPod {
   readonly isExpected: boolean;
 }
 
-export interface QueuePassInput extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'> {
-  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost'>;
+export interface QueuePassInput
+  extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'>, Pick<NodeRoomInput, 'believed'> {
+  readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending'>;
   readonly now: Instant;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
   readonly replacements: 'First' | 'InTurn';
-  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes'>;
+  readonly snapshot: NodeRoomInput['snapshot'];
   readonly directory: QueueDirectory;
   /** What the queue root declares; `undefined` means what the nodes have. */
   readonly capacity: QueueAmounts | undefined;
@@ -71,23 +75,30 @@ const PODS_PER_SEARCH = 250;
 /** Decides in two stages which pods go in now, and for which of them others have to make room. It changes nothing. */
 export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const { directory, capacity: declared } = input;
-  const sorted = yield* sortPods(input);
-  const outside = yield* sortUntracked(input, sorted);
-  const snapshot = passSnapshot(input, sorted, declared ?? (yield* roomOfNodes(input, outside)));
+  const open = yield* input.pods.open();
+  const room = yield* readNodeRoom({ ...input, open });
+  const sorted = yield* sortPods(input, open, room);
+  yield* sortUntracked(input, sorted);
+  const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
-  const { released, homeless, unplaced, wantedQueues } = sorted;
+  const { released, homeless, unplaced, wantedQueues, capped } = sorted;
   return {
-    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, wantedQueues },
+    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, wantedQueues, capped },
+    available: declared ?? room.possible,
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
     ...{ ...preempted, letIn, held: preempted.decision.held, occupied: new Set(snapshot.requested.keys()) },
   };
 }
 
-function passSnapshot({ directory, reclaimBy, isReclaiming }: QueuePassInput, sorted: SortedPods, total: QueueAmounts) {
+function passSnapshot(input: QueuePassInput, sorted: SortedPods, room: NodeRoom): PassSnapshot {
+  const { directory, reclaimBy, isReclaiming, capacity } = input;
   const { admitted, used, requested, waiting } = sorted;
+  const reported = capacity === undefined ? room.reported : new Set(capacity.keys());
+  const total = withUnreported(directory.tree, capacity ?? room.total, reported);
+  const beyond = capacity === undefined ? room.beyond : NO_QUEUE_AMOUNTS;
   const sums = { admitted: admitted.sums(), used: used.sums(), requested: requested.sums() };
-  return { tree: directory.tree, total, ...sums, waiting, reclaimBy, isReclaiming } satisfies PassSnapshot;
+  return { tree: directory.tree, total, beyond, ...sums, waiting, reclaimBy, isReclaiming };
 }
 
 class SortedPods {
@@ -101,9 +112,11 @@ class SortedPods {
   /** Of all pods of the queue, waiting ones included. */
   readonly requested = new AmountsByQueue();
   readonly find: FindQueue;
+  readonly capped: NodeRoom['capped'];
   #work = 0;
 
-  constructor(input: QueuePassInput) {
+  constructor(input: QueuePassInput, { capped }: NodeRoom) {
+    this.capped = capped;
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
   }
@@ -117,12 +130,14 @@ class SortedPods {
   }
 }
 
-function* sortPods(input: QueuePassInput): Steps<SortedPods> {
+function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: NodeRoom): Steps<SortedPods> {
   const { pods, snapshot, now, replacements } = input;
-  const sorted = new SortedPods(input);
-  for (const sums of [sorted.admitted, sorted.used, sorted.requested]) sums.addAll(pods.placed);
+  const sorted = new SortedPods(input, room);
+  for (const sums of [sorted.admitted, sorted.used, sorted.requested]) {
+    for (const placed of [pods.placed, room.released]) sums.addAll(placed);
+  }
   const isTurn = replacements === 'First' ? pods.lost.turns(now) : () => false;
-  for (const pod of yield* pods.open()) {
+  for (const pod of open) {
     if (sorted.isStepDone()) yield;
     if (!isWaiting(pod)) charge(sorted, pod);
     else if (!isManaged(snapshot.namespaces.get(pod.namespace))) sorted.released.push(pod);
@@ -132,10 +147,11 @@ function* sortPods(input: QueuePassInput): Steps<SortedPods> {
 }
 
 /** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
-function charge({ admitted, used, requested, unplaced, find }: SortedPods, pod: QueuedPod): void {
+function charge({ admitted, used, requested, unplaced, find, capped }: SortedPods, pod: QueuedPod): void {
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
-  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, pod.requests);
+  const amounts = capped.get(pod.uid) ?? pod.requests;
+  for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
 }
 
 function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
@@ -150,50 +166,16 @@ function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
   waiting.push(goesFirst ? { ...waits, goesFirst } : waits);
 }
 
-const allocatable = new WeakMap<Node, QueueAmounts>();
-
-/** What a node has, in the amounts of queues. */
-export function allocatableOf(node: Node): QueueAmounts {
-  const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
-  allocatable.set(node, amounts);
-  return amounts;
-}
-
-/** What the nodes have, less what pods outside of queues request there. */
-function* roomOfNodes(input: QueuePassInput, outside: CountByAmounts): Steps<QueueAmounts> {
-  const total = new Map<string, Whole>();
-  for (const { node } of input.snapshot.nodes.values()) addAmounts(total, allocatableOf(node));
-  yield;
-  for (const [amounts, howMany] of outside) subtract(total, amounts, howMany);
-  return total;
-}
-
-/** How many pods request these amounts. */
-type CountByAmounts = ReadonlyMap<QueueAmounts, number>;
-
-/**
- * Pods on nodes that are not among those of queues: they stand outside, or were there before their namespace was managed,
- * and then count for their queue. Returns those outside.
- */
-function* sortUntracked(input: QueuePassInput, sorted: SortedPods): Steps<CountByAmounts> {
-  const { snapshot, pods } = input;
-  const outside = new Map<QueueAmounts, number>();
-  for (const pod of pods.outside()) {
+/** Pods on nodes that were there before their namespace was managed count for their queue; the others stand outside. */
+function* sortUntracked({ snapshot, pods }: QueuePassInput, sorted: SortedPods): Steps<void> {
+  for (const { pod } of pods.outside()) {
     if (sorted.isStepDone()) yield;
-    const requests = pods.amountsOf(pod);
-    if (!isManaged(snapshot.namespaces.get(pod.namespace))) outside.set(requests, (outside.get(requests) ?? 0) + 1);
-    else chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
+    if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
+    const requests = sorted.capped.get(pod.uid) ?? pods.amountsOf(pod);
+    chargeTo(sorted, chargedQueue(untracked(pod), sorted.find), requests);
   }
-  return outside;
 }
 
 function chargeTo({ admitted, used, requested }: SortedPods, name: string, requests: QueueAmounts): void {
   for (const sums of [admitted, used, requested]) sums.add(name, requests);
-}
-
-function subtract(total: Map<string, Whole>, amounts: QueueAmounts, count: number): void {
-  for (const [type, amount] of amounts) {
-    const left = minus(total.get(type) ?? 0, times(amount, count));
-    if (total.has(type)) total.set(type, left < 0 ? 0 : left);
-  }
 }

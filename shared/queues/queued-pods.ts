@@ -14,6 +14,12 @@ import { putBounded } from '#shared/domain/base/memoize.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 
+/** A pod on a node that is not among those of queues. */
+interface OutsidePod {
+  readonly pod: Pod;
+  readonly node: string;
+}
+
 /**
  * The pods that queues are about, by UID, kept current by the watch of the cluster view. A pod that this process has let
  * in counts as let in from the answer of the API server on, before the watch shows it.
@@ -21,7 +27,8 @@ import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.t
 export class QueuedPods {
   readonly #pods = new Map<string, KeptPod>();
   readonly #open = new KeptOrder<KeptPod>(compareAges);
-  readonly #outside = new Map<string, Pod>();
+  readonly #outside = new Map<string, OutsidePod>();
+  readonly #ending = new Map<string, Pod>();
   readonly #letIn = new Map<string, Admitted>();
   /** What pods request that were let in and are on nodes, which are most pods, by the queue that they were let in to. */
   readonly placed = new AmountsByQueue();
@@ -59,8 +66,13 @@ export class QueuedPods {
   }
 
   /** Pods on nodes that are not among those of queues. */
-  outside(): Iterable<Pod> {
+  outside(): Iterable<OutsidePod> {
     return this.#outside.values();
+  }
+
+  /** Those of queues that are being deleted. */
+  ending(): Iterable<Pod> {
+    return this.#ending.values();
   }
 
   /** Takes a pod in as the watch shows it. */
@@ -80,6 +92,7 @@ export class QueuedPods {
     }
     if (read.admitted !== undefined && read.otherGates === undefined) this.#letIn.delete(pod.uid);
     this.#outside.delete(pod.uid);
+    this.#noteEnding(pod);
     this.#put(this.#asLetIn(read));
     this.#changes += 1;
   }
@@ -121,6 +134,7 @@ export class QueuedPods {
   #forget(uid: string): void {
     this.#letIn.delete(uid);
     this.#outside.delete(uid);
+    this.#ending.delete(uid);
     const pod = this.#pods.get(uid);
     if (pod === undefined) return;
     this.#pods.delete(uid);
@@ -128,9 +142,14 @@ export class QueuedPods {
     this.#changes += 1;
   }
 
+  #noteEnding(pod: Pod): void {
+    if (pod.deletion === undefined) this.#ending.delete(pod.uid);
+    else this.#ending.set(pod.uid, pod);
+  }
+
   #leaveOutside(pod: Pod, { isBound }: KeptPod): void {
     this.#forget(pod.uid);
-    if (isBound) this.#outside.set(pod.uid, pod);
+    if (isBound) this.#outside.set(pod.uid, { pod, node: pod.spec.nodeName ?? '' });
   }
 
   #put(pod: KeptPod): void {

@@ -12,7 +12,8 @@ import type { NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
 import type { PlacedPod } from '#shared/domain/snapshot/placed-pod.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
-import { allocatableOf, type QueuePlan } from './plan-pass.ts';
+import { allocatableOf } from './node-room.ts';
+import type { QueuePlan } from './plan-pass.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -148,17 +149,17 @@ class Charges {
   /** A pod behind its gate counts for nothing, whatever its annotations say: outside of managed namespaces every tenant may write them. */
   add(pod: QueuedPod): void {
     if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
-    this.own.add(chargedQueue(pod, this.#find), pod.requests);
+    this.own.add(chargedQueue(pod, this.#find), this.#input.plan.capped.get(pod.uid) ?? pod.requests);
     if (pod.admitted !== undefined) this.originators.add(pod.admitted.application, pod);
   }
 
   /** Pods that were on the node before their namespace was managed. */
   addUntracked({ occupancy }: NodeEntry): void {
-    const { pods, snapshot } = this.#input;
+    const { pods, snapshot, plan } = this.#input;
     for (const { pod } of occupancy.pods) {
       if (pods.get(pod.uid) !== undefined || pod.deletion !== undefined) continue;
       if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-      this.own.add(chargedQueue(untracked(pod), this.#find), pods.amountsOf(pod));
+      this.own.add(chargedQueue(untracked(pod), this.#find), plan.capped.get(pod.uid) ?? pods.amountsOf(pod));
     }
   }
 }

@@ -3,7 +3,7 @@ import { minus, plus, smaller, type Whole } from '#shared/domain/quantity/whole.
 import { findObjection, TAKER_RULES } from './reclaim-rules.ts';
 import { type LetInDecision, letInInSteps, type LetInQuestion } from './let-in.ts';
 import { overusedQueues } from './overuse.ts';
-import type { QueueAmounts } from './queue.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts, ROOT_QUEUE } from './queue.ts';
 import type { WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import { createShares, deservedOf, type ShareState, treeOfShares } from './shares.ts';
@@ -25,6 +25,11 @@ export type ReclaimBy = 'Guarantees' | 'Shares';
 export interface PassSnapshot {
   readonly tree: QueueTree;
   readonly total: QueueAmounts;
+  /**
+   * What pods hold beside the total, on nodes that take no more pods. It is not shared, and yet what is free of the
+   * total must not stay idle because of it.
+   */
+  readonly beyond?: QueueAmounts;
   /** What was let in, on a node or not. */
   readonly admitted: AmountsByName;
   /** What was let in and is on a node. */
@@ -92,18 +97,25 @@ export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Pr
  * (S4-5, S4-8).
  */
 export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Preprocessed): Steps<Preempted> {
-  const { tree, waiting, isReclaiming, total } = snapshot;
+  const { tree, waiting, isReclaiming, beyond = NO_QUEUE_AMOUNTS } = snapshot;
   const allowed = new Map(tree.queues.map(({ name }, index) => [name, deservedOf(lent, index)]));
+  allowed.set(ROOT_QUEUE, withAmounts(deservedOf(lent, ROOT), beyond));
   const question = { tree, usage, allowed, waiting };
   const decision = yield* letInInSteps(question);
   const promised = { ...tree, total };
   const floors = snapshot.reclaimBy === 'Shares' ? { ...treeOfShares(shares, usage), promised } : promised;
   const { atOnce, seeking, preempting } = isReclaiming
-    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
+    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, withAmounts(snapshot.total, beyond))
     : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [], preempting: new Map<string, QueueAmounts>() };
   yield;
   const allocation = allocate({ tree, lent, decision }, preempting);
   return { floors, question, decision, atOnce, seeking, allocation };
+}
+
+/** Of the types of the total. */
+function withAmounts(total: QueueAmounts, more: QueueAmounts): QueueAmounts {
+  if (more.size === 0) return total;
+  return new Map(Array.from(total, ([type, amount]) => [type, plus(amount, more.get(type) ?? 0)]));
 }
 
 type Divided = Pick<Preempted, 'decision'> & Pick<Preprocessed, 'lent'> & { readonly tree: QueueTree };

@@ -50,14 +50,32 @@ export interface QueuePlace {
   readonly index: number;
 }
 
-/** The guarantees that exceed the total to share, as sentences (S2-19). */
-export function uncoveredGuarantees(tree: QueueTree, total: QueueAmounts): readonly string[] {
-  return Array.from(total).flatMap(([type, amount]) => {
+/** The guarantees that exceed what is available, as sentences (S2-19); also those of a type that no node has. */
+export function uncoveredGuarantees(tree: QueueTree, available: QueueAmounts): readonly string[] {
+  return [...guaranteedTypes(tree)].sort().flatMap((type) => {
     const sum = guaranteedInAll(tree, type);
-    if (sum <= amount) return [];
+    const amount = available.get(type);
+    if (sum <= (amount ?? 0)) return [];
     const text = (value: Whole): string => formatQuantity(queueQuantity(type, value));
-    return [`${type}: guaranteed ${text(sum)}, available ${text(amount)}`];
+    return [
+      `${type}: guaranteed ${text(sum)}, available ${amount === undefined ? '0: no node reports it' : text(amount)}`,
+    ];
   });
+}
+
+/**
+ * The total with the guaranteed types that no node reports, as if there were exactly what is guaranteed of them: a pool
+ * that is scaled to zero grows only for pods without a gate, and a type of DRA is reported by no node.
+ */
+export function withUnreported(tree: QueueTree, total: QueueAmounts, reported: ReadonlySet<string>): QueueAmounts {
+  const missing = Array.from(guaranteedTypes(tree)).filter((type) => !reported.has(type));
+  if (missing.length === 0) return total;
+  return new Map([...total, ...missing.map((type) => [type, guaranteedInAll(tree, type)] as const)]);
+}
+
+function guaranteedTypes({ queues }: QueueTree): ReadonlySet<string> {
+  const below = queues.filter(({ name }) => name !== ROOT_QUEUE);
+  return new Set(below.flatMap(({ guaranteed }) => [...guaranteed.keys()]));
 }
 
 /** The guarantees of the queues below the root; a queue without its own has those of its children. */

@@ -65,7 +65,7 @@ function addCharge(
 }
 
 /** QuotaV1Pod. Without a stated grace period a deletion is never overdue. */
-function isLive(pod: Pod, now: Instant): boolean {
+export function isLive(pod: Pick<Pod, 'status' | 'deletion'>, now: Instant): boolean {
   const { deletion } = pod;
   if (hasEnded(pod)) return false;
   if (deletion?.gracePeriodSeconds === undefined) return true;

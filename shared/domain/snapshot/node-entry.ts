@@ -10,6 +10,8 @@ export interface Node {
   readonly taints: readonly Taint[];
   /** `spec.unschedulable`: cordoned. */
   readonly isUnschedulable: boolean;
+  /** Its condition `Ready` is there and not True; absent where the node does not say. */
+  readonly isUnready?: boolean;
   /** Allocatable resources; a missing resource counts as 0. */
   readonly allocatable: Amounts;
 }

@@ -43,7 +43,7 @@ export function decodeNode(raw: unknown): Decoded<Node> {
   return decodeObject(raw, (node) => ({
     ...readPart(node, 'metadata', readNodeMetadata),
     ...readPart(node, 'spec', readSpec),
-    allocatable: readObject(node, 'status', (status) => readAmounts(status, 'allocatable')) ?? NO_AMOUNTS,
+    ...(readObject(node, 'status', readNodeStatus) ?? { allocatable: NO_AMOUNTS }),
   }));
 }
 
@@ -57,6 +57,12 @@ function readNodeMetadata(metadata: WireObject): Pick<Node, 'name' | 'uid' | 'la
 
 function readSpec(spec: WireObject): Pick<Node, 'taints' | 'isUnschedulable'> {
   return { taints: readList(spec, 'taints', readTaint), isUnschedulable: readBoolean(spec, 'unschedulable') };
+}
+
+function readNodeStatus(status: WireObject): Pick<Node, 'allocatable' | 'isUnready'> {
+  const conditions = readList(status, 'conditions', (each) => [readText(each, 'type'), readText(each, 'status')]);
+  const isUnready = conditions.some(([type, value]) => type === 'Ready' && value !== 'True');
+  return { allocatable: readAmounts(status, 'allocatable') ?? NO_AMOUNTS, ...(isUnready && { isUnready }) };
 }
 
 function readTaint(taint: WireObject): Taint {

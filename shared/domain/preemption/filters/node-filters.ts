@@ -85,7 +85,8 @@ export function toleratesTaint(tolerations: readonly Toleration[], taint: Taint)
   return tolerations.some((toleration) => covers(toleration, taint));
 }
 
-function keepsPodsAway(taint: Taint): boolean {
+/** Whether the taint keeps away new pods that do not tolerate it. */
+export function keepsPodsAway(taint: Taint): boolean {
   return taint.effect === 'NoSchedule' || taint.effect === 'NoExecute';
 }
 

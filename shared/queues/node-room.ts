@@ -1,0 +1,217 @@
+import { type Instant, isDaemonSetPod, type Pod } from '#shared/domain/pod/pod.ts';
+import { larger, minus, smaller, times, type Whole } from '#shared/domain/quantity/whole.ts';
+import { NO_QUEUE_AMOUNTS, type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
+import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
+import type { Steps } from '#shared/domain/base/steps.ts';
+import { isLive } from '#shared/domain/quota/charge.ts';
+import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
+import type { Node, NodeEntry } from '#shared/domain/snapshot/node-entry.ts';
+import { isManaged } from '#shared/kube/annotations/annotations.ts';
+import { opennessOf, Pools } from './open-node.ts';
+import { isWaiting, type QueuedPod } from './queued-pod.ts';
+import type { QueuedPods } from './queued-pods.ts';
+
+/*
+ * What the nodes have for queues, and what pods take there. No pod is believed further than its node goes: what pods
+ * outside of queues request on a node takes at most what the node has beside the pods that were let in, and a pod on no
+ * known node takes nothing.
+ */
+
+export interface NodeRoomInput {
+  readonly pods: Pick<QueuedPods, 'get' | 'outside' | 'ending' | 'amountsOf'>;
+  /** The pods that wait, or were let in and have no node. */
+  readonly open: readonly QueuedPod[];
+  readonly snapshot: Pick<ClusterSnapshot, 'namespaces' | 'nodes' | 'occupancies' | 'daemonSets'>;
+  readonly now: Instant;
+  /** What counts as a node's own; by default what it reports. */
+  readonly believed?: (node: Node) => QueueAmounts;
+}
+
+export interface NodeRoom {
+  /** What nodes that take new pods have, less what pods outside of queues take there. */
+  readonly total: QueueAmounts;
+  /** What pods of queues hold beyond that: on closed nodes, and where a node has less than was let in. */
+  readonly beyond: QueueAmounts;
+  /** The total with dedicated nodes for which there is no pod at present. */
+  readonly possible: QueueAmounts;
+  /** The types of which some node reports an amount, open or not. */
+  readonly reported: ReadonlySet<string>;
+  /** What counts of pods on nodes that were not let in, by UID, where it is less than they request. */
+  readonly capped: ReadonlyMap<string, QueueAmounts>;
+  /** The counterpart of what no longer counts of pods on nodes that were let in, by queue. */
+  readonly released: AmountsByQueue;
+}
+
+const allocatable = new WeakMap<Node, QueueAmounts>();
+
+/** What a node reports, in the amounts of queues. */
+export function allocatableOf(node: Node): QueueAmounts {
+  const amounts = allocatable.get(node) ?? queueAmounts(node.allocatable);
+  allocatable.set(node, amounts);
+  return amounts;
+}
+
+const NODES_PER_STEP = 500;
+const PODS_PER_STEP = 2_000;
+
+/** Reads each node, and pods one by one only where they take more than their node has, or hold a node that is closed. */
+export function* readNodeRoom(input: NodeRoomInput): Steps<NodeRoom> {
+  const { pods, snapshot } = input;
+  const reading = new Reading(input);
+  for (const pod of pods.ending()) if (!isLive(pod, input.now)) reading.release(pod);
+  for (const [name, { pods: orphans }] of snapshot.occupancies) {
+    if (!snapshot.nodes.has(name)) for (const { pod } of orphans) reading.release(pod);
+  }
+  let count = 0;
+  for (const entry of snapshot.nodes.values()) {
+    reading.addNode(entry);
+    count += 1;
+    if (count % NODES_PER_STEP === 0) yield;
+  }
+  for (const { pod, node } of pods.outside()) {
+    reading.addOutside(pod, node);
+    count += 1;
+    if (count % PODS_PER_STEP === 0) yield;
+  }
+  return reading.result();
+}
+
+class Reading {
+  readonly #input: NodeRoomInput;
+  readonly #pools: Pools;
+  readonly #total = new Map<string, Whole>();
+  readonly #beyond = new Map<string, Whole>();
+  readonly #dedicated = new Map<string, Whole>();
+  readonly #reported = new Set<string>();
+  readonly #capped = new Map<string, QueueAmounts>();
+  readonly #released = new AmountsByQueue();
+  /** Pods that hold nothing of a queue any more, though they are still there. */
+  readonly #gone: Pod[] = [];
+  /** Nodes whose pods were read one by one. */
+  readonly #read = new Set<string>();
+  /** How many pods outside request these amounts, on the other nodes. */
+  readonly #outside = new Map<QueueAmounts, number>();
+
+  constructor(input: NodeRoomInput) {
+    this.#input = input;
+    this.#pools = new Pools((pod) => isDaemonSetPod(pod, input.snapshot.daemonSets), input);
+  }
+
+  release(pod: Pod): void {
+    if (this.#capped.has(pod.uid)) return;
+    const queued = this.#input.pods.get(pod.uid);
+    if (isLetIn(queued)) this.#released.add(queued.admitted.queue, queued.requests, -1);
+    this.#capped.set(pod.uid, NO_QUEUE_AMOUNTS);
+    this.#gone.push(pod);
+  }
+
+  addNode(entry: NodeEntry): void {
+    const { node } = entry;
+    const amounts = this.#input.believed?.(node) ?? allocatableOf(node);
+    for (const type of amounts.keys()) this.#reported.add(type);
+    const isOpen = this.#isOpen(node);
+    if (isOpen && amounts === allocatableOf(node) && !isOverClaimed(entry)) addAmounts(this.#total, amounts);
+    else this.#readPods(entry, amounts, isOpen);
+  }
+
+  addOutside(pod: Pod, node: string): void {
+    const { snapshot, pods } = this.#input;
+    if (isManaged(snapshot.namespaces.get(pod.namespace)) || this.#read.has(node) || !snapshot.nodes.has(node)) return;
+    this.#subtract(pods.amountsOf(pod));
+  }
+
+  result(): NodeRoom {
+    for (const pod of this.#gone) this.#subtractGone(pod);
+    for (const [amounts, count] of this.#outside) subtractDownToZero(this.#total, amounts, count);
+    const possible = new Map(this.#total);
+    addAmounts(possible, this.#dedicated);
+    const [total, beyond, reported] = [this.#total, this.#beyond, this.#reported];
+    return { total, beyond, possible, reported, capped: this.#capped, released: this.#released };
+  }
+
+  #isOpen(node: Node): boolean {
+    const openness = opennessOf(node);
+    return openness === 'Open' || (openness === 'Dedicated' && this.#pools.isInUse(node));
+  }
+
+  #subtract(amounts: QueueAmounts): void {
+    this.#outside.set(amounts, (this.#outside.get(amounts) ?? 0) + 1);
+  }
+
+  /** It may still take room of its node, as a pod outside of queues does. */
+  #subtractGone(pod: Pod): void {
+    const node = pod.spec.nodeName ?? '';
+    if (!isManaged(this.#input.snapshot.namespaces.get(pod.namespace)) || this.#read.has(node)) return;
+    if (this.#input.snapshot.nodes.has(node)) subtractDownToZero(this.#total, this.#input.pods.amountsOf(pod), 1);
+  }
+
+  #readPods({ node, occupancy }: NodeEntry, amounts: QueueAmounts, isOpen: boolean): void {
+    this.#read.add(node.name);
+    const { held, room } = this.#takenOn(
+      occupancy.pods.map(({ pod }) => pod),
+      amounts,
+    );
+    for (const type of amounts.keys()) this.#total.set(type, this.#total.get(type) ?? 0);
+    if (isOpen) addAmounts(this.#total, room);
+    else if (opennessOf(node) === 'Dedicated') addAmounts(this.#dedicated, room);
+    addAmounts(this.#beyond, isOpen ? above(held, room) : held);
+  }
+
+  /** Pods that were let in come first, and the others share what they leave. */
+  #takenOn(pods: readonly Pod[], amounts: QueueAmounts) {
+    const held = new Map<string, Whole>();
+    const room = new Map(amounts);
+    const left = new Map(amounts);
+    const others: Pod[] = [];
+    for (const pod of pods) {
+      const queued = this.#input.pods.get(pod.uid);
+      if (!isLetIn(queued) || this.#capped.has(pod.uid)) {
+        others.push(pod);
+        continue;
+      }
+      addAmounts(held, queued.requests);
+      subtractAmounts(left, queued.requests);
+    }
+    for (const pod of others) {
+      const requests = this.#input.pods.amountsOf(pod);
+      const taken = within(requests, left);
+      subtractAmounts(left, taken);
+      if (!this.#isCharged(pod)) subtractDownToZero(room, taken, 1);
+      else addAmounts(held, taken);
+      if (this.#isCharged(pod) && taken !== requests) this.#capped.set(pod.uid, taken);
+    }
+    return { held, room };
+  }
+
+  #isCharged({ uid, namespace }: Pod): boolean {
+    return isManaged(this.#input.snapshot.namespaces.get(namespace)) && !this.#capped.has(uid);
+  }
+}
+
+/** On a node, and let in by the leader of the queues. */
+function isLetIn(pod: QueuedPod | undefined): pod is QueuedPod & { readonly admitted: object } {
+  return pod?.admitted !== undefined && pod.isBound && !isWaiting(pod);
+}
+
+function isOverClaimed({ allocatable: has, occupancy: { requested } }: NodeEntry): boolean {
+  return requested.some((amount, column) => amount > (has[column] ?? 0));
+}
+
+/** The same object if all of it is there. */
+function within(amounts: QueueAmounts, left: QueueAmounts): QueueAmounts {
+  const isAll = Array.from(amounts).every(([type, amount]) => amount <= (left.get(type) ?? 0));
+  if (isAll) return amounts;
+  return new Map(Array.from(amounts, ([type, amount]) => [type, larger(0, smaller(amount, left.get(type) ?? 0))]));
+}
+
+function above(amounts: QueueAmounts, limits: QueueAmounts): QueueAmounts {
+  const more = Array.from(amounts, ([type, amount]) => [type, minus(amount, limits.get(type) ?? 0)] as const);
+  return new Map(more.filter(([, amount]) => amount > 0));
+}
+
+function subtractDownToZero(sum: Map<string, Whole>, amounts: QueueAmounts, count: number): void {
+  for (const [type, amount] of amounts) {
+    const before = sum.get(type);
+    if (before !== undefined) sum.set(type, larger(0, minus(before, times(amount, count))));
+  }
+}
