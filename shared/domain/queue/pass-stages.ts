@@ -102,10 +102,11 @@ export function* preempt(snapshot: PassSnapshot, { shares, lent, usage }: Prepro
   allowed.set(ROOT_QUEUE, withAmounts(deservedOf(lent, ROOT), beyond));
   const question = { tree, usage, allowed, waiting };
   const decision = yield* letInInSteps(question);
+  const total = withAmounts(snapshot.total, beyond);
   const promised = { ...tree, total };
   const floors = snapshot.reclaimBy === 'Shares' ? { ...treeOfShares(shares, usage), promised } : promised;
   const { atOnce, seeking, preempting } = isReclaiming
-    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, withAmounts(snapshot.total, beyond))
+    ? yield* splitLetInSteps({ ...question, tree: floors }, decision, total)
     : { atOnce: decision.letIn.map(({ pod }) => pod), seeking: [], preempting: new Map<string, QueueAmounts>() };
   yield;
   const allocation = allocate({ tree, lent, decision }, preempting);
