@@ -197,7 +197,7 @@ export function changesClasses(webhook: string): Finding {
 }
 
 export function rightMissing(account: string, verb: string, resource: string): Finding {
-  const next = `kubectl auth can-i ${verb} ${resource} -A --as=${account}; apply deploy/install.yaml again`;
+  const next = `kubectl auth can-i ${verb} ${resource} -A --as=${account}; apply the manifests of this version again`;
   return error('rights', `${account} may not ${verb} ${resource}`, next);
 }
 

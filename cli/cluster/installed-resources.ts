@@ -44,7 +44,7 @@ export const WORKLOAD_RESOURCES: readonly Resource[] = [
   { ...core, plural: 'serviceaccounts', kind: 'ServiceAccount' },
 ];
 
-/** Every kind that `deploy/base` creates; a test compares it with `deploy/install.yaml`. */
+/** Every kind that `deploy/base` creates; a test compares it with that folder. */
 export const INSTALLED_RESOURCES: readonly Resource[] = [
   ...[CUSTOM_RESOURCE_DEFINITIONS, NAMESPACES],
   ...WORKLOAD_RESOURCES,

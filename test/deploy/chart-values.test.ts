@@ -1,14 +1,16 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { at } from '#test/contract/harness.ts';
+import { chartArtifacts } from '#tools/manifests/chart-artifacts.ts';
 import { chartSettings } from './chart-settings.ts';
 
 const CHART = 'deploy/charts/plimsoll/';
 const text = readFileSync(`${CHART}values.yaml`, 'utf8');
 const values = parse(text) as object;
-const templates = globSync(`${CHART}templates/**/*.*`)
-  .map((path) => readFileSync(path, 'utf8'))
+const templates = chartArtifacts()
+  .filter(({ path }) => path.startsWith('templates/'))
+  .map((each) => each.text)
   .join('\n');
 
 const known = chartSettings();

@@ -23,6 +23,7 @@ const RULES: readonly Rule[] = [
   notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.nightly.test.ts runs it'),
   notRun(/^npm run bench -- NAME$/, 'NAME stands for a benchmark; each takes minutes'),
   notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.test.ts runs it'),
+  notRun(/^npm run manifests$/, 'test/tools/manifests/manifests.test.ts does the same in a folder'),
   notRun(/^npm run bundle$/, 'test/tools/bundle.long.test.ts makes and runs it'),
   notRun(
     /^(install|ln -s) .*plimsoll/,

@@ -8,13 +8,12 @@ import { describeEvents, repositorySources } from '#tools/references/describe-ev
 import { describeMessages, repositoryMessages } from '#tools/references/describe-messages.ts';
 import { describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
 import type { Artifact } from './artifact.ts';
-import { chartReadme } from './chart/chart-readme.ts';
+import { chartReadme } from './chart-readme.ts';
 import { grafanaJson } from './dashboards/dashboard.ts';
 import { EVICTIONS_DASHBOARD } from './dashboards/evictions-dashboard.ts';
 import { NODE_DASHBOARD } from './dashboards/node-dashboard.ts';
 import { NODES_DASHBOARD } from './dashboards/nodes-dashboard.ts';
 import { PRIORITIES_DASHBOARD } from './dashboards/priorities-dashboard.ts';
-import { imageArtifacts } from '#tools/generate/image/image-artifacts.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
@@ -22,7 +21,6 @@ import { versionArtifacts } from './version-artifacts.ts';
 
 export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
 const CHART = 'deploy/charts/plimsoll';
-const CHART_FILES = `${CHART}/files`;
 
 const DASHBOARDS = {
   nodes: NODES_DASHBOARD,
@@ -37,7 +35,6 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
   const own: readonly Artifact[] = [
     ...references(),
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
-    ...imageArtifacts(),
     { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },
     { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(repositoryDefinitions())) },
     ...Object.entries(DASHBOARDS).map(([name, dashboard]) => ({
@@ -46,7 +43,7 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     })),
   ];
   const formatted = await Promise.all(own.map(withFormat));
-  return [...formatted, ...chartFiles(alerts, formatted), ...versionArtifacts(), ...(await pageLibrary())];
+  return [...formatted, ...versionArtifacts(), ...(await pageLibrary())];
 }
 
 /** The pages of docs/reference. */
@@ -60,15 +57,6 @@ function references(): readonly Artifact[] {
     'command-line': describeCommandLine(),
   };
   return Object.entries(pages).map(([name, text]) => ({ path: `docs/reference/${name}.md`, text }));
-}
-
-/** A chart cannot read files outside of its folder. */
-function chartFiles(alerts: string, artifacts: readonly Artifact[]): readonly Artifact[] {
-  const dashboards = artifacts.filter(({ path }) => path.startsWith('deploy/dashboards/'));
-  return [
-    { path: `${CHART_FILES}/alerts.yaml`, text: alerts },
-    ...dashboards.map(({ path, text }) => ({ path: path.replace('deploy/', `${CHART_FILES}/`), text })),
-  ];
 }
 
 /** Prettier pads the tables of Markdown, so pages are left as they are. */

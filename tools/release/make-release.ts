@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { bundleCli } from '#tools/bundle/bundle-cli.ts';
+import { CHART_SOURCES, chartArtifacts } from '#tools/manifests/chart-artifacts.ts';
+import { imageArtifacts } from '#tools/manifests/image/image-artifacts.ts';
+import { installManifest } from '#tools/manifests/manifest-artifacts.ts';
 import { changelog } from './changelog.ts';
-import { entryOf, imageFiles } from './image-files.ts';
+import { imageFiles } from './image-files.ts';
 import type { NodeExecutable } from './node-executables.ts';
 import { addChart, chartArchive, type ChartDescription } from './oci/chart.ts';
 import { addImage, ARCHITECTURES, type Architecture, baseDigest, type ImageParts } from './oci/image.ts';
 import { Layout } from './oci/layout.ts';
 import { provenance, type Resource } from './provenance.ts';
 import { checksums, STATEMENT, SUMS } from './sign.ts';
-import { type ReleaseSource, trackedFiles } from './source.ts';
+import type { ReleaseSource } from './source.ts';
 
 /** The inputs of a release in addition to the checkout. */
 export interface ReleaseInputs {
@@ -25,7 +28,6 @@ export interface ReleaseInputs {
   readonly base?: string;
 }
 
-const CHART = 'deploy/charts/plimsoll/';
 const IMAGE_LINE = /^(?<indent>\s*(?:- )?image: )plimsoll:\S+$/gm;
 
 /** Writes a release into a folder, which is emptied first, and returns the digest of the image. */
@@ -36,12 +38,12 @@ export async function makeRelease(folder: string, inputs: ReleaseInputs): Promis
   const write = (name: string, content: string | Buffer): void => writeFileSync(join(folder, name), content);
   const { digest } = addTagged(folder, 'image', version, (layout) => addImage(layout, partsOf(inputs)));
   const chart = packChart(repository, digest);
-  const description = parse(readFileSync(`${CHART}Chart.yaml`, 'utf8')) as ChartDescription;
+  const description = parse(readFileSync(`${CHART_SOURCES}Chart.yaml`, 'utf8')) as ChartDescription;
   addTagged(folder, 'chart', version, (layout) => addChart(layout, description, chart, source.date));
   write(`plimsoll-${version}.tgz`, chart);
-  write('install.yaml', withImage(readFileSync('deploy/install.yaml', 'utf8'), `${repository}@${digest}`));
+  write('install.yaml', withImage(installManifest(), `${repository}@${digest}`));
   write('CHANGELOG.md', changelog(version, source.date.slice(0, 10), source.commits));
-  copyFileSync('deploy/image/sbom.cdx.json', join(folder, 'sbom.cdx.json'));
+  for (const { path, text } of imageArtifacts()) write(path, text);
   await bundleCli(resolve(folder, 'plimsoll.cjs'));
   const build = { version, repository, commit: source.commit, builder: inputs.builder, materials: materialsOf(inputs) };
   write(STATEMENT, `${JSON.stringify(provenance(build, subjects(folder, repository, digest)), undefined, 2)}\n`);
@@ -74,15 +76,15 @@ function partsOf({ version, source, node, base }: ReleaseInputs): ImageParts {
 
 /** The chart, whose values name the image by its digest. */
 function packChart(repository: string, digest: string): Buffer {
-  const files = trackedFiles(CHART).map((file) => entryOf(file.slice(CHART.length), file));
-  return chartArchive(
-    'plimsoll',
-    files.map((each) => (each.path === 'values.yaml' ? { ...each, content: withDigest(each.content) } : each)),
-  );
+  const files = chartArtifacts().map(({ path, text }) => ({
+    path,
+    content: Buffer.from(path === 'values.yaml' ? withDigest(text) : text),
+  }));
+  return chartArchive('plimsoll', files);
 
-  function withDigest(content: Buffer): Buffer {
-    const text = replaced(content.toString(), /^ {2}repository: plimsoll$/m, `  repository: ${repository}`);
-    return Buffer.from(replaced(text, /^ {2}digest: ''$/m, `  digest: ${digest}`));
+  function withDigest(values: string): string {
+    const text = replaced(values, /^ {2}repository: plimsoll$/m, `  repository: ${repository}`);
+    return replaced(text, /^ {2}digest: ''$/m, `  digest: ${digest}`);
   }
 }
 

@@ -6,7 +6,7 @@ export interface ReleaseSource {
   readonly commit: string;
   /** RFC 3339, of the commit. */
   readonly date: string;
-  /** Files that differ from the commit. */
+  /** Files that differ from the commit, and those of deploy/ that are not in it. */
   readonly changed: readonly string[];
   /** Commits since the previous version, or all; newest first. */
   readonly commits: readonly Commit[];
@@ -18,9 +18,10 @@ const [FIELD, RECORD] = ['\u001f', '\u001e'];
 export function readSource(): ReleaseSource {
   const [commit = '', date = ''] = git('log', '-1', '--format=%H %cI').trim().split(' ');
   const changed = git('status', '--porcelain', '--untracked-files=no').split('\n').filter(Boolean);
+  const added = git('ls-files', '--others', '--exclude-standard', '--', 'deploy').split('\n').filter(Boolean);
   const before = versionBefore();
   const range = before === '' ? 'HEAD' : `${before}..HEAD`;
-  return { commit, date, changed: changed.map((line) => line.slice(3)), commits: commitsOf(range) };
+  return { commit, date, changed: [...changed.map((line) => line.slice(3)), ...added], commits: commitsOf(range) };
 }
 
 /** The files below a path that git tracks, so that nothing else of a working folder is included. */

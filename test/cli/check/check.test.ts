@@ -229,7 +229,7 @@ describe('accountFindings', () => {
         text: 'system:serviceaccount:plimsoll-node:plimsoll-agent may not create pods/eviction',
         next:
           'kubectl auth can-i create pods/eviction -A --as=system:serviceaccount:plimsoll-node:plimsoll-agent; ' +
-          'apply deploy/install.yaml again',
+          'apply the manifests of this version again',
       },
     ]);
   });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { runKubectl } from '#test/cluster/installed/support/run-kubectl.ts';
 import { allCommands } from '#test/docs/pages.ts';
 import type { ShownCommand } from '#test/docs/shown-commands.ts';
@@ -33,7 +34,7 @@ const why = whyNoOwnCluster(process.env);
 function argumentsOf(command: string): readonly string[] {
   const words = Array.from(command.matchAll(/(?:'[^']*'|[^\s'])+/g), ([word]) => word.replaceAll("'", ''));
   return words.slice(1).map((word) => {
-    const path = word.startsWith('deploy/') ? `${ROOT}${word}` : word;
+    const path = word.startsWith('deploy/') ? `${ROOT}${word}` : word.replace(/^dist\//, () => writtenManifests());
     return path.replace(/(?<==|^)(NODE|NAMESPACE|NAME|USER)$/, (name) => NAMES[name] ?? name);
   });
 }
@@ -51,7 +52,7 @@ describe.skipIf(why !== undefined)(`the kubectl commands of README and guides${w
   const own = ownCluster();
 
   const install = () =>
-    runKubectl(own().cluster.kubeconfig, ['apply', '--server-side', '-f', `${ROOT}deploy/install.yaml`]);
+    runKubectl(own().cluster.kubeconfig, ['apply', '--server-side', '-f', `${writtenManifests()}install.yaml`]);
 
   beforeAll(async () => {
     const { kubeconfig } = own().cluster;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { layPlimsollImage } from '#test/cluster/node/image/plimsoll-image.ts';
-import type { BillOfMaterials } from '#tools/generate/image/bill-of-materials.ts';
+import type { BillOfMaterials } from '#tools/manifests/image/bill-of-materials.ts';
 import { type BuiltImage, buildImage } from './build-image.ts';
 import { describeFiles, type FileDescription } from './describe-files.ts';
 import { imageProcesses } from './image-processes.ts';

@@ -1,13 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { at } from '#test/contract/harness.ts';
 import { chartSettings } from '#test/deploy/chart-settings.ts';
 import { nameOf } from './support/built-manifests.ts';
 import { CHART_CASES } from './support/chart-cases.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 
-const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const CHART = `${writtenManifests()}chart/`;
 const HEAP = /^--max-old-space-size=(\d+)$/;
 
 const why = whyNoHelm(process.env);

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { at } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { wireServer } from '#test/fakes/wire-server.ts';
@@ -14,7 +14,7 @@ import { type PodCreates, startPodCreates } from './support/pod-creates.ts';
 import { remainsOf } from './support/remains.ts';
 import { runKubectl } from './support/run-kubectl.ts';
 
-const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const CHART = `${writtenManifests()}chart/`;
 const RELEASE = ['plimsoll', '--namespace', 'plimsoll-system'];
 const WITHIN_MS = 240_000;
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asUser } from '#test/cluster/admission/support/as-user.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { at } from '#test/contract/harness.ts';
 import { type PodCreates, startPodCreates } from './support/pod-creates.ts';
 import { previousDeploy } from './support/previous-deploy.ts';
@@ -12,7 +13,7 @@ import { runKubectl } from './support/run-kubectl.ts';
 import { eventually } from '#test/build/waiting.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
-const INSTALL = `${DEPLOY}install.yaml`;
+const INSTALL = `${writtenManifests()}install.yaml`;
 const APPLY = ['apply', '--server-side', '--validate=strict', '--force-conflicts'];
 /** As docs/guides/upgrade.md says, because `kubectl apply` removes nothing. */
 const REMOVE_UNUSED = ['delete', 'configmap', 'plimsoll-evictions', '-n', 'plimsoll-system', '--ignore-not-found'];

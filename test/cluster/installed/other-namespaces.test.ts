@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { accountKubeconfig, accountClient } from '#test/cluster/support/accounts.ts';
@@ -6,12 +5,13 @@ import { makeFakeNodes } from '#test/cluster/support/fake-nodes.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { at, pod, textAt } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { AS_DEPLOYED } from './support/as-deployed.ts';
 import { helm, whyNoHelm } from './support/helm.ts';
 
-const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const CHART = `${writtenManifests()}chart/`;
 const [SYSTEM, AGENTS] = ['team-infra', 'team-agents'];
 const RELEASE = ['plimsoll', CHART, '--namespace', SYSTEM, '--create-namespace'];
 const VALUES = ['--set', `namespaceOverride=${SYSTEM}`, '--set', `agent.namespaceOverride=${AGENTS}`];

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { POLICIES, PRIORITY_CLASSES } from '#test/cluster/admission/support/cluster-objects.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { startWebhookProcess } from '#test/cluster/support/webhook-process.ts';
+import { writtenManifests } from '#test/build/written-manifests.ts';
 import { at, pod } from '#test/contract/harness.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { AS_DEPLOYED } from './support/as-deployed.ts';
@@ -11,7 +11,7 @@ import { helm, whyNoHelm } from './support/helm.ts';
 import { startPodCreates } from './support/pod-creates.ts';
 import { runKubectl } from './support/run-kubectl.ts';
 
-const CHART = fileURLToPath(new URL('../../../deploy/charts/plimsoll/', import.meta.url));
+const CHART = `${writtenManifests()}chart/`;
 const RELEASE = ['plimsoll', '--namespace', 'plimsoll-system'];
 const GOVERNED = 'governed';
 const CLASS = 'usual';

@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, w
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram } from '#test/cluster/support/run-program.ts';
-import { shippedPackages, type Lock } from '#tools/generate/image/bill-of-materials.ts';
+import { shippedPackages, type Lock } from '#tools/manifests/image/bill-of-materials.ts';
 import { type Command, type Dockerfile, readDockerfile } from './dockerfile.ts';
 import { packImage } from './pack-image.ts';
 

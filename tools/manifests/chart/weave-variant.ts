@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ChartTree, isMap, type PlainMap, treeOf } from './chart-tree.ts';
+import type { PlainMap } from '#tools/manifests/manifest.ts';
+import { type ChartTree, isMap, treeOf } from './chart-tree.ts';
 
 /** The same object in another overlay, and the condition for it. */
 export interface Variant {

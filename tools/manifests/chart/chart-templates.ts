@@ -1,19 +1,14 @@
 import { CHART_PLACES, markPlaces } from './chart-places.ts';
-import { type ChartTree, onlyIf, type PlainMap, treeOf } from './chart-tree.ts';
+import type { Manifest } from '#tools/manifests/manifest.ts';
+import { type ChartTree, onlyIf, treeOf } from './chart-tree.ts';
 import { fillPlace } from './fill-place.ts';
 import { renderChartTree } from './render-chart-tree.ts';
 import { weaveVariant } from './weave-variant.ts';
 
-/** A Kubernetes object as printed by kustomize. */
-export interface KustomizeObject extends PlainMap {
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: PlainMap };
-}
-
 /** The objects of an overlay or a component, and the condition under which the chart renders them. */
 export interface ChartOption {
   readonly when: string;
-  readonly objects: readonly KustomizeObject[];
+  readonly objects: readonly Manifest[];
   /** A component has only the objects that it adds. */
   readonly isComponent: boolean;
 }
@@ -27,11 +22,11 @@ const SECURITY_LEVEL = '{{ ternary "privileged" "restricted" .Values.webhook.hos
 
 /** The templates of the chart by file name, from deploy/base and the options. */
 export function chartTemplates(
-  base: readonly KustomizeObject[],
+  base: readonly Manifest[],
   options: readonly ChartOption[],
 ): ReadonlyMap<string, string> {
   const files = new Map<string, string[]>();
-  const add = (object: KustomizeObject, tree: ChartTree): void => {
+  const add = (object: Manifest, tree: ChartTree): void => {
     const file = fileOf(object);
     files.set(file, [...(files.get(file) ?? []), renderDocument(tree)]);
   };
@@ -47,7 +42,7 @@ export function chartTemplates(
   return new Map(Array.from(files, ([file, documents]) => [file, documents.join('')]));
 }
 
-function templateOf(object: KustomizeObject, options: readonly ChartOption[]): ChartTree {
+function templateOf(object: Manifest, options: readonly ChartOption[]): ChartTree {
   let tree = treeOf(object);
   for (const { when, objects } of options.filter(({ isComponent }) => !isComponent)) {
     const other = find(objects, object);
@@ -57,14 +52,14 @@ function templateOf(object: KustomizeObject, options: readonly ChartOption[]): C
   return conditional(object, filled(object, tree));
 }
 
-function find(objects: readonly KustomizeObject[], { kind, metadata }: KustomizeObject): KustomizeObject | undefined {
+function find(objects: readonly Manifest[], { kind, metadata }: Manifest): Manifest | undefined {
   return objects.find(
     (each) =>
       each.kind === kind && each.metadata.name === metadata.name && each.metadata.namespace === metadata.namespace,
   );
 }
 
-function filled(manifest: KustomizeObject, tree: ChartTree): ChartTree {
+function filled(manifest: Manifest, tree: ChartTree): ChartTree {
   const { kind, metadata } = manifest;
   const object = `${kind} ${metadata.name}`;
   for (const [path, filling] of markings(manifest)) fillPlace(tree, path, filling);
@@ -74,7 +69,7 @@ function filled(manifest: KustomizeObject, tree: ChartTree): ChartTree {
 }
 
 /** Labels and annotations whose values or presence Helm decides; their keys have dots. */
-function markings({ kind, metadata: { name, labels } }: KustomizeObject): readonly (readonly [string[], ChartTree])[] {
+function markings({ kind, metadata: { name, labels } }: Manifest): readonly (readonly [string[], ChartTree])[] {
   const action = (key: string, text: string): readonly [string[], ChartTree] => [
     ['metadata', 'labels', key],
     { kind: 'action', text },
@@ -93,7 +88,7 @@ function kept(): readonly [string[], ChartTree] {
   return [['metadata', 'annotations'], onlyIf('.Values.crds.keep', annotations)];
 }
 
-function conditional({ kind, metadata: { name } }: KustomizeObject, tree: ChartTree): ChartTree {
+function conditional({ kind, metadata: { name } }: Manifest, tree: ChartTree): ChartTree {
   const otherwise = undefined;
   if (kind === 'CustomResourceDefinition')
     return { kind: 'either', when: '.Values.crds.install', then: tree, otherwise };
@@ -125,7 +120,7 @@ function withNamespaces(document: string): string {
   );
 }
 
-function fileOf({ kind, metadata: { name, labels = {} } }: KustomizeObject): string {
+function fileOf({ kind, metadata: { name, labels = {} } }: Manifest): string {
   if (kind === 'CustomResourceDefinition') return 'custom-resource-definitions.yaml';
   const component = labels['app.kubernetes.io/component'];
   if (typeof component === 'string') return `${component}.yaml`;

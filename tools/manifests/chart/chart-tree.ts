@@ -1,3 +1,5 @@
+import type { PlainMap } from '#tools/manifests/manifest.ts';
+
 /** A manifest on its way to a Helm template: plain YAML with places that values or conditions fill. */
 export type ChartTree =
   | { readonly kind: 'plain'; readonly value: unknown }
@@ -19,8 +21,6 @@ export interface Either {
   then: ChartTree | undefined;
   otherwise: ChartTree | undefined;
 }
-
-export type PlainMap = Readonly<Record<string, unknown>>;
 
 export function isMap(value: unknown): value is PlainMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

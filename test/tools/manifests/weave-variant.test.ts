@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { treeOf } from '#tools/generate/chart/chart-tree.ts';
-import { fillPlace } from '#tools/generate/chart/fill-place.ts';
-import { renderChartTree } from '#tools/generate/chart/render-chart-tree.ts';
-import { weaveVariant } from '#tools/generate/chart/weave-variant.ts';
+import { treeOf } from '#tools/manifests/chart/chart-tree.ts';
+import { fillPlace } from '#tools/manifests/chart/fill-place.ts';
+import { renderChartTree } from '#tools/manifests/chart/render-chart-tree.ts';
+import { weaveVariant } from '#tools/manifests/chart/weave-variant.ts';
 
 function woven(base: unknown, other: unknown): string {
   return renderChartTree(weaveVariant(treeOf(base), { when: '.Values.x', base, other })).join('\n');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { BomComponent } from '#tools/generate/image/bill-of-materials.ts';
-import { licenseList } from '#tools/generate/image/license-list.ts';
+import type { BomComponent } from '#tools/manifests/image/bill-of-materials.ts';
+import { licenseList } from '#tools/manifests/image/license-list.ts';
 
 function component(name: string, license?: string): BomComponent {
   const reference = `${name}@1.0.0`;

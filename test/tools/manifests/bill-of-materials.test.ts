@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { billOfMaterials } from '#tools/generate/image/bill-of-materials.ts';
+import { billOfMaterials } from '#tools/manifests/image/bill-of-materials.ts';
 
 const INTEGRITY = `sha512-${Buffer.from('hash').toString('base64')}`;
 const HASHES = [{ alg: 'SHA-512', content: Buffer.from('hash').toString('hex') }];
