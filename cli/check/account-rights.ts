@@ -1,46 +1,72 @@
 import { type Access, reviewAccess, type Reviewed, type Reviewer } from '#shared/kube/access/reviews.ts';
-import { AGENT_ACCOUNT, WEBHOOK_ACCOUNT } from '#shared/kube/admission/cel-expressions.ts';
+import { ACCOUNTS, ALL_ACCOUNTS, type OwnAccount } from '#shared/kube/accounts/accounts.ts';
 import { requesterOf } from '#cli/review/cluster-state.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
-import { type Resource, resourceLabel } from '#shared/kube/resource.ts';
+import { type Resource, resourceLabel, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
 import { listAll, ListForbidden } from '#cli/cluster/list-all.ts';
 import type { Manifest } from '#cli/manifests/parse-manifests.ts';
 import type { Finding } from './finding.ts';
 import { rightMissing, rightsThere, rightsUnknown, kindUnread } from './messages.ts';
 
-/** The permissions that an account needs, in all namespaces. */
-type Right = Omit<Access, 'namespace'> & { readonly account: string };
-
-const GROUP = 'plimsoll.dev';
-
-/** Permissions without which an account cannot work; docs/reference/rights.md lists all that it has. */
-export const NEEDED_RIGHTS: readonly Right[] = [
-  { account: AGENT_ACCOUNT, verb: 'list', group: '', resource: 'pods' },
-  { account: AGENT_ACCOUNT, verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
-  { account: AGENT_ACCOUNT, verb: 'list', group: GROUP, resource: 'nodepressurepolicies' },
-  { account: AGENT_ACCOUNT, verb: 'patch', group: GROUP, resource: 'nodepressures', subresource: 'status' },
-  { account: WEBHOOK_ACCOUNT, verb: 'list', group: '', resource: 'pods' },
-  { account: WEBHOOK_ACCOUNT, verb: 'list', group: 'scheduling.k8s.io', resource: 'priorityclasses' },
-  { account: WEBHOOK_ACCOUNT, verb: 'list', group: GROUP, resource: 'prioritypolicies' },
-  { account: WEBHOOK_ACCOUNT, verb: 'update', group: GROUP, resource: 'priorityquotas', subresource: 'status' },
-];
-
-/** Whether the accounts of agent and webhook have their permissions, according to the API server's authorizers. */
-export async function accountFindings(reviewer: Reviewer): Promise<readonly Finding[]> {
-  const answers = await Promise.all(NEEDED_RIGHTS.map((right) => isAllowed(reviewer, right)));
-  const refusal = answers.find((answer) => !answer.ok);
-  if (refusal !== undefined) return [rightsUnknown(refusal.message)];
-  const missing = NEEDED_RIGHTS.filter((_, index) => answers[index]?.ok === true && !answers[index].value);
-  return missing.length === 0 ? [rightsThere(NEEDED_RIGHTS.length)] : missing.map(findingOf);
+/** One permission of an account. */
+interface Need {
+  readonly account: string;
+  readonly access: Access;
 }
 
-function isAllowed(reviewer: Reviewer, { account, ...access }: Right): Promise<Reviewed<boolean>> {
+/** Always installed; the others are where their service account is. */
+const BASE: readonly OwnAccount[] = [ACCOUNTS.webhook, ACCOUNTS.agent];
+const AT_ONCE = 16;
+
+/**
+ * Whether the accounts that are installed have every right that deploy/ gives them, according to the API server's
+ * authorizers.
+ */
+export async function accountFindings(client: Pick<KubeClient, 'request'>): Promise<readonly Finding[]> {
+  const needs = (await installedAccounts(client)).flatMap(needsOf);
+  const answers: Reviewed<boolean>[] = [];
+  for (let first = 0; first < needs.length; first += AT_ONCE) {
+    const some = needs.slice(first, first + AT_ONCE);
+    answers.push(...(await Promise.all(some.map((need) => isAllowed(client, need)))));
+    const refusal = answers.find((answer) => !answer.ok);
+    if (refusal !== undefined) return [rightsUnknown(refusal.message)];
+  }
+  const missing = needs.filter((_, index) => answers[index]?.ok === true && !answers[index].value);
+  return missing.length === 0 ? [rightsThere(needs.length)] : missing.map(findingOf);
+}
+
+/** An account that cannot be looked for is left out, unless it is of the base. */
+async function installedAccounts(client: Pick<KubeClient, 'request'>): Promise<readonly OwnAccount[]> {
+  const isThere = async (each: OwnAccount): Promise<boolean> =>
+    BASE.includes(each) ||
+    (await client.request({ method: 'GET', path: resourcePath(SERVICE_ACCOUNTS, each) })).kind === 'ok';
+  const found = await Promise.all(ALL_ACCOUNTS.map(isThere));
+  return ALL_ACCOUNTS.filter((_, index) => found[index]);
+}
+
+function needsOf({ user: account, rights }: OwnAccount): readonly Need[] {
+  return rights.flatMap(({ group, resources, verbs, names = [undefined], namespace = '' }) =>
+    resources.flatMap((path) => {
+      const [resource = '', subresource] = path.split('/');
+      const object = { group, resource, namespace, ...(subresource !== undefined && { subresource }) };
+      const one = (verb: string, name: string | undefined): Need => ({
+        account,
+        access: { ...object, verb, ...(name !== undefined && { name }) },
+      });
+      return verbs.flatMap((verb) => names.map((name) => one(verb, name)));
+    }),
+  );
+}
+
+function isAllowed(reviewer: Reviewer, { account, access }: Need): Promise<Reviewed<boolean>> {
   const user = { username: account, groups: requesterOf(account).groups, extra: {} };
-  return reviewAccess(reviewer, user, { ...access, namespace: '' });
+  return reviewAccess(reviewer, user, access);
 }
 
-function findingOf({ account, verb, ...access }: Right): Finding {
-  return rightMissing(account, verb, resourceText(access));
+function findingOf({ account, access }: Need): Finding {
+  const { verb, name, namespace } = access;
+  const where = [...(name === undefined ? [] : [name]), namespace === '' ? '-A' : `-n ${namespace}`].join(' ');
+  return rightMissing(account, verb, resourceText(access), where);
 }
 
 /** As `kubectl auth can-i` takes it: `nodepressures.plimsoll.dev/status`. */

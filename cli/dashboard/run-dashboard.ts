@@ -4,7 +4,7 @@ import { listObjects } from '#shared/kube/client/objects.ts';
 import { loadKubeconfig } from '#shared/kube/client/kubeconfig-connection.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import { PODS, type Resource, resourcePath } from '#shared/kube/resource.ts';
+import { PODS, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
 import type { ClusterOptions } from '#cli/cluster/cluster-options.ts';
 import { type OpenCluster, withCluster } from '#cli/cluster/open-cluster.ts';
 import { InputError, type ProcessIo } from '#cli/process-io.ts';
@@ -75,13 +75,6 @@ function portOf(pod: KubeObject): number | undefined {
   return typeof port === 'number' ? port : undefined;
 }
 
-const SERVICE_ACCOUNTS: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
-};
 const HOUR_SECONDS = 3_600;
 
 async function tokenFor({ serviceAccount }: DashboardCommandOptions, { client, token }: OpenCluster): Promise<string> {

@@ -1,5 +1,6 @@
 import { type WrittenBudget, forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { COMPONENT_NAMES, DISRUPTION_POLICY } from '#shared/kube/api-names.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { getObject, patchObject } from '#shared/kube/client/objects.ts';
 import { decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
@@ -7,16 +8,19 @@ import { conditionsPatch } from '#shared/kube/kube-object.ts';
 import { createReflector, decodeWith } from '#shared/kube/reflector/reflector.ts';
 import { REFLECTOR_BACKOFF } from '#shared/kube/reflector/reflector-plan.ts';
 import { DISRUPTION_POLICIES, PDBS } from '#shared/kube/resource.ts';
+import { createFaultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
 
 const PERIOD_MS = 10_000;
 const TIMEOUT_MS = 5_000;
 const MAX_NAMED = 20;
+const OBJECT = `DisruptionPolicy ${DISRUPTION_POLICY}`;
 const ADDRESS = { resource: DISRUPTION_POLICIES, name: DISRUPTION_POLICY };
 
 /** Reports in the DisruptionPolicy which budgets forbid every eviction (S3-17). Nothing is read before `run`. */
 export function createBudgetReport(options: ClientContext) {
-  const { client, clock, log } = options;
+  const { clock, log } = options;
   const budgets = createReflector({ ...options, resource: PDBS, slim: forbidding, backoff: REFLECTOR_BACKOFF });
+  const faults = createFaultLog(log, 'Budgets that forbid every eviction not reported');
   let reportedAt = -Infinity;
   return {
     run: (signal: AbortSignal) => budgets.run(signal),
@@ -24,18 +28,37 @@ export function createBudgetReport(options: ClientContext) {
       if (!isDefined || !budgets.isSynced() || clock.monotonic() - reportedAt < PERIOD_MS) return;
       reportedAt = clock.monotonic();
       const names = [...budgets.values()].flatMap(({ forbids }) => forbids ?? []).sort();
-      const policy = await getObject(client, ADDRESS, { timeoutMs: TIMEOUT_MS, signal });
-      if (policy.kind !== 'ok') return;
-      const patch = conditionsPatch(policy.object, [conditionOf(names)], clock.now());
-      if (patch === undefined) return;
-      const { status } = patch as { readonly status: object };
-      const body = { status: { ...status, forbiddingBudgets: names.length } };
-      const write = { type: 'merge', timeoutMs: TIMEOUT_MS, fieldManager: COMPONENT_NAMES.scheduler, signal } as const;
-      const outcome = await patchObject(client, { ...ADDRESS, subresource: 'status' }, body, write);
-      if (outcome.kind !== 'ok')
-        log.warn({ message: outcome.message }, 'Budgets that forbid every eviction not reported');
+      await writeReport(names, options, faults, signal);
     },
   };
+}
+
+/** A policy that was deleted meanwhile has nothing to report in. */
+async function writeReport(
+  names: readonly string[],
+  { client, clock }: Pick<ClientContext, 'client' | 'clock'>,
+  faults: FaultLog,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = (outcome: Failure): void => {
+    if (outcome.kind !== 'notFound' && !signal.aborted) faults.failed(OBJECT, outcome);
+  };
+  const policy = await getObject(client, ADDRESS, { timeoutMs: TIMEOUT_MS, signal });
+  if (policy.kind !== 'ok') {
+    failed(policy);
+    return;
+  }
+  const patch = conditionsPatch(policy.object, [conditionOf(names)], clock.now());
+  if (patch === undefined) {
+    faults.worked(OBJECT);
+    return;
+  }
+  const { status } = patch as { readonly status: object };
+  const body = { status: { ...status, forbiddingBudgets: names.length } };
+  const write = { type: 'merge', timeoutMs: TIMEOUT_MS, fieldManager: COMPONENT_NAMES.scheduler, signal } as const;
+  const outcome = await patchObject(client, { ...ADDRESS, subresource: 'status' }, body, write);
+  if (outcome.kind === 'ok') faults.worked(OBJECT);
+  else failed(outcome);
 }
 
 const decode = decodeWith(decodeWrittenBudget);

@@ -5,6 +5,7 @@ import { COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import { readNamespacePods } from '#shared/kube/list/read-some.ts';
 import { DISRUPTION_LIMITS } from '#shared/kube/resource.ts';
+import { createFaultLog, type FaultLog } from '#shared/runtime/fault-log.ts';
 import { accountStore, type DebitOptions } from './debit-removals.ts';
 import { LimitTurns } from './limit-turns.ts';
 
@@ -21,13 +22,14 @@ export function createLimitReports(options: DebitOptions) {
   const { clock, known, log } = options;
   const turns = new LimitTurns<DisruptionLimit>({ periodMs: PERIOD_MS, most: MAX_LIMITS });
   const written = new Map<string, string>();
+  const faults = createFaultLog(log, 'Status of a DisruptionLimit not written');
   return async (changed: readonly string[], signal: AbortSignal): Promise<void> => {
     const byNamespace = Map.groupBy(known.limits.values(), ({ namespace }) => namespace);
     for (const key of written.keys()) if (known.limits.get(key) === undefined) written.delete(key);
     const next = turns.next(byNamespace, changed, clock.monotonic());
     if (next === undefined) return;
     try {
-      await reportNamespace(next.namespace, next.limits, { ...options, written }, signal);
+      await reportNamespace(next.namespace, next.limits, { ...options, written, faults }, signal);
     } catch (error) {
       turns.failed(next.namespace);
       log.warn({ err: error, namespace: next.namespace }, 'Limits of disruptions not reported');
@@ -38,6 +40,7 @@ export function createLimitReports(options: DebitOptions) {
 interface Reporting extends DebitOptions {
   /** The last written report of each limit, by namespace and name. */
   readonly written: Map<string, string>;
+  readonly faults: FaultLog;
 }
 
 async function reportNamespace(
@@ -46,7 +49,7 @@ async function reportNamespace(
   options: Reporting,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, clock, written } = options;
+  const { client, clock, written, faults } = options;
   const [pods, { value: account }] = await Promise.all([
     readNamespacePods(client, namespace, { timeoutMs: TIMEOUT_MS, signal }),
     accountStore(namespace, options).read(TIMEOUT_MS),
@@ -59,7 +62,12 @@ async function reportNamespace(
     const address = { resource: DISRUPTION_LIMITS, namespace, name: limit.name, subresource: 'status' };
     const patch = { fieldManager: COMPONENT_NAMES.scheduler, timeoutMs: TIMEOUT_MS, type: 'merge', signal } as const;
     const outcome = await patchObject(client, address, { status }, patch);
-    if (outcome.kind === 'ok') written.set(key, text);
-    else written.delete(key);
+    if (outcome.kind === 'ok') {
+      written.set(key, text);
+      faults.worked(key);
+      continue;
+    }
+    written.delete(key);
+    if (!signal.aborted && outcome.kind !== 'notFound') faults.failed(key, outcome);
   }
 }

@@ -25,6 +25,7 @@ export const PODS = namespaced('v1', 'pods', 'Pod');
 export const NODES = clusterScoped('v1', 'nodes', 'Node');
 export const NAMESPACES = clusterScoped('v1', 'namespaces', 'Namespace');
 export const CONFIG_MAPS = namespaced('v1', 'configmaps', 'ConfigMap');
+export const SERVICE_ACCOUNTS = namespaced('v1', 'serviceaccounts', 'ServiceAccount');
 export const SECRETS = namespaced('v1', 'secrets', 'Secret');
 export const RESOURCE_QUOTAS = namespaced('v1', 'resourcequotas', 'ResourceQuota');
 export const DEPLOYMENTS = namespaced('apps/v1', 'deployments', 'Deployment');

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
+import { accountPolicies, pressurePolicy } from '#shared/kube/admission/account-policies.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
 import { budgetPolicies } from '#shared/kube/admission/budget-policies.ts';
 import { defaultPolicy, groupDefaultPolicy, recordPolicy } from '#shared/kube/admission/default-policy.ts';
@@ -17,6 +19,12 @@ const MANIFESTS = [
     'components/api-server-defaults/mutating-policy.yaml',
     'default-policy.ts',
     [...defaultPolicy(), ...groupDefaultPolicy()],
+  ],
+  ['base/account-policies.yaml', 'account-policies.ts', accountPolicies()],
+  [
+    'components/rescheduling/admission-policy.yaml',
+    'account-policies.ts',
+    pressurePolicy(ACCOUNTS.rescheduling, 'rescheduling'),
   ],
   ['components/queues/gate-policy.yaml', 'queue-policies.ts', gatePolicy()],
   ['components/queues/guard-policies.yaml', 'queue-policies.ts', queuePolicies()],

@@ -87,6 +87,39 @@ describe('evictions by our own accounts', () => {
     expect(webhook.api.all(ACCOUNTS)).toEqual([]);
   });
 
+  test.each(['plimsoll-rescheduling', 'plimsoll-queues', 'plimsoll-dashboard'])(
+    'the token of %s does not evict a successor of the same name, without grace, or a critical pod',
+    async (name) => {
+      const asked = { username: `system:serviceaccount:plimsoll-system:${name}`, extra: {} };
+      expect(await evict(given('node-a'), { ...asked, options: { preconditions: { uid: 'other' } } })).toMatchObject({
+        allowed: false,
+        code: 409,
+      });
+      expect(await evict(given('node-a'), { ...asked, options: { gracePeriodSeconds: 0 } })).toMatchObject({
+        allowed: false,
+        code: 403,
+      });
+      const critical = { spec: { nodeName: 'node-a', containers: [], priority: 2_000_001_000 } };
+      expect(await evict(given('node-a', critical), asked)).toMatchObject({ allowed: false, code: 403 });
+      expect(await evict(given('node-a'), asked)).toMatchObject({ allowed: true });
+    },
+  );
+
+  test('the rescheduler leaves alone what a policy protects and who asks to stay; a guarantee of queues does not', async () => {
+    webhook.api.put(NODE_POLICIES, { metadata: { name: 'p' }, spec: { protect: { namespaces: ['team-b'] } } });
+    const stays = { annotations: { 'plimsoll.dev/evict': 'never' } };
+    const allowedFor = async (name: string, metadata: object): Promise<boolean> => {
+      const asked = { username: `system:serviceaccount:plimsoll-system:${name}`, extra: {} };
+      return (await evict(given('node-a', {}, metadata), asked)).allowed;
+    };
+    webhook.api.put(NAMESPACES, { metadata: { name: 'team-b' } });
+    expect(await allowedFor('plimsoll-rescheduling', { namespace: 'team-b' })).toBe(false);
+    expect(await allowedFor('plimsoll-queues', { namespace: 'team-b' })).toBe(true);
+    expect(await allowedFor('plimsoll-rescheduling', stays)).toBe(false);
+    expect(await allowedFor('plimsoll-queues', stays)).toBe(true);
+    expect(await allowedFor('plimsoll-queues', { namespace: 'ignored' })).toBe(false);
+  });
+
   describe('are counted', () => {
     test('by node, and an agent beyond the limits of its policy learns when to retry', async () => {
       const limits = { perMinute: 3, perTenMinutes: 3 };

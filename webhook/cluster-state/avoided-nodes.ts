@@ -1,7 +1,7 @@
 import type { ClientContext } from '#shared/kube/client/client.ts';
 import { decodeNodePressure } from '#shared/api/decode-node-pressure.ts';
 import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
-import type { AvoidEntry } from '#shared/domain/avoidance/avoid-nodes.ts';
+import { type AvoidEntry, isLasting } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
@@ -62,7 +62,7 @@ function indexOf(lists: Iterable<AvoidList>): Index {
 }
 
 function isAbout(entry: AvoidEntry, owner: OwnerKey, now: number): boolean {
-  return entry.until > now && isSameOwner(entry.owner, owner);
+  return isLasting(entry, now) && isSameOwner(entry.owner, owner);
 }
 
 function namesOf(entries: readonly NodeAvoidEntry[]): readonly string[] {

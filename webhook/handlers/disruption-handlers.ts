@@ -6,7 +6,13 @@ import { DEFAULT_OPT_OUT, DEFAULT_OPT_OUT_CEILING, type Protection } from '#shar
 import type { Pod } from '#shared/domain/pod/pod.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
-import { AGENT_ACCOUNT, callerComponent, OWN_ACCOUNTS, SCHEDULERS } from '#shared/kube/admission/cel-expressions.ts';
+import {
+  AGENT_ACCOUNT,
+  callerComponent,
+  OWN_ACCOUNTS,
+  QUEUES_ACCOUNT,
+  SCHEDULERS,
+} from '#shared/kube/admission/cel-expressions.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { type Clock, NOT_ABORTED, withDeadline } from '#shared/runtime/clock.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -120,7 +126,7 @@ async function decideEvictionOf(
   // Checked before anything else is read: a stolen token must not make the API server work for pods of other nodes.
   const refusal = refusalOfCaller(asked);
   if (refusal !== undefined) return refusal;
-  const { limits, ...protection } = await protectionOf(pod, sources, deadline);
+  const { limits, ...protection } = await protectionOf(pod, asked.caller, sources, deadline);
   const disruption = { ...asked, ...protection };
   const decision = decideDisruption(disruption);
   // A pod that is already terminating is not counted: this eviction does not disrupt it.
@@ -139,12 +145,19 @@ function askedBy(caller: string, mayOverrun: boolean) {
 }
 
 /** The rules that the agent of the pod's node follows, read from the API server. */
-async function protectionOf({ namespace, spec }: Pod, sources: DisruptionSources, { timeLeft }: Deadline) {
+async function protectionOf(
+  { namespace, spec }: Pod,
+  caller: RemovalRequest['caller'],
+  sources: DisruptionSources,
+  { timeLeft }: Deadline,
+) {
   const [{ namespaces, ...rest }, isIgnored] = await Promise.all([
     sources.protectionOnNode(spec.nodeName, timeLeft()),
     sources.isIgnored(namespace, timeLeft()),
   ]);
-  const protectedNamespaces = [...PROTECTED_NAMESPACES, ...namespaces, ...(isIgnored ? [namespace] : [])];
+  // What a NodePressurePolicy protects is protected from the pressure of its node, not from the guarantees of queues.
+  const ofPolicy = caller === 'queues' ? [] : namespaces;
+  const protectedNamespaces = [...PROTECTED_NAMESPACES, ...ofPolicy, ...(isIgnored ? [namespace] : [])];
   return { ...rest, protectedNamespaces: new Set(protectedNamespaces) };
 }
 
@@ -179,6 +192,7 @@ function isOwn({ requester }: Request): boolean {
 function callerOf(request: Request): RemovalRequest['caller'] {
   const { name } = request.requester;
   if (name === AGENT_ACCOUNT) return 'agent';
+  if (name === QUEUES_ACCOUNT) return 'queues';
   if (isOwn(request)) return 'plimsoll';
   return SCHEDULERS.includes(name) ? 'scheduler' : 'other';
 }

@@ -8,10 +8,10 @@ import { MESSAGES } from './messages.ts';
 export interface RemovalRequest {
   readonly kind: 'eviction' | 'deletion';
   /**
-   * `agent`: our agent, which is bound to a node. `plimsoll`: another account of ours. `scheduler`: kube-scheduler,
-   * which deletes pods to preempt them.
+   * `agent`: our agent, which is bound to a node. `queues`: the leader of the queues. `plimsoll`: another account of
+   * ours. `scheduler`: kube-scheduler, which deletes pods to preempt them.
    */
-  readonly caller: 'agent' | 'plimsoll' | 'scheduler' | 'other';
+  readonly caller: 'agent' | 'queues' | 'plimsoll' | 'scheduler' | 'other';
   /** The node of the pod that the caller's token is bound to. */
   readonly callerNode: string | undefined;
   readonly pod: Pod;
@@ -45,6 +45,7 @@ export interface OwnerWishes {
 export function decideDisruption(disruption: RemovalRequest): AdmissionDecision {
   switch (disruption.caller) {
     case 'agent':
+    case 'queues':
     case 'plimsoll':
       return checkOwnAccount(disruption);
     case 'scheduler':
@@ -124,9 +125,11 @@ function protectsPods(disruption: RemovalRequest): Refused | undefined {
 
 /**
  * In the severe stage an opt-out covers only what the pod requested, unless the policy says otherwise. Only the agent
- * knows the stage and the pod's usage; its token is bound to this node.
+ * knows the stage and the pod's usage; its token is bound to this node. For queues an opt-out from eviction by the node
+ * is none: by an annotation, a tenant would keep the guarantee of another queue.
  */
 function overrulesOptOut({ caller, optOut, urgency }: RemovalRequest): boolean {
+  if (caller === 'queues') return true;
   return caller === 'agent' && optOut === 'WithinRequest' && urgency !== undefined;
 }
 

@@ -76,7 +76,7 @@ function ownerAvoided(
   now: Instant,
 ): AvoidedNode | undefined {
   if (owner === undefined) return undefined;
-  const entries = avoid.filter((entry) => entry.until > now && isSameOwner(entry.owner, owner));
+  const entries = avoid.filter((entry) => isLasting(entry, now) && isSameOwner(entry.owner, owner));
   if (entries.length === 0) return undefined;
   const text = 'a pod of the same owner was evicted from the node';
   const facts = { owner: ownerText(owner) };
@@ -102,10 +102,18 @@ export interface AvoidEntry {
 /** Entries that one NodePressure holds at most (deploy/crds/plimsoll.dev_nodepressures.yaml). */
 export const MAX_ENTRIES = 64;
 
+/** An hour more than the longest that a process of ours writes (`nodes.longestAvoidSeconds`): clocks differ. */
+const MAX_AVOID_MS = 90_000_000;
+
+/** Whether an entry counts at `now`. One that ends later than we ever write counts nowhere: nothing is held for years. */
+export function isLasting({ until }: { readonly until: Instant }, now: Instant): boolean {
+  return until > now && until <= now + MAX_AVOID_MS;
+}
+
 /** The entries that still last at `now`. */
 export function lastingEntries(
   { avoid }: { readonly avoid: readonly AvoidEntry[] },
   now: Instant,
 ): readonly AvoidEntry[] {
-  return avoid.filter(({ until }) => until > now);
+  return avoid.filter((entry) => isLasting(entry, now));
 }

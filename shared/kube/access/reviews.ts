@@ -18,6 +18,8 @@ export interface Access {
   readonly resource: string;
   readonly subresource?: string;
   readonly verb: string;
+  /** One object by name; absent for all. */
+  readonly name?: string;
   readonly namespace: string;
 }
 

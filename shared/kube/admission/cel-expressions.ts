@@ -1,13 +1,5 @@
 import type { Component } from '#shared/domain/disruption/limit-rule.ts';
-import { serviceAccountUser } from '#shared/domain/priority/classes-and-policies.ts';
-import {
-  COMPONENT_NAMES,
-  NAMESPACE_NODE,
-  NAMESPACE_SYSTEM,
-  QUEUE_LEADER,
-  RESCHEDULER,
-  SECOND_SCHEDULER,
-} from '#shared/kube/api-names.ts';
+import { ACCOUNTS, ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
 
 /** A named expression of a ValidatingAdmissionPolicy, computed at most once for each evaluation. */
 export interface CelVariable {
@@ -34,31 +26,21 @@ export interface MatchCondition {
   readonly expression: string;
 }
 
-/** The service account of the webhook. */
-export const WEBHOOK_ACCOUNT = serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.webhook });
 /** The service account of the agents. */
-export const AGENT_ACCOUNT = serviceAccountUser({ namespace: NAMESPACE_NODE, name: COMPONENT_NAMES.agent });
-/** Our service accounts, as the API server names them. */
-export const OWN_ACCOUNTS: readonly string[] = [
-  WEBHOOK_ACCOUNT,
-  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: COMPONENT_NAMES.scheduler }),
-  AGENT_ACCOUNT,
-];
-/** Users that preempt by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
-export const SCHEDULERS: readonly string[] = [
-  'system:kube-scheduler',
-  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: SECOND_SCHEDULER }),
-];
-
-/** Scheduler processes that run in separate pods, and evict like any other user. */
-const SCHEDULER_ACCOUNTS: readonly string[] = [QUEUE_LEADER, RESCHEDULER].map((name) =>
-  serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name }),
+export const AGENT_ACCOUNT = ACCOUNTS.agent.user;
+/** The account that makes room for queues. */
+export const QUEUES_ACCOUNT = ACCOUNTS.queues.user;
+/** Our service accounts, as the API server names them, without that of a kube-scheduler. */
+export const OWN_ACCOUNTS: readonly string[] = ALL_ACCOUNTS.filter(({ preempts }) => preempts === undefined).map(
+  ({ user }) => user,
 );
+/** Users that preempt by deleting: the cluster's scheduler, and that of deploy/components/scheduler-second. */
+export const SCHEDULERS: readonly string[] = ['system:kube-scheduler', ACCOUNTS.secondScheduler.user];
 
 /** The component to which the removals of a user are attributed. */
 export function callerComponent(user: string): Component {
   if (user === AGENT_ACCOUNT) return 'Agent';
-  if (OWN_ACCOUNTS.includes(user) || SCHEDULER_ACCOUNTS.includes(user)) return 'Scheduler';
+  if (OWN_ACCOUNTS.includes(user)) return 'Scheduler';
   if (SCHEDULERS.includes(user)) return 'KubeScheduler';
   return user.startsWith('system:node:') ? 'Kubelet' : 'Others';
 }

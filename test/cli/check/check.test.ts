@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { accountFindings } from '#cli/check/account-rights.ts';
 import { checkCluster } from '#cli/check/check-cluster.ts';
 import { createAuthority } from '#shared/http/certificates.ts';
-import type { KubeClient } from '#shared/kube/client/client.ts';
-import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { EXAMPLE_CLUSTER, examplePod } from '#test/cli/example-cluster.ts';
 import { NODE_PRESSURES, TAKEN_AT, takenList } from '#test/cli/node-pressures.ts';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
@@ -204,42 +201,6 @@ describe('checkCluster', () => {
     const other = { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'other' }, webhooks };
     const found = troubles(...DEFINITIONS, ...WEBHOOKS, other);
     expect(found).toEqual(expected === undefined ? [] : [['Warning', 'webhooks', `other (x.example.com) ${expected}`]]);
-  });
-});
-
-describe('accountFindings', () => {
-  /** Answers access reviews. */
-  function authoriser(isAllowed: (spec: string) => boolean): Pick<KubeClient, 'request'> {
-    return {
-      request: ({ body }) =>
-        Promise.resolve({ kind: 'ok', warnings: [], object: { status: { allowed: isAllowed(JSON.stringify(body)) } } }),
-    };
-  }
-
-  test('all rights are there', async () => {
-    expect((await accountFindings(authoriser(() => true))).map(({ level }) => level)).toEqual(['OK']);
-  });
-
-  test('a right that is missing is named as kubectl auth can-i takes it', async () => {
-    const found = await accountFindings(authoriser((spec) => !spec.includes('eviction')));
-    expect(found).toEqual([
-      {
-        level: 'Error',
-        subject: 'rights',
-        text: 'system:serviceaccount:plimsoll-node:plimsoll-agent may not create pods/eviction',
-        next:
-          'kubectl auth can-i create pods/eviction -A --as=system:serviceaccount:plimsoll-node:plimsoll-agent; ' +
-          'apply the manifests of this version again',
-      },
-    ]);
-  });
-
-  test('the caller learns that it may not ask', async () => {
-    const refused = { request: () => Promise.resolve({ kind: 'forbidden', message: 'no' } as Outcome<unknown>) };
-    expect((await accountFindings(refused))[0]).toMatchObject({
-      level: 'Warning',
-      text: 'cannot check the rights of the accounts: no',
-    });
   });
 });
 

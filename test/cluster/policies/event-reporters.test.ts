@@ -4,13 +4,32 @@ import { parseAllDocuments } from 'yaml';
 import { randomSource } from '#test/fakes/random-source.ts';
 import { type AskedOfPolicies, evaluatePolicies, findPolicyEvaluator, type PolicyOutcome } from './policy-evaluator.ts';
 
-const FILE = new URL('../../../deploy/base/event-reporters.yaml', import.meta.url);
+const FILE = new URL('../../../deploy/base/account-policies.yaml', import.meta.url);
 const [POLICY = {}] = parseAllDocuments(readFileSync(FILE, 'utf8')).map((document) => document.toJS() as object);
 const SEED = 20_261_124;
 const COUNT = 3_000;
 const AGENT = 'system:serviceaccount:plimsoll-node:plimsoll-agent';
-const USERS = [AGENT, 'system:serviceaccount:plimsoll-system:plimsoll-webhook', 'system:node:n0', 'tenant', ''];
-const OURS = ['plimsoll.dev/agent', 'plimsoll.dev/webhook', ' PLIMSOLL.dev/agent', 'plimsoll.dev/'];
+const USERS = [
+  AGENT,
+  ...['webhook', 'scheduler', 'queues', 'rescheduling', 'disruptions', 'dashboard'].map(
+    (name) => `system:serviceaccount:plimsoll-system:plimsoll-${name}`,
+  ),
+  'system:serviceaccount:plimsoll-system:default',
+  'system:serviceaccount:team:plimsoll-queues',
+  'system:node:n0',
+  'tenant',
+  '',
+];
+const SCHEDULER = 'plimsoll.dev/scheduler';
+const OURS = ['plimsoll.dev/agent', 'plimsoll.dev/webhook', SCHEDULER, ' PLIMSOLL.dev/agent', 'plimsoll.dev/'];
+/** In whose name each account writes. */
+const REPORTERS: Readonly<Record<string, string>> = {
+  [AGENT]: 'plimsoll.dev/agent',
+  'system:serviceaccount:plimsoll-system:plimsoll-webhook': 'plimsoll.dev/webhook',
+  'system:serviceaccount:plimsoll-system:plimsoll-scheduler': SCHEDULER,
+  'system:serviceaccount:plimsoll-system:plimsoll-queues': SCHEDULER,
+  'system:serviceaccount:plimsoll-system:plimsoll-rescheduling': SCHEDULER,
+};
 const OTHERS = [
   '',
   'kubelet',
@@ -76,9 +95,8 @@ describe.skipIf(why !== '')(`the reporters of Events, by the code of the API ser
 
 /** The rule in other words. */
 function mayWrite(names: readonly string[], user: string, object: object, node: string | undefined): boolean {
-  const own = user === AGENT ? 'plimsoll.dev/agent' : 'plimsoll.dev/webhook';
-  const isAccount = user.startsWith('system:serviceaccount:plimsoll-');
-  const isNamed = isAccount && names.every((name) => name === '' || name === own);
+  const own = REPORTERS[user];
+  const isNamed = own !== undefined && names.every((name) => name === '' || name === own);
   const other = JSON.stringify(object).includes(`"kind":"Node","name":"${node === undefined ? 'n' : 'n1'}`);
   return isNamed && !(user === AGENT && other);
 }

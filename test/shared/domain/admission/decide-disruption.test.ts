@@ -46,6 +46,7 @@ describe('decideDisruption', () => {
       expectedUid: undefined,
       wishes: STAYS,
     },
+    'eviction for queues of a pod that asks to stay': { caller: 'queues', callerNode: undefined, wishes: STAYS },
     'a person’s deletion': { caller: 'other', kind: 'deletion' },
     'preemption of a pod that does not mind': { caller: 'scheduler', kind: 'deletion' },
   };
@@ -105,6 +106,16 @@ describe('decideDisruption', () => {
       more: { wishes: STAYS },
       code: 403,
       reason: 'DisruptionOfProtectedPod',
+    },
+    'an eviction for queues in a protected namespace': {
+      more: { caller: 'queues', pod: { ...POD, namespace: 'kube-system' } },
+      code: 403,
+      reason: 'DisruptionOfProtectedPod',
+    },
+    'an eviction for queues without any grace': {
+      more: { caller: 'queues', gracePeriodSeconds: 0 },
+      code: 403,
+      reason: 'DisruptionUnwanted',
     },
     'preemption of a pod that asks not to be, by 429': {
       more: { caller: 'scheduler', kind: 'deletion', wishes: STAYS },

@@ -1,0 +1,155 @@
+import { NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
+
+/** What RBAC allows an account: verbs on resources of one API group. */
+export interface Right {
+  readonly group: string;
+  /** `pods`, `pods/eviction` … */
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Only objects with these names; absent for all. */
+  readonly names?: readonly string[];
+  /** Only in this namespace; absent for the whole cluster. */
+  readonly namespace?: string;
+}
+
+function may(group: string, resources: string, verbs: string, only: Pick<Right, 'names' | 'namespace'> = {}): Right {
+  return { group, resources: resources.split(' '), verbs: verbs.split(' '), ...only };
+}
+
+const OWN = 'plimsoll.dev';
+const ADMISSION = 'admissionregistration.k8s.io';
+const RULES = ['plimsoll', 'plimsoll-warnings', 'plimsoll-defaults'];
+const COMPILED = ['priority', 'templates', 'podgroups', 'workloads'].flatMap((name) => [
+  `${name}.plimsoll.dev`,
+  `warnings.${name}.plimsoll.dev`,
+]);
+const WRITES_EVENTS = may('events.k8s.io', 'events', 'create patch');
+
+/** A Lease by name; its creation cannot be limited by name. */
+function lease(name: string, change = 'patch'): readonly Right[] {
+  const namespace = NAMESPACE_SYSTEM;
+  return [
+    may('coordination.k8s.io', 'leases', `get ${change}`, { names: [name], namespace }),
+    may('coordination.k8s.io', 'leases', 'create', { namespace }),
+  ];
+}
+
+/** The copy of the cluster that the parts of the scheduler process decide from. */
+const CLUSTER_COPY: readonly Right[] = [
+  may('apps', 'daemonsets', 'list watch'),
+  may('policy', 'poddisruptionbudgets', 'list watch'),
+  may('scheduling.k8s.io', 'priorityclasses', 'list watch'),
+];
+
+/** Of both accounts that the extender runs with. */
+const EXTENDER: readonly Right[] = [
+  may('', 'pods namespaces nodes', 'get list watch'),
+  may('', 'pods/status', 'patch'),
+  may('apps', 'daemonsets', 'list watch'),
+  may('policy', 'poddisruptionbudgets', 'get list watch'),
+  may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
+  may(OWN, 'nodepressures', 'get list watch patch'),
+  may(OWN, 'queues', 'list watch'),
+  WRITES_EVENTS,
+  ...lease('plimsoll-preemption-loops'),
+];
+
+/** Every right that a role of ours gives, by account; Kubernetes' own roles for a scheduler are not repeated. */
+export const RIGHTS = {
+  webhook: [
+    may('', 'pods namespaces resourcequotas', 'get list watch'),
+    may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
+    may(OWN, 'prioritypolicies priorityquotas nodepressures', 'get list watch'),
+    may(OWN, 'nodepressurepolicies', 'list'),
+    may('', 'nodes', 'get'),
+    may('apps', 'daemonsets', 'get'),
+    may('policy', 'poddisruptionbudgets', 'list'),
+    may(OWN, 'prioritypolicies/status priorityquotas/status', 'patch update'),
+    may(OWN, 'priorityrules', 'get update delete', { names: RULES }),
+    may(OWN, 'priorityrules', 'create'),
+    may(OWN, 'priorityrules/status', 'patch', { names: RULES }),
+    WRITES_EVENTS,
+    may(ADMISSION, 'mutatingwebhookconfigurations validatingwebhookconfigurations', 'get patch', {
+      names: ['plimsoll'],
+    }),
+    may(ADMISSION, 'validatingadmissionpolicies validatingadmissionpolicybindings', 'get', { names: COMPILED }),
+    may(ADMISSION, 'mutatingadmissionpolicies mutatingadmissionpolicybindings', 'get', {
+      names: ['defaults.plimsoll.dev'],
+    }),
+    may(OWN, 'nodepressurepolicies/status', 'patch'),
+    may(OWN, 'disruptionlimits disruptionpolicies', 'list watch'),
+    may(OWN, 'disruptionaccounts', 'get create'),
+    may(OWN, 'disruptionaccounts/status', 'update'),
+    may('', 'secrets', 'get update', { names: ['plimsoll-webhook-tls'], namespace: NAMESPACE_SYSTEM }),
+    ...lease('plimsoll-webhook'),
+  ],
+  agent: [
+    may('', 'pods', 'get list watch'),
+    may('', 'pods/eviction', 'create'),
+    may('', 'nodes', 'get list watch'),
+    may('', 'nodes/stats', 'get'),
+    may('', 'namespaces', 'get'),
+    WRITES_EVENTS,
+    may(OWN, 'nodepressurepolicies', 'get list watch'),
+    may(OWN, 'nodepressures', 'get list watch create'),
+    may(OWN, 'nodepressures/status', 'patch'),
+  ],
+  nodeController: [
+    may('', 'nodes', 'get list watch patch'),
+    may('', 'nodes/status', 'patch'),
+    may(OWN, 'nodepressures', 'get list watch patch'),
+    may(OWN, 'nodepressurepolicies', 'get list watch'),
+    WRITES_EVENTS,
+    ...lease('plimsoll-node-controller'),
+  ],
+  queues: [
+    may('', 'pods', 'list watch patch'),
+    may('', 'pods/status', 'patch'),
+    may('', 'pods/eviction', 'create'),
+    may('', 'namespaces nodes', 'list watch'),
+    ...CLUSTER_COPY,
+    may(OWN, 'nodepressures queues', 'list watch'),
+    may(OWN, 'queues/status', 'patch'),
+    may(OWN, 'queues', 'create patch delete'),
+    WRITES_EVENTS,
+    ...lease('plimsoll-queues'),
+    may('coordination.k8s.io', 'leases', 'list watch', { names: ['kube-scheduler'], namespace: 'kube-system' }),
+  ],
+  rescheduling: [
+    may('', 'pods namespaces nodes', 'list watch'),
+    may('', 'pods/eviction', 'create'),
+    ...CLUSTER_COPY,
+    WRITES_EVENTS,
+    may(OWN, 'nodepressures', 'get list watch patch'),
+    may(OWN, 'reschedulingpolicies disruptionlimits disruptionpolicies disruptionaccounts', 'list watch'),
+    may(OWN, 'reschedulingpolicies/status', 'patch'),
+    ...lease('plimsoll-rescheduling'),
+  ],
+  disruptions: [
+    may('', 'pods namespaces nodes', 'list watch'),
+    ...CLUSTER_COPY,
+    may('events.k8s.io', 'events', 'list watch'),
+    may(OWN, 'nodepressures queues reschedulingpolicies', 'list watch'),
+    may(OWN, 'disruptions', 'list watch create delete'),
+    may(OWN, 'disruptions/status', 'patch'),
+    may(OWN, 'disruptionlimits', 'list watch'),
+    may(OWN, 'disruptionpolicies', 'get list watch'),
+    may(OWN, 'disruptionaccounts', 'get create'),
+    may(OWN, 'disruptionaccounts/status', 'update'),
+    may(OWN, 'disruptionlimits/status disruptionpolicies/status', 'patch'),
+    ...lease('plimsoll-disruptions'),
+    may('', 'configmaps', 'get patch', { names: ['plimsoll-disruptions'], namespace: NAMESPACE_SYSTEM }),
+  ],
+  secondScheduler: [...EXTENDER, ...lease('plimsoll-scheduler', 'update')],
+  controlPlaneExtender: EXTENDER,
+  dashboard: [
+    may(OWN, 'nodepressures nodepressurepolicies prioritypolicies priorityquotas disruptions queues', 'get list watch'),
+    may('scheduling.k8s.io', 'priorityclasses', 'get list watch'),
+    may('', 'resourcequotas nodes', 'get list watch'),
+    may('', 'pods namespaces', 'list'),
+    may('policy', 'poddisruptionbudgets', 'list'),
+    may('events.k8s.io', 'events', 'get list watch'),
+    may('authentication.k8s.io', 'tokenreviews', 'create'),
+    may('authorization.k8s.io', 'subjectaccessreviews', 'create'),
+  ],
+} as const satisfies Readonly<Record<string, readonly Right[]>>;

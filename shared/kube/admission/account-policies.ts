@@ -1,0 +1,171 @@
+/*
+ * What the API server itself holds our own accounts to, from the list of them (shared/kube/accounts/accounts.ts). RBAC
+ * can say neither in whose name an Event is written, nor how a pod is evicted, nor which field of an object is changed.
+ */
+import { ACCOUNTS, ALL_ACCOUNTS, type OwnAccount } from '#shared/kube/accounts/accounts.ts';
+import { PROTECTED_NAMESPACES, REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
+import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { celList, celVariable, condition } from './cel-expressions.ts';
+
+const USER = "request.userInfo.?username.orValue('')";
+
+/** Policies of deploy/base: they also hold accounts of components, which may be installed at any time. */
+export function accountPolicies(): readonly KubeObject[] {
+  return [...eventReporters(), ...ownEvictions()];
+}
+
+const NAMES_OF_EVENT =
+  "[dyn(object).?reportingController.orValue(''), dyn(object).?reportingComponent.orValue(''), " +
+  "dyn(object).?source.component.orValue(''), dyn(object).?deprecatedSource.component.orValue('')]";
+const IS_OURS = "name.lowerAscii().trim().startsWith('plimsoll.dev/')";
+
+/**
+ * The reporter of an Event is free text. Names below plimsoll.dev/ belong to our accounts. A policy that cannot be
+ * evaluated must not stop the Events of others, so a failure is ignored.
+ */
+function eventReporters(): readonly KubeObject[] {
+  return policy({
+    name: 'plimsoll-event-reporters',
+    failurePolicy: 'Ignore',
+    resourceRules: ['', 'events.k8s.io'].map((group) => rule(group, 'events', ['CREATE', 'UPDATE'])),
+    // The two kinds of Event name the same fields differently.
+    matchConditions: [condition('in-our-name', `${NAMES_OF_EVENT}.exists(name, ${IS_OURS})`)],
+    variables: [
+      celVariable('user', USER),
+      celVariable('accounts', reportersByName()),
+      celVariable('names', `${NAMES_OF_EVENT}.filter(name, name != '')`),
+      celVariable('about', 'dyn(object).?regarding.or(dyn(object).?involvedObject).orValue({})'),
+      celVariable('node', "request.userInfo.?extra[?'authentication.kubernetes.io/node-name'][?0].orValue('')"),
+    ],
+    validations: [
+      {
+        expression: 'variables.names.all(name, variables.user in variables.accounts[?name].orValue([]))',
+        messageExpression: `'only the account of ' + variables.names.filter(name, ${IS_OURS})[0] + ' may write Events in its name'`,
+      },
+      {
+        expression: [
+          `variables.user != '${ACCOUNTS.agent.user}' ||`,
+          "variables.about.?kind.orValue('') != 'Node' || variables.about.?name.orValue('') == variables.node",
+        ].join('\n'),
+        messageExpression:
+          "'the agent on node ' + variables.node + ' may not write Events about node ' + variables.about.?name.orValue('')",
+      },
+    ],
+  });
+}
+
+function reportersByName(): string {
+  const entries = Object.entries(REPORTING_CONTROLLERS).map(([reporter, name]) => {
+    const users = ALL_ACCOUNTS.filter(({ reportsAs }) => reportsAs === reporter).map(({ user }) => user);
+    return `'${name}': ${celList(users)}`;
+  });
+  return `{${entries.join(',\n')}}`;
+}
+
+/** Those of the agent have a policy of their own, which is removed with it; a scheduler preempts by deleting. */
+const HELD_ACCOUNTS = ALL_ACCOUNTS.filter(({ evicts, preempts }) => evicts !== 'OfOwnNode' && preempts === undefined);
+
+/** A stolen token of ours evicts as its program does: never from kube-system, never without grace, one judged pod. */
+function ownEvictions(): readonly KubeObject[] {
+  const evicting = HELD_ACCOUNTS.filter(({ evicts }) => evicts !== undefined).map(({ user }) => user);
+  return policy({
+    name: 'plimsoll-own-evictions',
+    failurePolicy: 'Fail',
+    resourceRules: [rule('', 'pods/eviction', ['CREATE'])],
+    matchConditions: [condition('by-plimsoll', `${USER} in ${celList(HELD_ACCOUNTS.map(({ user }) => user))}`)],
+    validations: [
+      { expression: `${USER} in ${celList(evicting)}`, message: 'this account of Plimsoll evicts no pods' },
+      {
+        expression: "object.?deleteOptions.preconditions.uid.orValue('') != ''",
+        message: 'an eviction by Plimsoll must carry the UID of the pod that was judged',
+      },
+      {
+        expression: 'object.?deleteOptions.gracePeriodSeconds.orValue(1) > 0',
+        message: 'Plimsoll must not evict with a grace period of 0',
+      },
+      {
+        expression: `!(request.namespace in ${celList(PROTECTED_NAMESPACES)})`,
+        message: 'Plimsoll must not evict from kube-system or from its own namespaces',
+      },
+    ],
+  });
+}
+
+/** The field of a NodePressure that an account may change, and no entry of it that forbids a node. */
+export function pressurePolicy(
+  { user, name, pressureField }: OwnAccount & Required<Pick<OwnAccount, 'pressureField'>>,
+  component: string,
+): readonly KubeObject[] {
+  const sides = '[variables.new, variables.old]';
+  return policy({
+    name: `${name}-pressures`,
+    component,
+    failurePolicy: 'Fail',
+    resourceRules: [rule('plimsoll.dev', 'nodepressures', ['UPDATE'])],
+    matchConditions: [condition('account', `${USER} == '${user}'`)],
+    variables: [celVariable('new', 'dyn(object)'), celVariable('old', 'dyn(oldObject)')],
+    validations: [
+      {
+        expression: `${sides}.all(side, side.metadata.all(field, field in ['managedFields', 'resourceVersion', 'generation'] ||\n${same('metadata')}))`,
+        message: `${name} may not change the metadata of a NodePressure`,
+      },
+      {
+        expression: `${sides}.all(side, side.?spec.orValue({}).all(field, field == '${pressureField}' ||\n${same('?spec')}))`,
+        message: `${name} may change only spec.${pressureField} of a NodePressure`,
+      },
+      {
+        expression: `variables.new.?spec.avoid.orValue([]).all(entry, !entry.?hard.orValue(false) || entry in variables.old.?spec.avoid.orValue([]))`,
+        message: `${name} may forbid no node: its entries in spec.avoid are not hard`,
+      },
+    ],
+  });
+}
+
+function same(part: string): string {
+  return `variables.new.${part}[?field].orValue('') == variables.old.${part}[?field].orValue('')`;
+}
+
+interface Policy {
+  readonly name: string;
+  readonly component?: string;
+  readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly resourceRules: readonly object[];
+  readonly matchConditions: readonly object[];
+  readonly variables?: readonly object[];
+  readonly validations: readonly object[];
+}
+
+function policy({
+  name,
+  component,
+  failurePolicy,
+  resourceRules,
+  validations,
+  ...rest
+}: Policy): readonly KubeObject[] {
+  const labels = {
+    'app.kubernetes.io/name': 'plimsoll',
+    ...(component !== undefined && { 'app.kubernetes.io/component': component }),
+    'app.kubernetes.io/part-of': 'plimsoll',
+  };
+  // Includes defaults of the API server, so that another manager may apply the same without a conflict.
+  const matchConstraints = { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {}, resourceRules };
+  const denying = validations.map((each) => ({ ...each, reason: 'Forbidden' }));
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const metadata = { name, labels };
+  return [
+    {
+      ...{ apiVersion, kind: 'ValidatingAdmissionPolicy', metadata },
+      spec: { failurePolicy, matchConstraints, ...rest, validations: denying },
+    },
+    {
+      ...{ apiVersion, kind: 'ValidatingAdmissionPolicyBinding', metadata },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    },
+  ];
+}
+
+function rule(group: string, resource: string, operations: readonly string[]): object {
+  const apiVersions = [group === 'plimsoll.dev' ? 'v1alpha1' : 'v1'];
+  return { apiGroups: [group], apiVersions, resources: [resource], operations, scope: '*' };
+}

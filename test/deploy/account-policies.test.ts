@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { installPlimsoll } from '#sandbox/install-plimsoll.ts';
+import { ACCOUNTS, ALL_ACCOUNTS } from '#shared/kube/accounts/accounts.ts';
+import { accountPolicies, pressurePolicy } from '#shared/kube/admission/account-policies.ts';
+import { createClient } from '#shared/kube/client/client.ts';
+import { directConnection } from '#shared/kube/client/connection.ts';
+import { asUser } from '#test/cluster/admission/support/as-user.ts';
+import { at, pod } from '#test/contract/harness.ts';
+import { runningApiServer } from '#test/sandbox/api-server/running-api-server.ts';
+
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
+const PLURALS: Readonly<Record<string, string>> = {
+  ValidatingAdmissionPolicy: 'validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: 'validatingadmissionpolicybindings',
+};
+const PRESSURES = '/apis/plimsoll.dev/v1alpha1/nodepressures';
+const JUDGED = { preconditions: { uid: 'some-uid' } };
+const FAR = '2036-01-01T00:00:00Z';
+
+describe('what a stolen token of our accounts can do', () => {
+  const server = runningApiServer();
+  const user = (name?: string) => {
+    const { url, token, caPem: ca } = server();
+    return asUser(directConnection({ server: url, token, ca }), name);
+  };
+
+  beforeAll(async () => {
+    const { url, token, caPem: ca } = server();
+    const client = createClient(directConnection({ server: url, token, ca }), { userAgent: 'test' });
+    await installPlimsoll(client);
+    client.close();
+    for (const policy of [...accountPolicies(), ...pressurePolicy(ACCOUNTS.rescheduling, 'rescheduling')])
+      await made(`${ADMISSION}/${PLURALS[policy.kind ?? ''] ?? ''}`, policy);
+    for (const namespace of ['default', 'kube-system'])
+      await made(`/api/v1/namespaces/${namespace}/pods`, pod('web', { nodeName: 'n0' }));
+    const avoid = [{ owner: { kind: 'Job', namespace: 'a', name: 'b' }, until: FAR, cause: 'c', hard: true }];
+    await made(PRESSURES, { ...PRESSURE, spec: { avoid } });
+  }, 60_000);
+
+  const PRESSURE = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: 'n0' } };
+
+  async function made(path: string, body: object): Promise<void> {
+    const answer = await user()('POST', path, body);
+    expect([path, answer.status, at(answer.body, 'message')]).toEqual([path, 201, undefined]);
+  }
+
+  async function evict(by: string, namespace: string, deleteOptions: object): Promise<unknown> {
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web', namespace }, deleteOptions };
+    const path = `/api/v1/namespaces/${namespace}/pods/web/eviction?dryRun=All`;
+    const answer = await user(by)('POST', path, body);
+    return answer.status === 403 ? at(answer.body, 'message') : answer.status;
+  }
+
+  const others = ALL_ACCOUNTS.filter(({ evicts, preempts }) => evicts !== 'OfOwnNode' && preempts === undefined);
+  const evicting = others.filter(({ evicts }) => evicts !== undefined);
+
+  test.each(evicting.map(({ name, user: by }) => [name, by]))('%s evicts only as its program does', async (_, by) => {
+    expect(await evict(by, 'default', {})).toContain('must carry the UID');
+    expect(await evict(by, 'default', { ...JUDGED, gracePeriodSeconds: 0 })).toContain('grace period of 0');
+    expect(await evict(by, 'kube-system', JUDGED)).toContain('must not evict from kube-system');
+    // Another UID than the pod's: only the API server itself refuses it.
+    expect(await evict(by, 'default', JUDGED)).toBe(409);
+  });
+
+  test('an account that evicts no pods cannot', async () => {
+    for (const { name, user: by } of others.filter(({ evicts }) => evicts === undefined))
+      expect([name, await evict(by, 'default', JUDGED)]).toEqual([name, expect.stringContaining('evicts no pods')]);
+  });
+
+  async function change(body: object, by = ACCOUNTS.rescheduling.user): Promise<unknown> {
+    const answer = await user(by)('PATCH', `${PRESSURES}/n0?dryRun=All`, body);
+    return answer.status === 200 ? 200 : at(answer.body, 'message');
+  }
+
+  test('the rescheduler changes only avoid lists, and forbids no node', async () => {
+    const soft = { owner: { kind: 'Job', namespace: 'a', name: 'c' }, until: FAR, cause: 'c' };
+    const hard = { ...soft, hard: true };
+    expect(await change({ spec: { avoid: [soft] } })).toBe(200);
+    expect(await change({ spec: { avoid: [soft, hard] } })).toContain('may forbid no node');
+    expect(await change({ spec: { preemptionLoops: [] } })).toContain('may change only spec.avoid');
+    expect(await change({ metadata: { labels: { a: 'b' } } })).toContain('may not change the metadata');
+    expect(await change({ spec: { avoid: [hard] } }, 'tenant')).toBe(200);
+  });
+});
