@@ -28,7 +28,7 @@ const UNIT = [
   'test/sandbox/api-server/*/*.test.ts',
   'test/sandbox/demo/*.test.ts',
   'test/sandbox/node/{containers,pods}/*.test.ts',
-  'test/tools/{generate,mechanisms,metrics,mutate,reach,references}/*.test.ts',
+  'test/tools/{generate,manifests,mechanisms,metrics,reach,references}/*.test.ts',
   'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
 ];
 /** Each in a process of its own: they start programs, or are about what files that share one must not do. */

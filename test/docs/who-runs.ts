@@ -33,7 +33,6 @@ const RULES: readonly Rule[] = [
   notRun(/^skopeo copy /, 'needs a registry'),
   notRun(/^oc adm /, 'needs OpenShift'),
   notRun(/^openssl genpkey /, 'makes a key; test/tools/release/make-release.long.test.ts signs with one'),
-  notRun(/^npm run mutate -- /, 'takes many minutes; test/tools/mutate runs the tool'),
   notRun(/^PLIMSOLL_\w+=.* npm run test:cluster /, 'a test run inside of a test run'),
   notRun(/^docker build /, 'needs Docker; test/cluster/node/dockerfile.test.ts does what the Dockerfile says'),
   notRun(/^helm /, 'test/cluster/installed/helm-lifecycle.test.ts runs helm'),

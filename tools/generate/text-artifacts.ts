@@ -9,11 +9,6 @@ import { describeMessages, repositoryMessages } from '#tools/references/describe
 import { describeObjects, repositoryDefinitions } from '#tools/references/describe-objects.ts';
 import type { Artifact } from './artifact.ts';
 import { chartReadme } from './chart-readme.ts';
-import { grafanaJson } from './dashboards/dashboard.ts';
-import { EVICTIONS_DASHBOARD } from './dashboards/evictions-dashboard.ts';
-import { NODE_DASHBOARD } from './dashboards/node-dashboard.ts';
-import { NODES_DASHBOARD } from './dashboards/nodes-dashboard.ts';
-import { PRIORITIES_DASHBOARD } from './dashboards/priorities-dashboard.ts';
 import { fieldTrees } from './field-trees.ts';
 import { pageLibrary } from './page/page-library.ts';
 import { prometheusRule } from './prometheus-rule.ts';
@@ -21,13 +16,6 @@ import { versionArtifacts } from './version-artifacts.ts';
 
 export const ALERTS_FILE = 'deploy/alerts/plimsoll.yaml';
 const CHART = 'deploy/charts/plimsoll';
-
-const DASHBOARDS = {
-  nodes: NODES_DASHBOARD,
-  node: NODE_DASHBOARD,
-  priorities: PRIORITIES_DASHBOARD,
-  evictions: EVICTIONS_DASHBOARD,
-} as const;
 
 /** Everything that is generated from the sources and package-lock.json, without other programs. */
 export async function textArtifacts(): Promise<readonly Artifact[]> {
@@ -37,10 +25,6 @@ export async function textArtifacts(): Promise<readonly Artifact[]> {
     { path: 'deploy/components/alerts/prometheus-rule.yaml', text: prometheusRule(alerts) },
     { path: `${CHART}/README.md`, text: chartReadme(readFileSync(`${CHART}/values.yaml`, 'utf8')) },
     { path: 'cli/review/known-fields.json', text: JSON.stringify(fieldTrees(repositoryDefinitions())) },
-    ...Object.entries(DASHBOARDS).map(([name, dashboard]) => ({
-      path: `deploy/dashboards/${name}.json`,
-      text: JSON.stringify(grafanaJson(dashboard)),
-    })),
   ];
   const formatted = await Promise.all(own.map(withFormat));
   return [...formatted, ...versionArtifacts(), ...(await pageLibrary())];
