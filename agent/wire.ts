@@ -1,3 +1,4 @@
+import { computePodsAs } from '#shared/kube/decode/pod-arithmetic.ts';
 import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { createEventRecorder, type EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Reflector } from '#shared/kube/reflector/reflector.ts';
@@ -75,6 +76,7 @@ export async function openParts(configuration: AgentConfiguration, ports: AgentP
   const kubelet = kubeletAddress(configuration, connection, ports);
   const watching = { client, clock, log, metrics, random: Math.random };
   const ownNode = createOwnNode(configuration.nodeName, watching);
+  ownNode.onChange(() => computePodsAs([...ownNode.values()][0]?.kubeletVersion ?? ''));
   const isNodesKernel = kernelMatcher(configuration.path.procfs, () => [...ownNode.values()][0]?.bootId);
   const source = openSource(configuration, { kubelet, isNodesKernel, clock });
   const figures = createOwnFigures(clock);

@@ -3,6 +3,7 @@ import { cachesCheck, openHealthPort } from '#shared/http/health.ts';
 import { serve, type Server } from '#shared/http/serve.ts';
 import { followTlsFiles, readTlsFiles } from '#shared/http/tls-files.ts';
 import { connect, createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { followServerVersion } from '#shared/kube/client/server-version.ts';
 import { REPORTING_CONTROLLERS } from '#shared/kube/api-names.ts';
 import { createEventRecorder } from '#shared/kube/events/event-recorder.ts';
 import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts';
@@ -44,7 +45,7 @@ export async function startScheduler(
   configuration: SchedulerConfiguration,
   context: ProcessContext,
 ): Promise<Scheduler> {
-  const { env, log, shutdown } = context;
+  const { clock, env, log, shutdown } = context;
   const metrics = createMetrics('scheduler');
   const client = createClient(await connect(configuration.kubeconfig, env), {
     userAgent: 'plimsoll-scheduler',
@@ -52,6 +53,7 @@ export async function startScheduler(
     log,
   });
   shutdown.onRelease('connections to the API server', () => client.close());
+  await followServerVersion({ clock, log, client }, shutdown.signal);
   const parts = { ...context, client, metrics };
   const opened = await openExtender(configuration, parts);
   const checks = configuration.extender === 'On' ? [cachesCheck(opened.view.missing)] : [];

@@ -1,3 +1,4 @@
+import { followServerVersion } from '#shared/kube/client/server-version.ts';
 import { hostname } from 'node:os';
 import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
 import { type KubeClient, connect, createClient } from '#shared/kube/client/client.ts';
@@ -98,6 +99,7 @@ export async function wireWebhook(configuration: WebhookConfiguration, context: 
   const connection = await connect(configuration.kubeconfig, env);
   const client = createClient(connection, { userAgent: 'plimsoll-webhook', metrics, log });
   shutdown.onRelease('connections to the API server', () => client.close());
+  await followServerVersion({ ...context, client }, shutdown.signal);
   const caches = createCaches({ ...context, client, metrics });
   exportQuotas(caches.priorityQuotas, metrics);
   const ledgers = new Ledgers({

@@ -1,4 +1,5 @@
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
+import { computePodsAsServer } from '#shared/kube/client/server-version.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
@@ -28,6 +29,8 @@ export async function withCluster<T>(options: ClusterOptions, use: (cluster: Ope
     { userAgent: 'plimsoll', timeoutMs: requestTimeout },
   );
   try {
+    // A command that cannot read the version says so where it needs the cluster.
+    await computePodsAsServer(client).catch(() => undefined);
     const { namespace, server, origin, token } = connection;
     return await use({ client, namespace, server, origin, token });
   } finally {

@@ -10,7 +10,7 @@ import { createPseudonyms } from '#cli/snapshot/pseudonyms.ts';
 import { readVectors, type Vector } from '#test/conformance/read-vectors.ts';
 import { manifestsOf, pendingPod, vectorCluster, type RecordedAnswer } from './vector-cluster.ts';
 
-const VECTORS = ['preemption-fit', 'preemption-full'].flatMap(readVectors);
+const VECTORS = ['preemption-fit', 'preemption-full'].flatMap((kind) => readVectors(kind));
 const pseudonym = createPseudonyms(createHash('sha256').update('test').digest());
 
 function simulate(cluster: ClusterManifests, pod: string): PreemptView {

@@ -1,10 +1,15 @@
-/** `npm run --silent evaluate -- KIND`: NDJSON cases on standard input, one answer per line on standard output. */
+/**
+ * `npm run --silent evaluate -- KIND`: NDJSON cases on standard input, one answer per line on standard output. With
+ * `PLIMSOLL_KUBERNETES=1.37` as that version answers.
+ */
 import { pipeline } from 'node:stream/promises';
+import { computePodsAs } from '#shared/kube/decode/pod-arithmetic.ts';
 import { answerLines } from './answer-lines.ts';
 import { helpText, noteOn } from './describe-kinds.ts';
 import { KINDS } from './kinds.ts';
 
 const USAGE_EXIT_CODE = 2;
+computePodsAs(process.env['PLIMSOLL_KUBERNETES'] ?? '');
 
 const [name = ''] = process.argv.slice(2);
 if (name === '--help') {

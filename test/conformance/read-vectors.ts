@@ -4,9 +4,9 @@ import { gunzipSync } from 'node:zlib';
 /** A recorded case: its input and its answer in one object. */
 export type Vector = Readonly<Record<string, unknown>>;
 
-/** All recorded cases of a kind, from `test/vectors/KIND.ndjson.gz`. */
-export function readVectors(kind: string): readonly Vector[] {
-  const packed = readFileSync(new URL(`../vectors/${kind}.ndjson.gz`, import.meta.url));
+/** All recorded cases of a kind, from `test/vectors/KIND.ndjson.gz`, or from a version's folder in it. */
+export function readVectors(kind: string, folder = '.'): readonly Vector[] {
+  const packed = readFileSync(new URL(`../vectors/${folder}/${kind}.ndjson.gz`, import.meta.url));
   const lines = gunzipSync(packed).toString('utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Vector);
 }

@@ -108,6 +108,8 @@ export interface OwnNode {
   readonly labels: ReadonlyMap<string, string>;
   /** Of the kernel that its kubelet runs on. */
   readonly bootId: string | undefined;
+  /** Such as `v1.36.3`: how the kubelet computes the QoS classes of its pods. */
+  readonly kubeletVersion: string | undefined;
   /** Whether the kubelet has stopped posting node status: the condition Ready is Unknown. */
   readonly isKubeletSilent: boolean;
   /** Whether the kubelet reports that it can run pods: the condition Ready is True. */
@@ -131,8 +133,10 @@ export function slimNode({ metadata, status }: KubeObject): OwnNode {
   const { conditions, nodeInfo } = isRecord(status) ? status : {};
   const bootId = isRecord(nodeInfo) ? nodeInfo['bootID'] : undefined;
   const ready = readyStatus(conditions);
+  const kubeletVersion = isRecord(nodeInfo) ? nodeInfo['kubeletVersion'] : undefined;
   return {
     uid: metadata.uid,
+    kubeletVersion: typeof kubeletVersion === 'string' ? kubeletVersion : undefined,
     labels: new Map(Object.entries(metadata.labels ?? {})),
     bootId: typeof bootId === 'string' && bootId !== '' ? bootId : undefined,
     isKubeletSilent: ready === 'Unknown',

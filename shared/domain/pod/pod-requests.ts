@@ -18,6 +18,7 @@ import {
   requestsInResize,
   sumContainers,
 } from './pod-resize.ts';
+import { podLevelAmounts, type StatusUse, wholePodLimits, wholePodRequests } from './whole-pod-resources.ts';
 
 /** What counts towards a pod's requests and limits. Absent means no. */
 export interface PodResourceOptions {
@@ -47,28 +48,47 @@ const POD_LEVEL: readonly string[] = ['cpu', 'memory'];
 
 /** The pod's effective requests, overhead included. component-helpers `resource/helpers.go` PodRequests. */
 export function podRequests(pod: Pod, options: PodResourceOptions = {}): Amounts {
-  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
-  const isOmitted = omitsSpec(pod, options);
-  const containers = sumContainers(pod, (container) => {
-    const { requests = NO_AMOUNTS } = container.resources;
-    const resize = resizes?.get(container);
-    return resize === undefined ? requests : requestsInResize(requests, resize, isOmitted);
-  });
+  const containers = containerRequests(pod, options);
   const requests = options.skipPodLevel === true ? containers : withPodLevelRequests(pod, containers, options);
   return options.excludeOverhead === true ? requests : addAmounts(requests, pod.spec.overhead);
 }
 
-/** The pod's effective limits, overhead included. component-helpers `resource/helpers.go` PodLimits. */
-export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
+function containerRequests(pod: Pod, options: PodResourceOptions): Amounts {
+  if (sumsWholePod(pod, options)) return wholePodRequests(pod, statusUse(pod, options));
   const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
   const isOmitted = omitsSpec(pod, options);
-  const containers = sumContainers(pod, (container) => {
+  return sumContainers(pod, (container) => {
+    const { requests = NO_AMOUNTS } = container.resources;
+    const resize = resizes?.get(container);
+    return resize === undefined ? requests : requestsInResize(requests, resize, isOmitted);
+  });
+}
+
+/** The pod's effective limits, overhead included. component-helpers `resource/helpers.go` PodLimits. */
+export function podLimits(pod: Pod, options: PodResourceOptions = {}): Amounts {
+  const containers = containerLimits(pod, options);
+  const limits = options.skipPodLevel === true ? containers : withPodLevelLimits(pod, containers, options);
+  return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
+}
+
+function containerLimits(pod: Pod, options: PodResourceOptions): Amounts {
+  if (sumsWholePod(pod, options)) return wholePodLimits(pod, statusUse(pod, options));
+  const resizes = options.useStatus === true ? containerResizes(pod) : undefined;
+  const isOmitted = omitsSpec(pod, options);
+  return sumContainers(pod, (container) => {
     const { limits = NO_AMOUNTS } = container.resources;
     const resize = resizes?.get(container);
     return resize === undefined ? limits : (limitsInResize(limits, resize, isOmitted) ?? NO_AMOUNTS);
   });
-  const limits = options.skipPodLevel === true ? containers : withPodLevelLimits(pod, containers, options);
-  return options.excludeOverhead === true ? limits : addToLimits(limits, pod.spec.overhead);
+}
+
+/** Without the status both arithmetics agree. */
+function sumsWholePod(pod: Pod, { useStatus }: PodResourceOptions): boolean {
+  return useStatus === true && pod.arithmetic === '1.37';
+}
+
+function statusUse(pod: Pod, options: PodResourceOptions): StatusUse {
+  return { isSpecOmitted: omitsSpec(pod, options), usesPodLevel: options.usePodLevelStatus === true };
 }
 
 /** Whether pod-level requests or limits of cpu, memory or hugepages are set. IsPodLevelResourcesSet. */
@@ -80,13 +100,24 @@ export function hasPodLevelResources(pod: Pod): boolean {
 function withPodLevelRequests(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
   const { requests = NO_AMOUNTS } = pod.spec.resources ?? {};
   const resize = podLevelResize(pod, options);
-  return withPodLevel(containers, requests, resize && requestsInResize(requests, resize, omitsSpec(pod, options)));
+  const isOmitted = omitsSpec(pod, options);
+  if (resize !== undefined && sumsWholePod(pod, options)) {
+    if (![...requests.keys()].some(isPodLevelResource)) return containers;
+    const statuses = [resize.held.requests, resize.allocated];
+    return replacePodLevel(containers, podLevelAmounts(requests, statuses, isOmitted));
+  }
+  return withPodLevel(containers, requests, resize && requestsInResize(requests, resize, isOmitted));
 }
 
 function withPodLevelLimits(pod: Pod, containers: Amounts, options: PodResourceOptions): Amounts {
   const { limits = NO_AMOUNTS } = pod.spec.resources ?? {};
   const resize = podLevelResize(pod, options);
-  return withPodLevel(containers, limits, resize && limitsInResize(limits, resize, omitsSpec(pod, options)));
+  const isOmitted = omitsSpec(pod, options);
+  if (resize !== undefined && sumsWholePod(pod, options)) {
+    if (!hasPodLevelResources(pod)) return containers;
+    return replacePodLevel(containers, podLevelAmounts(limits, [resize.held.limits], isOmitted));
+  }
+  return withPodLevel(containers, limits, resize && limitsInResize(limits, resize, isOmitted));
 }
 
 function omitsSpec(pod: Pod, { countInfeasible }: PodResourceOptions): boolean {
@@ -105,6 +136,10 @@ function withPodLevel(containers: Amounts, stated: Amounts, resized: Amounts | u
     if (isPodLevelResource(name)) amounts.set(name, resized === undefined ? amount : (resized.get(name) ?? ZERO));
   }
   return amounts;
+}
+
+function replacePodLevel(containers: Amounts, ofPod: Amounts): Amounts {
+  return new Map([...containers, ...filterAmounts(ofPod, isPodLevelResource)]);
 }
 
 /** Whether a pod as a whole may request it. IsSupportedPodLevelResource. */
@@ -162,13 +197,16 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 const COMPUTE: readonly string[] = ['cpu', 'memory'];
 
 /**
- * The QoS class that follows from the spec. `spec.resources`, also an empty one, hides the containers (oddity S1).
- * `pkg/apis/core/v1/helper/qos/qos.go` ComputePodQOS.
+ * The QoS class that follows from the spec. `spec.resources` hides the containers; until 1.36 also an empty one does
+ * (oddity S1). `pkg/apis/core/v1/helper/qos/qos.go` ComputePodQOS.
  */
 export function qosClass(pod: Pod): QosClass {
   const { resources, containers, initContainers } = pod.spec;
+  const hidesContainers = pod.arithmetic === '1.37' ? hasPodLevelResources(pod) : resources !== undefined;
   const parts =
-    resources === undefined ? [...containers, ...initContainers].map((each) => each.resources) : [resources];
+    hidesContainers && resources !== undefined
+      ? [resources]
+      : [...containers, ...initContainers].map((each) => each.resources);
   const requests = statedSum(parts.map((part) => part.requests));
   const limits = statedSum(parts.map((part) => part.limits));
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';

@@ -10,6 +10,9 @@ export type Instant = number;
  */
 export const MAX_SKEW_MS = 60_000;
 
+/** The first minor version of Kubernetes that computes a pod's requests and QoS class so. */
+export type PodArithmetic = '1.36' | '1.37';
+
 /** A pod as the decisions see it: quantities parsed, times as numbers, absent fields `undefined`. */
 export interface Pod {
   readonly namespace: string;
@@ -24,6 +27,8 @@ export interface Pod {
   readonly deletion: Deletion | undefined;
   readonly spec: PodSpec;
   readonly status: PodStatus;
+  /** How its requests and QoS class are computed; as 1.36 does if absent. */
+  readonly arithmetic?: PodArithmetic;
 }
 
 export interface Owner {

@@ -35,6 +35,7 @@ import {
   type WireObject,
   readTexts,
 } from './wire-object.ts';
+import { podArithmetic } from './pod-arithmetic.ts';
 import { readSelector, readRequirement } from './decode-objects.ts';
 
 const NO_RESOURCES: Resources = { requests: undefined, limits: undefined };
@@ -55,6 +56,7 @@ export function readPod(object: WireObject): Pod {
     ...identity,
     spec: readPart(object, 'spec', readSpec),
     status: readPart(object, 'status', readStatus),
+    arithmetic: podArithmetic(),
   };
 }
 

@@ -24,6 +24,7 @@ import {
 import { decodeMessage } from '#shared/kube/protobuf/decode-message.ts';
 import { OBJECT_HEAD } from '#shared/kube/protobuf/kube-messages.ts';
 import type { Pod, PodSpec, PodStatus } from '#shared/domain/pod/pod.ts';
+import { podArithmetic } from './pod-arithmetic.ts';
 import { readPod, readChargedContainer, readHeldResources, readResources } from './decode-pod.ts';
 
 /** Above every limit. The API server stores amounts of thousands of digits, and every sum with one would be as long. */
@@ -69,6 +70,7 @@ const BARE_POD: Pod = readPod({});
 function decodeChargedPod(raw: unknown): Decoded<Pod> {
   return decodeObject(raw, (object) => ({
     ...BARE_POD,
+    arithmetic: podArithmetic(),
     spec: { ...BARE_POD.spec, ...readObject(object, 'spec', readChargedSpec) },
     status: { ...BARE_POD.status, ...readObject(object, 'status', readChargedStatus) },
   }));
