@@ -1,4 +1,4 @@
-import type { Account, Debit } from '#shared/domain/disruption/account.ts';
+import { type Account, type Debit, MAX_CALLER_LENGTH } from '#shared/domain/disruption/account.ts';
 import { CAUSES } from '#shared/domain/disruption/disruption.ts';
 import { COMPONENTS } from '#shared/domain/disruption/limit-rule.ts';
 import {
@@ -18,8 +18,6 @@ import { present, timeText } from './fields.ts';
 
 /** Raise it with every change that an earlier version would misread; the earlier version then allows no removal. */
 const ACCOUNT_VERSION = 1;
-/** The bounds of the CRD (deploy/crds/plimsoll.dev_disruptionaccounts.yaml). */
-const MAX_CALLER_LENGTH = 253;
 
 /**
  * Reads the debits of a DisruptionAccount; refuses unreadable ones, because an unknown count must not allow a removal.

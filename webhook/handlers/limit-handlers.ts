@@ -2,6 +2,7 @@ import { type AdmissionDecision, allowFor } from '#shared/domain/admission/decis
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { malformed, unexpectedResource } from '#shared/domain/admission/refusals.ts';
 import { callerComponent } from '#shared/kube/admission/cel-expressions.ts';
+import { hasNotRun } from '#shared/domain/disruption/disruption-limit.ts';
 import { hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { decodePod } from '#shared/kube/decode/decode-pod.ts';
@@ -67,23 +68,30 @@ async function decideEviction(sources: LimitHandlerSources, { request, object }:
   const { isDryRun, expectedUid } = readEviction(object);
   const pod = found.value;
   const accepted = allowFor(MESSAGES.disruptionAccepted, { kind: 'eviction' }, { namespace, name, uid: pod.uid });
-  // The API server refuses an eviction with another UID, and evictions of finished pods disrupt nothing.
-  if (isGoing(pod) || (expectedUid ?? pod.uid) !== pod.uid) return accepted;
+  // The API server refuses an eviction with another UID.
+  if (isHarmless(pod) || (expectedUid ?? pod.uid) !== pod.uid) return accepted;
   const isTrial = request.isDryRun || isDryRun;
   const asked = { ...askedOf(request, pod, giveUpAt), begun, isDryRun: isTrial, kind: 'evict' } as const;
   const debited = await accounts.debit(asked);
   return debited.kind === 'debited' ? accepted : notDebited({ pod, accepted }, debited);
 }
 
-/** The maximum time that a deletion waits for its count; the record of removed pods counts the rest. */
-async function countedDeletion(sources: LimitHandlerSources, review: Review): Promise<AdmissionDecision> {
+/**
+ * Counts a deletion. One of a collection does not wait for its count, because the API server deletes the pods of a
+ * collection one after the other; what is not counted in time, the record of removed pods counts.
+ */
+function countedDeletion(
+  { accounts, clock, withinMs }: LimitHandlerSources,
+  review: Review,
+): AdmissionDecision | Promise<AdmissionDecision> {
   const { request, oldObject } = review;
   const accepted = acceptDeletion(review);
   const decoded = decodePod(oldObject);
-  if (!decoded.ok || request.isDryRun || isGoing(decoded.value)) return accepted;
-  const giveUpAt = sources.clock.monotonic() + sources.withinMs;
-  await sources.accounts.debit({ ...askedOf(request, decoded.value, giveUpAt), isDryRun: false, kind: 'count' });
-  return accepted;
+  if (!decoded.ok || request.isDryRun || isHarmless(decoded.value)) return accepted;
+  const asked = askedOf(request, decoded.value, clock.monotonic() + withinMs);
+  const counted = accounts.debit({ ...asked, isDryRun: false, kind: 'count' });
+  const isOfCollection = request.name === '';
+  return isOfCollection ? accepted : counted.then(() => accepted);
 }
 
 function askedOf(
@@ -94,7 +102,7 @@ function askedOf(
   return { pod, giveUpAt, caller: requester.name, component: callerComponent(requester.name) };
 }
 
-/** A pod whose removal no longer does any harm. */
-function isGoing(pod: Pod): boolean {
-  return pod.deletion !== undefined || hasEnded(pod);
+/** A pod whose removal does no harm, or no more. */
+function isHarmless(pod: Pod): boolean {
+  return pod.deletion !== undefined || hasEnded(pod) || hasNotRun(pod);
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '#shared/domain/pod/pod.ts';
 import type { Cause } from './disruption.ts';
 import {
+  isDefaultKey,
   type Component,
   type CoveringRule,
   GOING_MS,
@@ -42,10 +43,12 @@ export type Account = readonly Debit[];
 /** A removal to debit. */
 export type Wanted = Omit<Debit, 'rules' | 'lapsesAt' | 'overran'>;
 
-/** Beyond this, the entries that lapse next are dropped: they matter for the shortest time. */
+/** Longer names of users are cut. */
+export const MAX_CALLER_LENGTH = 253;
+/** Beyond these, entries are dropped: those of default limits first, then those that lapse next. */
 export const MAX_DEBITS = 2_000;
-/** Owners covered only by a default limit. */
-export const MAX_RULES = 500;
+/** As stored; etcd takes 1.5 MiB. */
+export const MAX_BYTES = 1_300_000;
 /** The API server carries out an eviction within this time; a pod that is still running afterwards was not evicted. */
 export const SETTLED_MS = 2_000;
 /** Time for a pod to come up. */
@@ -192,23 +195,44 @@ function exceeded(
   return { kind: 'exceeded', ...found, windowMs, rate: filledBy.length, retryAfterMs, filledBy };
 }
 
-/** An account that is full refuses a removal rather than drop a debit. */
-function fullAccount(account: Account, { at }: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
-  const keys = new Set([...account.flatMap((debit) => debit.rules), ...rules.map(({ rule }) => rule.key)]);
-  if (account.length < MAX_DEBITS && keys.size <= MAX_RULES) return undefined;
-  const next = Math.min(...account.map((debit) => debit.lapsesAt));
-  const most = account.length < MAX_DEBITS ? MAX_RULES : MAX_DEBITS;
-  const rate = account.length < MAX_DEBITS ? keys.size : account.length;
+/**
+ * An account that is full of what DisruptionLimits count refuses a removal rather than drop a debit. A default limit
+ * never holds up a namespace in this way: it belongs to owners who asked for none.
+ */
+function fullAccount(account: Account, wanted: Wanted, rules: readonly CoveringRule[]): Exceeded | undefined {
+  const kept = account.filter((debit) => !isByDefault(debit));
+  const more = debitOf(wanted, rules, undefined);
+  if (fits([...kept, more]) || isByDefault(more)) return undefined;
   return {
     kind: 'exceeded',
     key: '',
     what: 'full',
-    most,
+    most: Math.min(kept.length, MAX_DEBITS),
     windowMs: 0,
-    rate,
-    retryAfterMs: next - at,
-    filledBy: account,
+    rate: kept.length,
+    retryAfterMs: Math.min(...kept.map((debit) => debit.lapsesAt)) - wanted.at,
+    filledBy: kept,
   };
+}
+
+function isByDefault({ rules }: Debit): boolean {
+  return rules.every(isDefaultKey);
+}
+
+/** Whether an account can be stored. */
+export function fits(account: Account): boolean {
+  return account.length <= MAX_DEBITS && account.reduce((sum, debit) => sum + bytesOf(debit), 0) <= MAX_BYTES;
+}
+
+/** The names and values of the fields with a fixed length, as JSON. */
+const FIXED_BYTES = 260;
+/** The most that a character takes: a control character is written as six, others are up to three bytes in UTF-8. */
+const BYTES_PER_CHARACTER = 6;
+
+/** At least what the debit takes as stored. Names in Kubernetes are ASCII, those of users need not be. */
+function bytesOf({ uid, pod, namespace = '', rules, overran = '', caller = '' }: Debit): number {
+  const names = [uid, pod, namespace, overran, ...rules].reduce((sum, each) => sum + each.length + 3, 0);
+  return FIXED_BYTES + names + BYTES_PER_CHARACTER * Math.min(caller.length, MAX_CALLER_LENGTH);
 }
 
 function debitOf(wanted: Wanted, rules: readonly CoveringRule[], overran: string | undefined): Debit {
@@ -240,7 +264,23 @@ function isDeepSame(left: Debit, right: Debit): boolean {
 function bounded(account: Account): Account {
   const isLastNewest = (account.at(-2)?.at ?? -Infinity) <= (account.at(-1) as Debit).at;
   const sorted = isLastNewest ? account : account.toSorted((left, right) => left.at - right.at);
-  if (sorted.length <= MAX_DEBITS) return sorted;
-  const forgotten = sorted.reduce((first, each) => (each.lapsesAt < first.lapsesAt ? each : first));
-  return sorted.filter((each) => each !== forgotten);
+  if (fits(sorted)) return sorted;
+  return withoutFirst(sorted, sorted.toSorted(leastNeededFirst));
+}
+
+function leastNeededFirst(left: Debit, right: Debit): number {
+  return Number(isByDefault(right)) - Number(isByDefault(left)) || left.lapsesAt - right.lapsesAt;
+}
+
+/** The account without as many of the first of `forgettable` as it takes to fit. */
+function withoutFirst(account: Account, forgettable: readonly Debit[]): Account {
+  const gone = new Set<Debit>();
+  let [count, bytes] = [account.length, account.reduce((sum, debit) => sum + bytesOf(debit), 0)];
+  for (const debit of forgettable) {
+    if (count <= MAX_DEBITS && bytes <= MAX_BYTES) break;
+    gone.add(debit);
+    count -= 1;
+    bytes -= bytesOf(debit);
+  }
+  return account.filter((debit) => !gone.has(debit));
 }

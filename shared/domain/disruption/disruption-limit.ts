@@ -1,6 +1,6 @@
 import type { PreparedSelector, Selector } from '#shared/domain/labels/label-selector.ts';
-import type { LimitRule, RateLimit, CoveringRule } from './limit-rule.ts';
-import { controllerOf, hasEnded, type Pod } from '#shared/domain/pod/pod.ts';
+import { DEFAULT_KEY, type LimitRule, type RateLimit, type CoveringRule } from './limit-rule.ts';
+import { controllerOf, hasEnded, isKubeletRefusal, type Pod } from '#shared/domain/pod/pod.ts';
 
 /** A `plimsoll.dev/v1alpha1` DisruptionLimit, without its status. */
 export interface DisruptionLimit extends Omit<LimitRule, 'key'> {
@@ -77,7 +77,19 @@ export function limitsByNamespace(
 }
 
 /** What limits need to know about a pod. */
-export type Coverable = Pick<Pod, 'labels' | 'owners'> & { readonly spec: Pick<Pod['spec'], 'priority'> };
+export type Coverable = Pick<Pod, 'labels' | 'owners'> & {
+  readonly spec: Pick<Pod['spec'], 'priority'>;
+  readonly status: Pick<Pod['status'], 'phase' | 'reason'>;
+};
+
+/**
+ * Whether the pod waits for its first run, or a kubelet refused it. The API server evicts a pending pod whatever its
+ * budget (`canIgnorePDB`).
+ */
+export function hasNotRun({ status }: Pick<Coverable, 'status'>): boolean {
+  const { phase, reason = '' } = status;
+  return phase === 'Pending' || (phase === 'Failed' && isKubeletRefusal(reason));
+}
 
 /** A rule, and whether it covers another pod of the namespace. */
 type CoveringPods = LimitRule & { readonly covers: (other: Coverable) => boolean };
@@ -87,10 +99,12 @@ export function keyOfLimit(name: string): string {
   return `limit/${name}`;
 }
 
-const OWNER_KEY = 'owner/';
-
-/** The rules that cover a pod: each DisruptionLimit that selects it; without one and without a budget, the default of its priority. */
+/**
+ * The rules that cover a pod: each DisruptionLimit that selects it; without one and without a budget, the default of its
+ * priority. None cover a pod that has not run: nothing is lost with it.
+ */
 export function rulesOf(pod: Coverable, { limits, budgets, policy }: LimitsOfNamespace): readonly CoveringPods[] {
+  if (hasNotRun(pod)) return [];
   const own = limits.filter(({ selector }) => selector.matches(pod.labels));
   if (own.length > 0)
     return own.map((limit) => ({ ...ruleOf(limit), covers: ({ labels }) => limit.selector.matches(labels) }));
@@ -99,7 +113,7 @@ export function rulesOf(pod: Coverable, { limits, budgets, policy }: LimitsOfNam
   const found = owner && policy?.defaults.find(({ min, max }) => isBetween(pod.spec.priority ?? 0, min, max));
   if (owner === undefined || found === undefined) return [];
   const { limits: rates, minAvailable } = found;
-  const rule = { key: `${OWNER_KEY}${owner.uid}`, limits: rates, minAvailable, shares: new Map() };
+  const rule = { key: `${DEFAULT_KEY}${owner.uid}`, limits: rates, minAvailable, shares: new Map() };
   return [{ ...rule, covers: (other) => controllerOf(other)?.uid === owner.uid }];
 }
 

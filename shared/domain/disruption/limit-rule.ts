@@ -33,6 +33,13 @@ export interface LimitRule {
   readonly shares: ReadonlyMap<Component, number>;
 }
 
+/** The keys of default limits, each followed by the UID of an owner. */
+export const DEFAULT_KEY = 'owner/';
+
+export function isDefaultKey(key: string): boolean {
+  return key.startsWith(DEFAULT_KEY);
+}
+
 /** A rule with the pods that it covers now. */
 export interface CoveringRule {
   readonly rule: LimitRule;

@@ -12,6 +12,7 @@ export interface PendingDebit {
   readonly labels: Pod['labels'];
   readonly owners: Pod['owners'];
   readonly spec: Pick<Pod['spec'], 'priority'>;
+  readonly status: Pick<Pod['status'], 'phase' | 'reason'>;
   readonly evidence: Evidence;
 }
 
@@ -44,11 +45,14 @@ export class PendingDebits {
   }
 
   see({ pod, evidence, at }: SeenRemoval): void {
-    const { uid, name, namespace, labels, owners, spec } = pod;
+    const { uid, name, namespace, labels, owners, spec, status } = pod;
     if (this.#pending.has(uid)) return;
     const owner = controllerOf(pod)?.uid;
     if (owner !== undefined) putBounded(this.#disruptedAt, MAX_OWNERS, [owner, at]);
-    const pending = { namespace, uid, pod: name, at, labels, owners, spec: { priority: spec.priority }, evidence };
+    const { priority } = spec;
+    const { phase, reason } = status;
+    const ran = { spec: { priority }, status: { phase, reason } };
+    const pending = { namespace, uid, pod: name, at, labels, owners, ...ran, evidence };
     putBounded(this.#pending, MAX_PENDING, [uid, pending]);
   }
 

@@ -4,7 +4,7 @@ import {
   type Debit,
   debitsIn,
   liveDebits,
-  MAX_DEBITS,
+  fits,
   type RuleWindow,
   type Wanted,
 } from '#shared/domain/disruption/account.ts';
@@ -68,7 +68,7 @@ export function countEviction(before: Account, wanted: WantedEviction, bounds: E
   const recent = liveDebits(before, at);
   if (recent.some((each) => each.uid === uid)) return { kind: 'counted', account: recent };
   const ofNode = bounds.limits === undefined ? [] : nodeWindows(wanted, limitsFor(bounds.urgency, bounds.limits));
-  const spent = firstFull([...ofNode, WHOLE_ACCOUNT], recent, at);
+  const spent = firstFull(ofNode, recent, at) ?? fullAccount(recent, wanted);
   if (spent !== undefined) return spent;
   const beyond = firstFull([clusterWindow(bounds)], recent, at) ?? takenShare(recent, wanted, bounds);
   if (beyond === undefined) return { kind: 'counted', account: [...recent, debitOf(wanted, undefined)] };
@@ -144,13 +144,12 @@ function clusterWindow({ inClusterPerMinute: most }: EvictionBounds): Window {
 }
 
 /** A full account would have to drop evictions that a window still counts. */
-const WHOLE_ACCOUNT: Window = {
-  scope: 'clusterLimit',
-  key: CLUSTER,
-  what: 'evictions in ten minutes in the cluster',
-  most: MAX_DEBITS,
-  windowMs: TEN_MINUTES_MS,
-};
+function fullAccount(recent: Account, wanted: WantedEviction): CountOutcome | undefined {
+  if (fits([...recent, debitOf(wanted, undefined)])) return undefined;
+  const what = 'evictions in ten minutes in the cluster';
+  const window = { scope: 'clusterLimit', key: CLUSTER, what, most: recent.length, windowMs: TEN_MINUTES_MS } as const;
+  return exceeded(window, recent, wanted.at);
+}
 
 function nodeWindows({ node, namespace }: WantedEviction, limits: EvictionLimits): readonly Window[] {
   return [

@@ -25,6 +25,7 @@ import { eventually } from '#test/build/waiting.ts';
 import { at } from '#test/contract/harness.ts';
 import { seededJitter } from '#test/fakes/jitter.ts';
 import { createDisruptionAccounts } from '#webhook/evictions/disruption-accounts.ts';
+import { running } from '#test/shared/domain/disruption/accounts.ts';
 import { DELETED, EVICTED, NO_EVIDENCE, PREEMPTED } from '#test/shared/domain/disruption/seen-removals.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'owner', controller: true };
@@ -67,7 +68,8 @@ describe('the account of all removals', () => {
   async function pod(namespace: string, name: string, owners: readonly object[] = []): Promise<Pod> {
     const spec = { containers: [{ name: 'main', image: 'i' }] };
     const metadata = { name, labels: { app: 'web' }, ownerReferences: owners };
-    return valueOf(decodePod(await create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata, spec }, namespace)));
+    const created = await create(PODS, { apiVersion: 'v1', kind: 'Pod', metadata, spec }, namespace);
+    return running(valueOf(decodePod(created)));
   }
 
   async function debits(namespace: string) {

@@ -10,6 +10,7 @@ import { DISRUPTION_ACCOUNTS, DISRUPTION_LIMITS, NAMESPACES, PODS } from '#share
 import { systemClock as clock } from '#shared/runtime/clock.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import { startTestSandbox } from '#test/build/test-sandbox.ts';
+import { running } from '#test/shared/domain/disruption/accounts.ts';
 import { valueOf } from '#test/build/value-of.ts';
 import { createDisruptionAccounts, type AskedRemoval } from '#webhook/evictions/disruption-accounts.ts';
 
@@ -46,9 +47,8 @@ describe('accounts that replicas share', () => {
   async function pod(namespace: string, name: string): Promise<Pod> {
     const spec = { containers: [{ name: 'main', image: 'i' }] };
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec };
-    return valueOf(
-      decodePod(expectOk(await createObject(sandbox.client, { resource: PODS, namespace }, object), 'create')),
-    );
+    const created = expectOk(await createObject(sandbox.client, { resource: PODS, namespace }, object), 'create');
+    return running(valueOf(decodePod(created)));
   }
 
   /** What so many replicas answer that are asked about the pods in turn. */

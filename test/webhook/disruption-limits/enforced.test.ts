@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
+import { eventually } from '#test/build/waiting.ts';
 import { itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { startSandboxWebhook, type SandboxWebhook } from '#test/webhook/no-way-round/sandbox-webhook.ts';
@@ -38,10 +39,19 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
     expect(answer.kind).toBe('ok');
   }
 
-  const send = (method: 'POST' | 'DELETE' | 'GET', path: string, body?: unknown) =>
+  const send = (method: 'POST' | 'DELETE' | 'GET' | 'PUT', path: string, body?: unknown) =>
     client.request({ method, path, ...(body !== undefined && { body }) });
 
   async function pod(namespace: string, app: string): Promise<string> {
+    const name = await pendingPod(namespace, app);
+    const path = `${CORE}/${namespace}/pods/${name}`;
+    const { object } = (await send('GET', path)) as { readonly object: object };
+    const started = { ...object, status: { phase: 'Running' } };
+    expect((await send('PUT', `${path}/status`, started)).kind).toBe('ok');
+    return name;
+  }
+
+  async function pendingPod(namespace: string, app: string): Promise<string> {
     const name = `p${(made += 1)}`;
     const spec = { containers: [{ name: 'main', image: 'i' }] };
     const created = await send('POST', `${CORE}/${namespace}/pods`, { metadata: { name, labels: { app } }, spec });
@@ -74,6 +84,30 @@ describe('limits of disruptions in namespaces that enforce them, and in others',
   test('a pod without a limit may always go (S3-22)', async () => {
     for (const name of [await pod(LIMITED, 'other'), await pod(LIMITED, 'other')])
       expect(await evict(LIMITED, name)).toMatchObject({ kind: 'ok' });
+  });
+
+  test('pods that never ran cost nothing, evicted or deleted, and go beyond the limit', async () => {
+    await limit(LIMITED, 'new', { max: 1, window: '1h' });
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => pendingPod(LIMITED, 'new')));
+    for (const name of [first, second]) expect(await evict(LIMITED, String(name))).toMatchObject({ kind: 'ok' });
+    expect(await send('DELETE', `${CORE}/${LIMITED}/pods/${third}`)).toMatchObject({ kind: 'ok' });
+    const [fourth, fifth] = [await pod(LIMITED, 'new'), await pod(LIMITED, 'new')];
+    expect(await evict(LIMITED, fourth)).toMatchObject({ kind: 'ok' });
+    expect(await evict(LIMITED, fifth)).toMatchObject({ kind: 'tooManyRequests' });
+    expect(await evict(LIMITED, await pendingPod(LIMITED, 'new'))).toMatchObject({ kind: 'ok' });
+  });
+
+  test('deletions of a whole collection are counted without being waited for', async () => {
+    await limit(LIMITED, 'all', { max: 1, window: '1h' });
+    const names = await Promise.all(Array.from({ length: 5 }, () => pod(LIMITED, 'all')));
+    const deleted = await client.request({
+      ...{ method: 'DELETE', path: `${CORE}/${LIMITED}/pods`, query: { labelSelector: 'app=all' } },
+    });
+    expect(deleted.kind).toBe('ok');
+    await eventually(async () => {
+      const counted = (await debits(LIMITED)).map((each) => at(each, 'pod'));
+      expect(counted).toEqual(expect.arrayContaining(names));
+    });
   });
 
   test('a deletion is counted with its caller and never refused (S3-49)', async () => {

@@ -12,10 +12,13 @@ export const NODE_COUNT = 7;
 /** Of the 8 of a node; the agent's pod has some of the rest. */
 const MAX_OF_A_NODE = '6';
 const OWNERS = 12;
+const GONE = 'test.plimsoll.dev/gone';
 /** More than the limit allows in its window. */
 const AT_ONCE = 16;
 /** Turns; meanwhile the window of the limit becomes free again. */
 const EVICTED_AT_ONCE_EVERY = 25;
+/** Time for the pod to run before it is removed. */
+const FOR_A_WHILE = { key: GONE, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 };
 const TARGET = { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet' };
 const BECAUSE = { code: 'HardThresholdMet', text: 'memory.available is 90Mi, below the hard threshold of 100Mi' };
 
@@ -30,7 +33,7 @@ export function removalKinds(own: () => OwnCluster) {
   async function open(): Promise<void> {
     owners = await Promise.all(Array.from({ length: OWNERS }, (_, index) => makeOwner(`owner-${index}`)));
     await send('PATCH', `/api/v1/nodes/${NODES.cordoned}`, { spec: { unschedulable: true } });
-    const taints = [{ key: 'test.plimsoll.dev/gone', effect: 'NoExecute' }];
+    const taints = [{ key: GONE, effect: 'NoExecute' }];
     await send('PATCH', `/api/v1/nodes/${NODES.tainted}`, { spec: { taints } });
     const head = { apiVersion: 'plimsoll.dev/v1alpha1', kind: 'NodePressure', metadata: { name: NODES.agent } };
     await send('POST', `${RECORDS}/nodepressures`, { ...head, spec: {} });
@@ -41,8 +44,13 @@ export function removalKinds(own: () => OwnCluster) {
     const name = `pod-${(made += 1)}`;
     const metadata = { labels: { app: 'web' }, ownerReferences: [owners[owner]] };
     const placed = { ...asking('1m'), nodeName: node, terminationGracePeriodSeconds: made % 2, ...spec };
-    return { name, uid: await create(name, placed, { metadata }) };
+    const uid = await create(name, placed, { metadata });
+    if (node !== '') await start(name);
+    return { name, uid };
   }
+
+  /** Removals of pods that have not run are debited to no limit. */
+  const start = (name: string) => send('PATCH', `${podPath('default', name)}/status`, { status: { phase: 'Running' } });
 
   const remove = (name: string) => send('DELETE', podPath('default', name));
 
@@ -91,6 +99,7 @@ export function removalKinds(own: () => OwnCluster) {
       const preemptor = await send('GET', podPath('default', name));
       expect(at(preemptor, 'spec.nodeName')).toBe(NODES.preempted);
     }, PATIENCE_MS);
+    await start(name);
     await remove(name);
     await eventually(async () => {
       const { kind } = await own().admin.request({ path: podPath('default', name) });
@@ -104,7 +113,7 @@ export function removalKinds(own: () => OwnCluster) {
     async () => remove((await place('node-0')).name),
     async () => evict(await place('node-0')),
     async () => evict(await place(NODES.cordoned)),
-    () => place(NODES.tainted),
+    () => place(NODES.tainted, { tolerations: [FOR_A_WHILE] }),
     () => fail({ reason: 'Evicted', conditions: [TARGET] }),
     () => fail({ containerStatuses: [killed] }),
     evictAsAgent,

@@ -1,11 +1,15 @@
+import fc from 'fast-check';
+import { encodeAccount } from '#shared/api/disruption-account.ts';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   type Account,
   countRemoval,
+  type Debit,
   debitEviction,
+  fits,
+  MAX_BYTES,
   MAX_DEBITS,
-  MAX_RULES,
   SETTLED_MS,
   withoutSurvivors,
 } from '#shared/domain/disruption/account.ts';
@@ -218,16 +222,54 @@ describe('the size of an account', () => {
     expect([counted.length, counted[0]?.uid, counted.at(-1)?.uid]).toEqual([MAX_DEBITS, 'uid-1', `uid-${MAX_DEBITS}`]);
   });
 
-  test('more owners than it may hold wait for one to lapse', () => {
-    const account = Array.from({ length: MAX_RULES }, (_, owner) => ({
-      ...wanted(owner, 0),
-      ...{ rules: [`owner/${owner}`], lapsesAt: HOUR, overran: undefined },
+  const byDefault = (owner: number): Debit => ({
+    ...{ ...wanted(owner, owner), rules: [`owner/${owner}`], lapsesAt: owner + 24 * HOUR, overran: undefined },
+  });
+
+  test('owners with a default limit never hold up one another, however many there are', () => {
+    const other = covering({ key: 'owner/another', limits: [{ max: pods(1), windowMs: 24 * HOUR }] });
+    for (const owners of [501, MAX_DEBITS, 2 * MAX_DEBITS]) {
+      const account = Array.from({ length: owners }, (_, owner) => byDefault(owner));
+      const outcome = debitEviction(account, wanted(owners, owners), [other]);
+      expect(outcome).toMatchObject({ kind: 'debited' });
+      expect(accountOf(outcome).length).toBeLessThanOrEqual(MAX_DEBITS);
+      expect(accountOf(outcome).at(-1)).toMatchObject({ uid: `uid-${owners}` });
+    }
+  });
+
+  test('they give way to what a DisruptionLimit counts', () => {
+    const account = Array.from({ length: MAX_DEBITS }, (_, owner) => byDefault(owner));
+    const outcome = debitEviction(account, wanted(MAX_DEBITS, MAX_DEBITS), [hourly()]);
+    expect(outcome).toMatchObject({ kind: 'debited' });
+    expect([accountOf(outcome)[0]?.uid, accountOf(outcome).at(-1)?.rules]).toEqual(['uid-1', ['limit/web']]);
+  });
+
+  test('is bounded in bytes, whatever the names, so that etcd takes it', () => {
+    const name = fc.string({ unit: fc.constantFrom('x', 'ü', '\u0001', '漢', '😀'), minLength: 100, maxLength: 400 });
+    const rules = Array.from({ length: 200 }, (_, index) =>
+      covering({ key: `limit/${'n'.repeat(240)}${index}`, limits: [{ max: pods(9_000), windowMs: HOUR }] }),
+    );
+    fc.assert(
+      fc.property(name, fc.integer({ min: 0, max: 200 }), (caller, count) => {
+        let account: Account = [];
+        for (let pod = 0; pod < 60; pod += 1) {
+          const seen = { ...wanted(pod, pod, { cause: 'KubeletEviction', caller }), pod: 'p'.repeat(253) };
+          account = countRemoval(account, seen, rules.slice(0, count));
+        }
+        expect(fits(account)).toBe(true);
+        expect(Buffer.byteLength(JSON.stringify(encodeAccount(account)))).toBeLessThanOrEqual(MAX_BYTES + 1_000);
+      }),
+      { seed: 20_261_128, numRuns: 20 },
+    );
+    const full = Array.from({ length: MAX_DEBITS }, (_, pod) => ({
+      ...{
+        ...wanted(pod, pod),
+        caller: '\u0001'.repeat(400),
+        rules: ['limit/web'],
+        lapsesAt: HOUR,
+        overran: undefined,
+      },
     }));
-    const other = covering({ key: 'owner/another', limits: [{ max: pods(9), windowMs: HOUR }] });
-    expect(debitEviction(account, wanted(MAX_RULES, 1_000), [other])).toMatchObject({
-      what: 'full',
-      most: MAX_RULES,
-    });
-    expect(debitEviction(account, wanted(MAX_RULES, HOUR), [other])).toMatchObject({ kind: 'debited' });
+    expect(debitEviction(full, wanted(MAX_DEBITS, 5), [hourly(pods(9_000))])).toMatchObject({ what: 'full' });
   });
 });

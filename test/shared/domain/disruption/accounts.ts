@@ -1,5 +1,11 @@
 import type { Debit, Wanted } from '#shared/domain/disruption/account.ts';
+import type { Pod } from '#shared/domain/pod/pod.ts';
 import type { CoveringRule, LimitRule, Portion } from '#shared/domain/disruption/limit-rule.ts';
+
+/** A pod that runs: one that has not run is covered by no limit. */
+export function running(pod: Pod): Pod {
+  return { ...pod, status: { ...pod.status, phase: 'Running' } };
+}
 
 export const HOUR = 60 * 60_000;
 

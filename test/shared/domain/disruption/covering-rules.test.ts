@@ -49,6 +49,17 @@ describe('the rules that cover a pod', () => {
     expect(keys(pod('a'), {})).toEqual([]);
   });
 
+  test.each([
+    ['that is pending', { phase: 'Pending' }, []],
+    ['that a kubelet refused', { phase: 'Failed', reason: 'OutOfcpu' }, []],
+    ['that runs', { phase: 'Running' }, ['limit/web']],
+    ['that failed', { phase: 'Failed', reason: 'Evicted' }, ['limit/web']],
+  ])('of a pod %s: none if it has not run', (_, status, rules) => {
+    const built = pod('a');
+    const asked = { ...built, status: { ...built.status, ...status } };
+    expect(keys(asked, { limits: [limit('web', { app: 'web' })], policy: POLICY })).toEqual(rules);
+  });
+
   test('the default of its priority for its owner, more generous for a lower one (S3-18)', () => {
     const most = [0, 1_000].map(
       (priority) => coveringRules(pod('a', {}, priority), [], { ...NONE, policy: POLICY })[0]?.rule,
