@@ -4,8 +4,8 @@ import type { AvoidLookup } from '#shared/domain/admission/cluster-state.ts';
 import { type AvoidEntry, isLasting } from '#shared/domain/avoidance/avoid-nodes.ts';
 import { isSameOwner, type OwnerKey, ownerText } from '#shared/domain/pod/pod.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
+import type { Avoiding } from '#shared/kube/admission/left-to-webhook.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
-import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import { createReflector, type Reflector } from '#shared/kube/reflector/reflector.ts';
 import { NODE_PRESSURES } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
@@ -14,8 +14,6 @@ import type { Clock } from '#shared/runtime/clock.ts';
 export interface AvoidList {
   readonly node: string;
   readonly entries: readonly AvoidEntry[];
-  /** Whether the node has ever had one: an empty list is kept. */
-  readonly isKept: boolean;
 }
 
 /** The avoid lists of all nodes. Readiness does not wait for them: without them a pod gets no node affinity. */
@@ -25,7 +23,15 @@ export function createAvoidLists(options: ClientContext): Reflector<AvoidList> {
 
 function readAvoidList(raw: KubeObject): AvoidList {
   const { name, avoid } = decodeNodePressure(raw);
-  return { node: name, entries: avoid, isKept: fieldOf(raw['spec'], 'avoid') !== undefined };
+  return { node: name, entries: avoid };
+}
+
+const MAX_NAMESPACES = 200;
+
+/** The namespaces of the owners that avoid lists name, sorted. */
+export function namespacesAvoiding(lists: Iterable<AvoidList>): Avoiding {
+  const names = new Set([...lists].flatMap(({ entries }) => entries.map(({ owner }) => owner.namespace)));
+  return names.size > MAX_NAMESPACES ? 'everywhere' : [...names].sort();
 }
 
 /** Which nodes evicted pods of an owner; the index is rebuilt only after a list has changed. */

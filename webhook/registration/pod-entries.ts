@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Avoiding,
   LEFT_TO_WEBHOOK,
   leftToWebhook,
+  NOT_ELSEWHERE,
+  notElsewhere,
   type PodConditions,
   type InProcessRules,
 } from '#shared/kube/admission/left-to-webhook.ts';
@@ -17,6 +20,7 @@ import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import type { LeaderDuty } from '#webhook/leadership.ts';
 import { unlikeShipped } from '#webhook/rules/enforcing-policies.ts';
+import { type ConfiguredNamespaces, type LeftOut, namespacesElsewhere, nextLeftOut } from './elsewhere.ts';
 import { LOG, registering } from '#webhook/messages.ts';
 
 export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock' | 'log'> {
@@ -25,6 +29,8 @@ export interface PodEntriesOptions extends Pick<ClientContext, 'client' | 'clock
    * incomplete.
    */
   readonly rules: () => InProcessRules | undefined;
+  readonly configured: () => ConfiguredNamespaces;
+  readonly avoiding: () => Avoiding;
 }
 
 const LOOK_EVERY_MS = 2_000;
@@ -36,21 +42,26 @@ const BACKOFF = { initialMs: 250, maxMs: 10_000, factor: 2, jitter: 0.5 };
 /**
  * Excludes pods that the API server has resolved and judged itself from both entries for pods, by a match condition,
  * and removes the condition whenever the API server may not have done so (docs/contributing/decisions/defaults-in-api-server.md).
+ * Another condition excludes the namespaces for which nothing is configured, also from the entry for templates.
  */
-export function createPodEntries({ client, clock, log, rules }: PodEntriesOptions): LeaderDuty {
+export function createPodEntries(options: PodEntriesOptions): LeaderDuty {
+  const { client, clock, log, rules, configured, avoiding } = options;
   async function run(end: AbortSignal, term: LeaseTerm): Promise<void> {
     let completeSince: number | undefined;
     let wasNarrow = false;
+    let leftOut: LeftOut | undefined;
     const task = async (signal: AbortSignal): Promise<void> => {
       const unlike = await unlikeShipped(client, signal);
       const now = clock.monotonic();
       completeSince = unlike.length === 0 ? (completeSince ?? now) : undefined;
       const isSettled = completeSince !== undefined && now - completeSince >= SETTLE_MS;
       const known = isSettled ? rules() : undefined;
-      const conditions = known && leftToWebhook(known);
+      const left = known && leftToWebhook(known);
+      leftOut = nextLeftOut(leftOut, knownNamespaces(configured(), now));
+      const elsewhere = notElsewhere(leftOut.names, avoiding());
       if (!term.isHeld()) return;
-      await writePodConditions(client, conditions, signal);
-      const isNarrow = conditions !== undefined;
+      await writeConditions(client, { left, elsewhere }, signal);
+      const isNarrow = left !== undefined;
       if (isNarrow !== wasNarrow) log.info({ unlike }, isNarrow ? LOG.entriesNarrowed : LOG.entriesWidened);
       wasNarrow = isNarrow;
     };
@@ -61,44 +72,70 @@ export function createPodEntries({ client, clock, log, rules }: PodEntriesOption
   return { run };
 }
 
-/** Sets or removes the condition of both entries for pods. An entry that is not registered is left alone. */
-async function writePodConditions(
+function knownNamespaces(configured: ConfiguredNamespaces, now: number): Parameters<typeof nextLeftOut>[1] {
+  const names = new Set(configured.namespaces.map(({ name }) => name));
+  return { elsewhere: namespacesElsewhere(configured), exists: (name) => names.has(name), now };
+}
+
+interface EntryConditions {
+  readonly left: PodConditions | undefined;
+  readonly elsewhere: ReturnType<typeof notElsewhere>;
+}
+
+type WantedConditions = ReadonlyMap<string, readonly MatchCondition[]>;
+
+/** Sets or removes the conditions of the entries for pods and templates. An entry that is not registered is left alone. */
+async function writeConditions(
   client: KubeClient,
-  conditions: PodConditions | undefined,
+  { left, elsewhere }: EntryConditions,
   signal: AbortSignal,
 ): Promise<void> {
+  const present = (...conditions: readonly (MatchCondition | undefined)[]) =>
+    conditions.filter((each) => each !== undefined);
+  const { priority, templates } = WEBHOOK_ENTRIES;
+  const mutating = new Map([[priority, present(left?.mutating, elsewhere?.mutating)]]);
+  const validating = new Map([
+    [priority, present(left?.validating, elsewhere?.validating)],
+    [templates, present(elsewhere?.templates)],
+  ]);
   await Promise.all([
-    writeCondition(client, MUTATING_WEBHOOKS, conditions?.mutating, signal),
-    writeCondition(client, VALIDATING_WEBHOOKS, conditions?.validating, signal),
+    writeEntries(client, MUTATING_WEBHOOKS, mutating, signal),
+    writeEntries(client, VALIDATING_WEBHOOKS, validating, signal),
   ]);
 }
 
-async function writeCondition(
+async function writeEntries(
   client: KubeClient,
   resource: Resource,
-  wanted: MatchCondition | undefined,
+  wanted: WantedConditions,
   signal: AbortSignal,
 ): Promise<void> {
   const address = { resource, name: WEBHOOK_CONFIGURATION };
   const found = await getObject(client, address, { signal });
   if (found.kind === 'notFound') return;
   const current = expectOk(found, `read ${resource.kind}`);
-  const entries = itemsOf(current['webhooks']);
-  const index = entries.findIndex((entry) => fieldOf(entry, 'name') === WEBHOOK_ENTRIES.priority);
-  if (index < 0) return;
-  const present = itemsOf(fieldOf(entries[index], 'matchConditions'));
-  const next = [...present.filter((each) => !isOurs(each)), ...(wanted === undefined ? [] : [wanted])];
-  if (isDeepStrictEqual(present, next)) return;
+  const changes = itemsOf(current['webhooks']).flatMap((entry, index) => changeOf(entry, index, wanted));
+  if (changes.length === 0) return;
   // The list may have changed since it was read.
   const guard = { op: 'test', path: '/metadata/resourceVersion', value: current.metadata.resourceVersion };
-  const change = { op: 'add', path: `/webhooks/${index}/matchConditions`, value: next };
   const options = { signal, type: 'json', fieldManager: COMPONENT_NAMES.webhook } as const;
-  const patched = await patchObject(client, address, [guard, change], options);
+  const patched = await patchObject(client, address, [guard, ...changes], options);
   expectOk(patched, registering(resource));
 }
 
+function changeOf(entry: unknown, index: number, wanted: WantedConditions): readonly object[] {
+  const ours = wanted.get(String(fieldOf(entry, 'name')));
+  if (ours === undefined) return [];
+  const present = itemsOf(fieldOf(entry, 'matchConditions'));
+  const next = [...present.filter((each) => !isOurs(each)), ...ours];
+  if (isDeepStrictEqual(present, next)) return [];
+  return [{ op: 'add', path: `/webhooks/${index}/matchConditions`, value: next }];
+}
+
+const OURS: readonly unknown[] = [LEFT_TO_WEBHOOK, NOT_ELSEWHERE];
+
 function isOurs(condition: unknown): boolean {
-  return fieldOf(condition, 'name') === LEFT_TO_WEBHOOK;
+  return OURS.includes(fieldOf(condition, 'name'));
 }
 
 /** The configuration including the condition that the leader has last written. */

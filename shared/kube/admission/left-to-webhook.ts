@@ -23,9 +23,12 @@ export interface InProcessRules {
   /** The defaults for pods; `undefined` if no policy has any. */
   readonly giving: RuleSet | undefined;
   readonly classes: PriorityClasses;
-  /** Whether nodes have avoid lists. Only the webhook turns these into node affinity. */
-  readonly isAvoiding: boolean;
+  /** Where pods are kept off nodes: only the webhook turns avoid lists into node affinity. */
+  readonly avoiding: Avoiding;
 }
+
+/** The namespaces of the owners that avoid lists name; `everywhere` if there are too many of them. */
+export type Avoiding = readonly string[] | 'everywhere';
 
 /** The conditions for the two entries for pods. */
 export interface PodConditions {
@@ -47,7 +50,7 @@ export function leftToWebhook(rules: InProcessRules): PodConditions | undefined 
   };
 }
 
-function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly string[] {
+function toBeGiven({ giving, classes, avoiding }: InProcessRules): readonly string[] {
   const asked = givesDefaults(giving) ? ['', ...globalDefaultOf(classes)] : [];
   const { classNames = new Set<string>(), schedulers = false } = giving?.receivers ?? {};
   const names = [...new Set([...asked, ...classNames])].sort();
@@ -56,8 +59,36 @@ function toBeGiven({ giving, classes, isAvoiding }: InProcessRules): readonly st
     ...(schedulers ? [MAY_GET_SCHEDULER] : []),
     // If a policy sets a class, the API server itself removes a record that a user wrote.
     ...(giving === undefined ? [HAS_RECORD] : []),
-    ...(isAvoiding ? ['size(object.metadata.?ownerReferences.orValue([])) > 0'] : []),
+    ...mayAvoid(avoiding),
   ];
+}
+
+/** A pod with an owner, which may be one that an avoid list names. */
+function mayAvoid(avoiding: Avoiding): readonly string[] {
+  if (avoiding.length === 0) return [];
+  const hasOwner = 'size(object.metadata.?ownerReferences.orValue([])) > 0';
+  return avoiding === 'everywhere' ? [hasOwner] : [`request.namespace in ${celList(avoiding)} && ${hasOwner}`];
+}
+
+export const NOT_ELSEWHERE = 'not-elsewhere';
+
+/**
+ * Leaves out the namespaces for which nothing is configured, so that a webhook that hangs delays nothing there. Of their
+ * pods, only those are asked about for which something is to be done nevertheless. `undefined` if there are none.
+ */
+export function notElsewhere(
+  elsewhere: readonly string[],
+  avoiding: Avoiding,
+): (PodConditions & { readonly templates: MatchCondition }) | undefined {
+  if (elsewhere.length === 0) return undefined;
+  const isHere = `!(request.namespace in ${celList(elsewhere)})`;
+  const named = (...nevertheless: readonly string[]): MatchCondition =>
+    condition(NOT_ELSEWHERE, anyOf([isHere, ...nevertheless]));
+  return {
+    mutating: named(HAS_RECORD, ...mayAvoid(avoiding)),
+    validating: named(WARNED_OF),
+    templates: named(),
+  };
 }
 
 /** Class, number and preemption policy do not together match an existing class, or no class. */

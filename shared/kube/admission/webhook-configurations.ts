@@ -58,7 +58,7 @@ interface WebhookEntry {
  * the request is let in.
  */
 const TIMEOUT_SECONDS = 5;
-/** For entries that decide whether a request is let in; the Kubernetes default. */
+/** For entries without whose answer a request is refused; the Kubernetes default. */
 const DECIDING_TIMEOUT_SECONDS = 10;
 /** Entries that can do without an answer wait no longer than this. */
 export const SHORTEST_TIMEOUT_SECONDS = Math.min(TIMEOUT_SECONDS, DECIDING_TIMEOUT_SECONDS);
@@ -118,10 +118,12 @@ function validatingEntries({ failurePolicy, gatedCallers }: RegistrationOptions)
 type SharedParts = Pick<WebhookEntry, 'failurePolicy' | 'timeoutSeconds' | 'sideEffects'>;
 
 function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
+  const isNeeded = shared.failurePolicy === 'Fail';
+  // What an entry that is ignored would refuse, the API server's own policies refuse.
+  const deciding = { ...shared, timeoutSeconds: isNeeded ? DECIDING_TIMEOUT_SECONDS : TIMEOUT_SECONDS };
   return [
     {
-      ...shared,
-      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
+      ...deciding,
       name: WEBHOOK_ENTRIES.priority,
       path: WEBHOOK_PATHS.validate,
       rules: [CREATED_PODS],
@@ -139,8 +141,7 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       matchConditions: [NOT_A_NODE],
     },
     {
-      ...shared,
-      timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
+      ...deciding,
       name: WEBHOOK_ENTRIES.templates,
       path: WEBHOOK_PATHS.templates,
       rules: [...WRITTEN_TEMPLATES, CREATED_POD_GROUPS, CREATED_WORKLOADS],

@@ -118,7 +118,7 @@ describe('createAvoidLookup', () => {
 
   test('an entry that was removed counts no more, and a new status alone rebuilds nothing', () => {
     let lists: readonly AvoidList[] = [
-      { node: 'a', entries: [{ owner: WEB, until: NOW + 1, cause: '', hard: false }], isKept: true },
+      { node: 'a', entries: [{ owner: WEB, until: NOW + 1, cause: '', hard: false }] },
     ];
     let reads = 0;
     let tell: ChangeListener<AvoidList> = () => undefined;
@@ -128,10 +128,10 @@ describe('createAvoidLookup', () => {
     } as unknown as Reflector<AvoidList>;
     const lookUp = createAvoidLookup(reflector, { now: () => NOW });
     expect(lookUp(WEB)).toEqual(['a']);
-    tell({ kind: 'modified', key: 'b', value: { node: 'b', entries: [], isKept: true } });
+    tell({ kind: 'modified', key: 'b', value: { node: 'b', entries: [] } });
     expect([lookUp(WEB), reads]).toEqual([['a'], 1]);
-    lists = [{ node: 'a', entries: [], isKept: true }];
-    tell({ kind: 'modified', key: 'a', value: { node: 'a', entries: [], isKept: true } });
+    lists = [{ node: 'a', entries: [] }];
+    tell({ kind: 'modified', key: 'a', value: { node: 'a', entries: [] } });
     expect([lookUp(WEB), reads]).toEqual([[], 2]);
   });
 });

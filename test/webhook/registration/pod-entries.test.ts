@@ -7,8 +7,11 @@ import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { directConnection } from '#shared/kube/client/connection.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { createLog } from '#shared/runtime/log.ts';
+import type { ConfiguredNamespaces } from '#webhook/registration/elsewhere.ts';
 import { createPodEntries } from '#webhook/registration/pod-entries.ts';
 import { registerFully } from '#webhook/registration/registration.ts';
+import { prepareSelector } from '#shared/domain/labels/label-selector.ts';
+import { selectorOf } from '#test/build/cluster.ts';
 import { RULE_CLASSES } from '#test/build/rule-cases.ts';
 import { apiDouble, type ApiDouble, type Fault } from '#test/fakes/api-double.ts';
 import { fastClock } from '#test/fakes/fast-clock.ts';
@@ -37,6 +40,7 @@ describe('createPodEntries', () => {
   let api: ApiDouble;
   let client: KubeClient;
   let rules: InProcessRules | undefined;
+  let configured: ConfiguredNamespaces;
   let isServed: boolean;
   let clock: Clock;
   /** When the policies were first read, and when an entry was first written. */
@@ -57,7 +61,8 @@ describe('createPodEntries', () => {
       return { kind: 'answer', status: 200, body: (path.includes('bindings') ? binding : policy) as object };
     };
     const classes = new Map(RULE_CLASSES.map((each) => [each.name, each]));
-    rules = { giving: undefined, classes, isAvoiding: false };
+    rules = { giving: undefined, classes, avoiding: [] };
+    configured = { namespaces: [], policies: [], quotas: [] };
     await registerFully(client, OPTIONS);
     times = {};
   });
@@ -71,7 +76,14 @@ describe('createPodEntries', () => {
     const end = new AbortController();
     running.push(end);
     let isHeld = true;
-    const duty = createPodEntries({ client, clock, log, rules: () => rules });
+    const duty = createPodEntries({
+      client,
+      clock,
+      log,
+      rules: () => rules,
+      configured: () => configured,
+      avoiding: () => [],
+    });
     void duty.run(end.signal, { fencingToken: '', isHeld: () => isHeld });
     return {
       lose: () => {
@@ -141,13 +153,49 @@ describe('createPodEntries', () => {
   test('follows the classes, and keeps what it wrote when the entries are registered anew', async () => {
     lead();
     await become(NARROW);
-    rules = { giving: undefined, classes: new Map(), isAvoiding: false };
+    rules = { giving: undefined, classes: new Map(), avoiding: [] };
     await eventually(() => {
       const found = JSON.stringify(api.get(`${FOLDER}/validatingwebhookconfigurations`, 'plimsoll'));
       expect(found).not.toContain('rule-low');
     }, 5_000);
     await registerFully(client, OPTIONS);
     expect(narrowed()).toEqual(NARROW);
+  });
+
+  test('leaves out namespaces for which nothing is configured, on pods and templates, until something is', async () => {
+    const [plain, mine] = ['plain', 'mine'].map((name) => ({
+      name,
+      labels: new Map([['kubernetes.io/metadata.name', name]]),
+    }));
+    const namespaces = [plain, mine].filter((each) => each !== undefined);
+    const policy = { namespaces: prepareSelector(selectorOf({ 'kubernetes.io/metadata.name': 'mine' })) };
+    configured = { ...configured, namespaces, policies: [policy] };
+    rules = undefined;
+    lead();
+    const texts = () =>
+      ['mutating', 'validating'].flatMap((phase) => {
+        const found = api.get(`${FOLDER}/${phase}webhookconfigurations`, 'plimsoll');
+        const entries = found?.['webhooks'] as readonly {
+          name: string;
+          matchConditions?: { name: string; expression: string }[];
+        }[];
+        return entries.flatMap(({ name, matchConditions = [] }) =>
+          matchConditions.filter((each) => each.name === 'not-elsewhere').map(({ expression }) => [name, expression]),
+        );
+      });
+    await eventually(() => {
+      expect(texts().map(([name]) => name)).toEqual([
+        'priority.plimsoll.dev',
+        'priority.plimsoll.dev',
+        'templates.plimsoll.dev',
+      ]);
+    }, 5_000);
+    for (const [, expression] of texts()) {
+      expect(expression).toContain("'plain'");
+      expect(expression).not.toContain("'mine'");
+    }
+    configured = { ...configured, policies: [{ namespaces: prepareSelector(selectorOf({})) }] };
+    await eventually(() => expect(texts()).toEqual([]), 5_000);
   });
 
   test('writes nothing once another replica may lead, and registers no entry that is not there', async () => {

@@ -4,11 +4,11 @@ import { defaultPolicy } from '#shared/kube/admission/default-policy.ts';
 import { servesMutatingPolicies } from '#test/cluster/support/control-plane/binaries.ts';
 import { clusterTarget, hasCluster } from '#test/cluster/support/control-plane/cluster-target.ts';
 import { inFlight } from '#test/cluster/support/in-flight.ts';
-import { contractHarness } from '#test/contract/harness.ts';
+import { contractHarness, pod, uniqueName } from '#test/contract/harness.ts';
 import { ADMISSION } from '#test/contract/webhook-registrar.ts';
 import { clusterObjects } from '#test/cluster/admission/support/cluster-objects.ts';
 import { registeredWebhooks } from '#test/cluster/admission/support/registered-webhooks.ts';
-import { eventually } from '#test/build/waiting.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { type ListedPod, listedPods } from './listed-pods.ts';
 import { pausing } from './pausing.ts';
 
@@ -17,6 +17,11 @@ const CREATES = Number(process.env['PLIMSOLL_CREATES'] ?? 1_000);
 const AT_ONCE = 16;
 const TIMEOUT_MS = 60_000 + 100 * CREATES;
 const PATIENCE_MS = 30_000;
+const NAMESPACES = '/api/v1/namespaces';
+const IN_TURN = 40;
+const API_SERVER_SEES_MS = 1_500;
+/** Far less than the API server waits for an answer. */
+const A_TIMEOUT_MS = 2_000;
 /** As much of the time as a process has that shares its processor with twenty others. */
 const STARVED = { stoppedMs: 950, runningMs: 50 };
 
@@ -60,6 +65,33 @@ describe.skipIf(!hasCluster() || !servesMutatingPolicies(process.env))(
     }
 
     const webhook = pausing(() => webhooks.processes[0]?.component.pid());
+
+    test('a namespace for which nothing is configured does not notice that the webhook hangs', async () => {
+      const elsewhere = uniqueName('elsewhere');
+      await api.post(NAMESPACES, { metadata: { name: elsewhere } });
+      await eventually(async () => {
+        const { text } = await api.get(`${ADMISSION}/mutatingwebhookconfigurations/plimsoll`);
+        expect(text).toContain(`'${elsewhere}'`);
+      }, PATIENCE_MS);
+      await letTimePass(API_SERVER_SEES_MS, 'unseen');
+      const usual = await medianOfCreates(elsewhere);
+      webhook.stop();
+      const hung = await medianOfCreates(elsewhere).finally(() => webhook.resume());
+      console.log(`a create takes ${hung} ms while the webhook hangs, otherwise ${usual} ms (median of ${IN_TURN})`);
+      expect(hung).toBeLessThan(A_TIMEOUT_MS);
+    }, 90_000);
+
+    /** What a create takes, in milliseconds. */
+    async function medianOfCreates(namespace: string): Promise<number> {
+      const took: number[] = [];
+      while (took.length < IN_TURN) {
+        const began = performance.now();
+        const { status } = await api.post(`${NAMESPACES}/${namespace}/pods`, pod(uniqueName('pod')));
+        expect(status).toBe(201);
+        took.push(performance.now() - began);
+      }
+      return Number(took.sort((left, right) => left - right)[IN_TURN / 2]?.toFixed(1));
+    }
 
     test('while the webhook hangs, which is late by more than any timeout', { timeout: TIMEOUT_MS }, async () => {
       webhook.stop();

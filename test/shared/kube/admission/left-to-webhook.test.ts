@@ -12,7 +12,7 @@ import { compileRules } from '#shared/domain/priority-rules/compile-rules.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
 import { encodePriorityRules, storedBytes } from '#shared/api/encode-priority-rules.ts';
 import { rulePolicies } from '#shared/kube/admission/admission-policies.ts';
-import { leftToWebhook, MAX_CLASSES } from '#shared/kube/admission/left-to-webhook.ts';
+import { leftToWebhook, MAX_CLASSES, notElsewhere } from '#shared/kube/admission/left-to-webhook.ts';
 import { type PatchOperation, priorityPatch, RECORD_PATH } from '#shared/kube/admission/pod-patches.ts';
 import type { MatchCondition } from '#shared/kube/admission/cel-expressions.ts';
 import { decodePodRequest } from '#shared/kube/decode/decode-pod-request.ts';
@@ -98,7 +98,7 @@ function worldOf({
   });
   const known = new Map(classes.map((each) => [each.name, each]));
   const compiled = compileRules({ policies, quotas: [], classes: known, mode: 'Enforce', bytesOf: storedBytes });
-  const conditions = leftToWebhook({ giving: compiled.giving, classes: known, isAvoiding: false });
+  const conditions = leftToWebhook({ giving: compiled.giving, classes: known, avoiding: [] });
   if (conditions === undefined) throw new Error('too many classes');
   return { classes, policies: policies.toSorted(byName), compiled, conditions };
 }
@@ -250,16 +250,46 @@ describe('the webhook is asked', () => {
   test('about a pod with an owner while nodes have avoid lists', () => {
     const classes = CLASSES;
     const owned = { metadata: { ownerReferences: [{ uid: 'u' }] }, spec: triple };
-    const asked = [true, false].map((isAvoiding) => {
-      const condition = leftToWebhook({ giving: undefined, classes, isAvoiding })?.mutating;
+    const asked = (['everywhere', [namespaceName(person.namespace)], ['apart'], []] as const).map((avoiding) => {
+      const condition = leftToWebhook({ giving: undefined, classes, avoiding })?.mutating;
       return condition && isAsked(condition, person, owned);
     });
-    expect(asked).toEqual([true, false]);
+    expect(asked).toEqual([true, true, false, false]);
+  });
+
+  test('about nothing in a namespace for which nothing is configured, but what only the webhook does there', () => {
+    const own = namespaceName(person.namespace);
+    const [plain, owned, slow, marked] = [
+      { metadata: {}, spec: triple },
+      { metadata: { ownerReferences: [{ uid: 'u' }] }, spec: triple },
+      { metadata: {}, spec: { ...triple, terminationGracePeriodSeconds: 3_600 } },
+      { metadata: { annotations: { 'plimsoll.dev/class-rule': 'mine' } }, spec: triple },
+    ];
+    const answers = [['apart', own], ['apart']].flatMap((elsewhere) =>
+      [[], [own]].map((avoiding) => {
+        const found = notElsewhere(elsewhere, avoiding);
+        if (found === undefined) throw new Error('no condition');
+        const { mutating, validating, templates } = found;
+        const pods = [plain, owned, slow, marked];
+        return [
+          ...[mutating, validating].map((each) => pods.map((pod) => isAsked(each, person, pod))),
+          isAsked(templates, person, plain),
+        ];
+      }),
+    );
+    const [none, all] = [[false, false, false, true], Array.from({ length: 4 }, () => true)];
+    expect(answers).toEqual([
+      [none, [false, false, true, false], false],
+      [[false, true, false, true], [false, false, true, false], false],
+      [all, all, true],
+      [all, all, true],
+    ]);
+    expect(notElsewhere([], 'everywhere')).toBeUndefined();
   });
 
   test('about everything where there are more classes than a condition may hold', () => {
     const many = Array.from({ length: MAX_CLASSES + 1 }, (_, index) => buildClass(`c${index}`, index));
     const classes = new Map(many.map((each) => [each.name, each]));
-    expect(leftToWebhook({ giving: undefined, classes, isAvoiding: false })).toBeUndefined();
+    expect(leftToWebhook({ giving: undefined, classes, avoiding: [] })).toBeUndefined();
   });
 });
