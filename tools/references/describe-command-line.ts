@@ -1,15 +1,19 @@
-import type { Command } from 'commander';
+import type { Command, Help, Option } from 'commander';
 import { Readable } from 'node:stream';
 import { createProgram } from '#cli/program.ts';
 import type { ProcessIo } from '#cli/process-io.ts';
+import { code, markdownTable } from './markdown-table.ts';
 
 const INTRODUCTION = `# Command line reference
 
-The help of each command; [the guide](../guides/command-line.md) shows examples with their output.
+Every command with its own flags; \`--help\` shows the same, and [the guide](../guides/command-line.md) examples with their output.
 
 This page is generated from the code (\`npm run generate\`).
 `;
-const WIDTH = 80;
+const HEADER = ['flag', 'meaning'];
+/** A flag of this many commands, with the same text, is described once. */
+const COMMON_FROM = 4;
+const HELP = '--help';
 
 /** Commands that only print their help. */
 const NO_IO: ProcessIo = {
@@ -20,24 +24,61 @@ const NO_IO: ProcessIo = {
   now: () => 0,
 };
 
+interface ShownCommand {
+  readonly usage: string;
+  readonly name: string;
+  readonly description: string;
+  readonly flags: readonly Flag[];
+}
+
+type Flag = readonly [term: string, meaning: string];
+
 /** The reference page of all commands, in Markdown. */
 export function describeCommandLine(): string {
-  return [INTRODUCTION, ...describeCommand(createProgram('plimsoll', NO_IO), '')].join('\n');
+  const commands = shownCommands(createProgram('plimsoll', NO_IO), '');
+  const common = commonFlags(commands);
+  const head = `## Flags of many commands\n\n${markdownTable(HEADER, common.map(row))}`;
+  return [INTRODUCTION, head, ...commands.map((each) => describeCommand(each, common))].join('\n');
 }
 
-function describeCommand(command: Command, parent: string): readonly string[] {
+function describeCommand({ name, usage, description, flags }: ShownCommand, common: readonly Flag[]): string {
+  const own = flags.filter((flag) => !common.some((each) => isSame(each, flag)));
+  const table = own.length === 0 ? '' : `\n${markdownTable(HEADER, own.map(row))}`;
+  return `## ${name}\n\n${code(usage)}: ${description}\n${table}`;
+}
+
+function shownCommands(command: Command, parent: string): readonly ShownCommand[] {
+  const help = command.createHelp();
   const name = `${parent} ${command.name()}`.trim();
-  const visible = command.createHelp().visibleCommands(command);
-  const below = command.commands
-    .filter((each) => visible.includes(each))
-    .flatMap((each) => describeCommand(each, name));
-  return [`## ${name}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`, ...below];
+  const shown = help.visibleCommands(command);
+  const below = command.commands.filter((each) => shown.includes(each)).flatMap((each) => shownCommands(each, name));
+  return [
+    { name, usage: help.commandUsage(command), description: command.description(), flags: flagsOf(help, command) },
+    ...below,
+  ];
 }
 
-function helpOf(command: Command): string {
-  let text = '';
-  const writeOut = (part: string): void => void (text += part);
-  command.configureOutput({ writeOut, getOutHelpWidth: () => WIDTH, getOutHasColors: () => false });
-  command.outputHelp();
-  return text.trimEnd();
+function flagsOf(help: Help, command: Command): readonly Flag[] {
+  const options = help.visibleOptions(command).filter(({ long }) => long !== HELP);
+  const names = help
+    .visibleArguments(command)
+    .map((each): Flag => [help.argumentTerm(each), help.argumentDescription(each)]);
+  return [
+    ...names,
+    ...options.map((option: Option): Flag => [help.optionTerm(option), help.optionDescription(option)]),
+  ];
+}
+
+function commonFlags(commands: readonly ShownCommand[]): readonly Flag[] {
+  const all = commands.flatMap(({ flags }) => flags);
+  const first = all.filter((flag, index) => all.findIndex((each) => isSame(each, flag)) === index);
+  return first.filter((flag) => all.filter((each) => isSame(each, flag)).length >= COMMON_FROM);
+}
+
+function isSame([term, meaning]: Flag, [otherTerm, otherMeaning]: Flag): boolean {
+  return term === otherTerm && meaning === otherMeaning;
+}
+
+function row([term, meaning]: Flag): Flag {
+  return [code(term), meaning];
 }

@@ -25,32 +25,42 @@ export const CONFIGURATIONS: Readonly<Record<string, ConfigurationSchema>> = {
 };
 
 const ENV_PREFIX = 'PLIMSOLL';
-const HEADER = ['key', 'flag', 'variable', 'default', 'values', 'description'];
+const HEADER = ['key', 'flag, variable', 'default; values', 'description'];
 
 /** The reference page of all settings, in Markdown. */
 export function describeConfiguration(): string {
-  return [INTRODUCTION, ...Object.entries(CONFIGURATIONS).map(describeProcess)].join('\n');
+  const processes = Object.entries(CONFIGURATIONS).map(([kind, schema]) => ({ kind, rows: rowsOf(schema) }));
+  const [first, ...others] = processes.map(({ rows }) => rows);
+  const common = (first ?? []).filter((each) => others.every((rows) => rows.some((other) => isSame(each, other))));
+  const own = processes.map(({ kind, rows }) => ({
+    kind,
+    rows: rows.filter((each) => !common.some((other) => isSame(each, other))),
+  }));
+  const tables = [{ kind: 'Every process', rows: common }, ...own];
+  return [INTRODUCTION, ...tables.map(({ kind, rows }) => `## ${kind}\n\n${markdownTable(HEADER, rows)}`)].join('\n');
 }
 
-function describeProcess([kind, schema]: readonly [string, ConfigurationSchema]): string {
+type Row = readonly string[];
+
+/** Whether two processes have the same setting, however they describe it. */
+function isSame(one: Row, other: Row): boolean {
+  return one.slice(0, -1).join('|') === other.slice(0, -1).join('|');
+}
+
+function rowsOf(schema: ConfigurationSchema): readonly Row[] {
   const settings = new Map(listSettings(schema, ENV_PREFIX).map((setting) => [setting.path.join('.'), setting]));
   const fields = schemaFields(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
   const leaves = fields.filter(({ schema: own, path }) => own.properties === undefined && !path.includes('[]'));
-  return `## ${kind}\n\n${markdownTable(
-    HEADER,
-    leaves.map((field) => row(field, settings.get(field.path))),
-  )}`;
+  return leaves.map((field) => row(field, settings.get(field.path)));
 }
 
-function row({ path, schema, type }: SchemaField, setting: Setting | undefined): readonly string[] {
+function row({ path, schema, type }: SchemaField, setting: Setting | undefined): Row {
   const standard = schema.default === undefined ? '' : code(JSON.stringify(schema.default));
   const values = allowedValues(schema);
   return [
     code(path),
-    code(setting?.flag ?? ''),
-    code(setting?.variable ?? ''),
-    standard,
-    values === '' ? type : values,
+    [setting?.flag ?? '', setting?.variable ?? ''].filter(Boolean).map(code).join(', '),
+    [standard, values === '' ? type : values].filter(Boolean).join('; '),
     schema.description ?? setting?.description ?? '',
   ];
 }

@@ -7,10 +7,13 @@ const CATALOGUES: Readonly<Record<string, string>> = {
 };
 const INTRODUCTION = `# Messages
 
-What the webhook and the agent say, with example values: in answers, Events, conditions, the log and errors. A code stands in \`because.code\`, in audit annotations and in metrics.
+What a code means, by the sentence that goes with it, with example values. A code stands in \`because.code\`, in conditions, audit annotations and metrics. Every form of every sentence, with Events, errors and the log, is in \`test/webhook/messages.golden\` and \`test/agent/messages.golden\`.
 
 This page is generated from the catalogues of messages in the code (\`npm run generate\`).
 `;
+
+/** Sections whose codes people look up. */
+const SHOWN = ['Decisions', 'Reasons'];
 
 /** The messages of each process from its golden file; a test compares those files with the code. */
 export function repositoryMessages(): Readonly<Record<string, string>> {
@@ -25,18 +28,23 @@ export function describeMessages(messages: Readonly<Record<string, string>>): st
 
 function describeSections(golden: string): string {
   const sections = golden.split(/^# /m).filter((section) => section.trim() !== '');
-  return sections.map(describeSection).join('\n');
+  const shown = sections.filter((section) => SHOWN.some((name) => section.startsWith(`${name}: `)));
+  return shown.map(describeSection).join('\n');
 }
 
 /** A section has a heading `Name: what is before the first colon of a line`. */
 function describeSection(section: string): string {
   const [heading = '', ...lines] = section.split('\n').filter((line) => line !== '');
-  const [name = '', columns = ''] = heading.split(': ');
+  const [title = '', columns = ''] = heading.split(': ');
   const labels = columns.split(', ').slice(0, -1).join(', ');
-  const rows = lines.map((line) => {
-    const at = line.indexOf(': ');
-    if (at === -1) throw new Error(`cannot describe message "${line}": expected a name and a colon before it`);
-    return [code(line.slice(0, at)), line.slice(at + 2)];
-  });
-  return `### ${name}\n\n${markdownTable([labels, 'message'], rows)}`;
+  const rows = lines.map(readLine);
+  // One code has several sentences; the first says what it means.
+  const first = rows.filter(([name], index) => rows.findIndex(([other]) => other === name) === index);
+  return `### ${title}\n\n${markdownTable([labels, 'message'], first)}`;
+}
+
+function readLine(line: string): readonly [name: string, message: string] {
+  const at = line.indexOf(': ');
+  if (at === -1) throw new Error(`cannot describe message "${line}": expected a name and a colon before it`);
+  return [code(line.slice(0, at)), line.slice(at + 2)];
 }

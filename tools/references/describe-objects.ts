@@ -21,12 +21,18 @@ export interface Definition {
 const FOLDER = 'deploy/crds';
 const INTRODUCTION = `# Objects
 
-The kinds of Plimsoll, with every field. \`kubectl explain\` shows the same on a cluster.
+The kinds of Plimsoll, with the fields that you write. Conditions, status and the rest of the schema are in \`deploy/crds\`, and on a cluster in \`kubectl explain nodepressures.status\`, with \`--recursive\` for all of a kind.
 
 This page is generated from the CustomResourceDefinitions in \`deploy/crds\` (\`npm run generate\`).
 `;
 const ENVELOPE = ['apiVersion', 'kind', 'metadata'];
-const HEADER = ['field', 'type', 'values', 'description'];
+/** Written by the processes, and read with `kubectl explain`. */
+const WRITTEN_BY_PLIMSOLL = ['Disruption', 'DisruptionAccount', 'NodePressure', 'PriorityRules'];
+/** A selector is one field here: Kubernetes describes what is in it. */
+const IN_SELECTOR = /[sS]elector(\[\])?\./;
+/** Has the fields of the spec itself. */
+const IN_TEMPLATE = /\.childTemplate\./;
+const HEADER = ['field', 'type; values', 'description'];
 
 /** The definitions of the repository. */
 export function repositoryDefinitions(): readonly Definition[] {
@@ -45,12 +51,21 @@ function describeKind({ spec }: Definition): string {
   const schema = version?.schema.openAPIV3Schema ?? {};
   const names = [plural, ...shortNames].map(code).join(', ');
   const line = `\`${spec.group}/${version?.name ?? ''}\`, scope ${spec.scope}, kubectl: ${names}`;
-  const fields = schemaFields(schema).filter(({ path }) => !ENVELOPE.includes(path));
-  return [`## ${kind}`, schema.description ?? '', line, markdownTable(HEADER, fields.map(row))].join('\n\n');
+  const parts = [`## ${kind}`, schema.description ?? '', line];
+  if (WRITTEN_BY_PLIMSOLL.includes(kind)) return `${[...parts, 'Written by Plimsoll.'].join('\n\n')}\n`;
+  return [...parts, markdownTable(HEADER, schemaFields(schema).filter(isWritten).map(row))].join('\n\n');
+}
+
+/** Whether people write the field, and it is not part of one above. */
+function isWritten({ path, schema }: SchemaField): boolean {
+  const [first = ''] = path.split('.');
+  const isHolder = schema.properties !== undefined && schema.description === undefined;
+  const isRepeated = IN_SELECTOR.test(path) || IN_TEMPLATE.test(path);
+  return first !== 'status' && path !== 'spec' && !ENVELOPE.includes(first) && !isHolder && !isRepeated;
 }
 
 function row({ path, type, isRequired, schema }: SchemaField): readonly string[] {
   const standard = schema.default === undefined ? '' : `default ${code(JSON.stringify(schema.default))}`;
   const values = [isRequired ? 'required' : '', allowedValues(schema), standard].filter((part) => part !== '');
-  return [code(path), type, values.join('; '), schema.description ?? ''];
+  return [code(path), [type, ...values].join('; '), schema.description ?? ''];
 }

@@ -50,7 +50,7 @@ test('the page of objects has the fields of each kind, but not those that every 
   };
   const page = describeObjects([definition]);
   expect(page).toContain('## Thing\n\nA thing.\n\n`plimsoll.dev/v1`, scope Cluster, kubectl: `things`, `th`');
-  expect(page).toContain('| `spec.mode` | string | default `"DryRun"` | A \\| B |');
+  expect(page).toContain('| `spec.mode` | string; default `"DryRun"` | A \\| B |');
   expect(page).not.toContain('metadata');
 });
 
@@ -58,7 +58,7 @@ test('the page of settings has every flag and every variable of every process', 
   const page = describeConfiguration();
   const settings = Object.values(CONFIGURATIONS).flatMap((schema) => listSettings(schema, 'PLIMSOLL'));
   expect(settings.length).toBeGreaterThan(80);
-  const missing = settings.filter(({ flag, variable }) => !page.includes(`| \`${flag}\` | \`${variable}\` |`));
+  const missing = settings.filter(({ flag, variable }) => !page.includes(`| \`${flag}\`, \`${variable}\` |`));
   expect(missing).toEqual([]);
 });
 
@@ -73,22 +73,26 @@ test('the page of Events has those that the sources report, with all that report
   expect(page).not.toContain(EVENT_REASONS.policyViolated);
 });
 
-test('the page of messages has a table for each section of a catalogue', () => {
+test('the page of messages has each code once, with its first sentence, and no log', () => {
   const page = describeMessages({
-    agent: '# Reasons: code, text\n\nBackoff: waits 5 s: refused\n\n# Log: name, text\n\nA: b\n',
+    agent: '# Reasons: code, text\n\nBackoff: waits 5 s: refused\nA: a\nBackoff: x\n\n# Log: name, text\n\nA: b\n',
   });
-  expect(page).toContain('### Reasons\n\n| code | message |\n| --- | --- |\n| `Backoff` | waits 5 s: refused |');
-  expect(page).toContain('### Log');
+  expect(page).toContain(
+    '### Reasons\n\n| code | message |\n| --- | --- |\n| `Backoff` | waits 5 s: refused |\n| `A` | a |\n',
+  );
+  expect(page).not.toContain('### Log');
 });
 
 test('a message without a name is not cut in two', () => {
-  expect(() => describeMessages({ agent: '# Log\n\nAgent started\n' })).toThrow(
+  expect(() => describeMessages({ agent: '# Reasons: code, text\n\nAgent started\n' })).toThrow(
     'cannot describe message "Agent started": expected a name and a colon before it',
   );
 });
 
-test('the page of the command line has the help of every command, and none that is hidden', () => {
+test('the page of the command line has every command with its own flags, and none that is hidden', () => {
   const page = describeCommandLine();
+  expect(page).toContain('| `--wait <seconds>` | check every second until there are no errors');
+  expect(page.split('| `--kubeconfig <file>` |')).toHaveLength(2);
   for (const command of ['check', 'simulate preempt', 'top nodes', 'why-not']) {
     expect(page).toContain(`## plimsoll ${command}\n`);
   }
