@@ -19,9 +19,13 @@ import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { QueuedPods } from '#shared/queues/queued-pods.ts';
 import type { RoomInput } from '#shared/queues/room-state.ts';
+import { UnplacedPods } from '#shared/queues/unplaced-pods.ts';
 import { clusterModel, type ClusterModel, decodeManifest } from '#cli/cluster/cluster-model.ts';
 import type { ClusterManifests } from '#cli/cluster/read-manifests.ts';
 import { typeOf } from '#cli/manifests/parse-manifests.ts';
+
+/** Pods without a node for which nodes are tried. */
+const MAX_CHECKS = 200;
 
 /** The cluster as the leader of the queues would see it now, and its decision. */
 export interface QueueScene {
@@ -42,7 +46,9 @@ export function queueScene(read: ClusterManifests, reclaimBy: ReclaimBy = 'Guara
     .filter((each) => typeOf(each) === typeOf({ apiVersion: apiVersionOf(QUEUES), kind: QUEUES.kind }))
     .map((each) => decodeManifest(each, decodeQueue));
   const { now } = read;
-  const plan = planWith(objects, { pods, snapshot, now, reclaimBy, isReclaiming: true, replacements: 'First' });
+  const promises = new UnplacedPods(MAX_CHECKS);
+  const settings = { pods, snapshot, now, reclaimBy, promises, isReclaiming: true };
+  const plan = planWith(objects, { ...settings, replacements: 'First' });
   const nothing = { isLeaving: () => false, isRefused: () => false, promises: [] };
   return { plan, room: { plan, pods, snapshot, now, ...nothing } };
 }

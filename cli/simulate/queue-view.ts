@@ -55,7 +55,7 @@ const MAX_LOOKED_AT = 50;
 /** The decisions of the leader of the queues, for people. */
 export function queueView(scene: QueueScene): QueueSimulation {
   const { plan } = scene;
-  const { decision, held, homeless, released } = plan;
+  const { decision, held, homeless, released, returned } = plan;
   const rooms = roomsFor(scene);
   const letIn = [
     ...released.map((pod) => outsideRow(pod, QUEUES.released)),
@@ -64,6 +64,7 @@ export function queueView(scene: QueueScene): QueueSimulation {
   const waiting = [
     ...held.map((pod) => podRow(pod, whyWaiting(plan.question, decision, pod), rooms.get(pod.uid))),
     ...homeless.map(({ pod, because }) => outsideRow(pod, because)),
+    ...returned.map(({ pod, queue, because }) => ({ ...outsideRow(pod, because), queue })),
   ];
   return {
     message: QUEUES.headline(letIn.length, waiting.length),

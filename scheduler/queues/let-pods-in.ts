@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Admitted, encodeAdmitted } from '#shared/api/admitted.ts';
+import { type Because, reason } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { ANNOTATION_ADMITTED, COMPONENT_NAMES } from '#shared/kube/api-names.ts';
 import { ownerWishes } from '#shared/kube/annotations/annotations.ts';
@@ -8,6 +9,7 @@ import type { ClientContext } from '#shared/kube/client/client.ts';
 import { patchObject } from '#shared/kube/client/objects.ts';
 import type { LeaseTerm } from '#shared/kube/lease/leader-lease.ts';
 import { PODS } from '#shared/kube/resource.ts';
+import type { Clock } from '#shared/runtime/clock.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 import { isWaiting, type QueuedPod } from '#shared/queues/queued-pod.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
@@ -18,14 +20,24 @@ export interface LetInPorts extends Pick<ClientContext, 'client' | 'clock' | 'lo
   readonly classOf: (name: string) => AnnotatedClass | undefined;
   readonly metrics: QueueMetrics;
   readonly term: Pick<LeaseTerm, 'isHeld'>;
-  /** By the monotonic clock: when to retry a pod that could not be changed. */
-  readonly refusedUntil: Map<string, number>;
+  /** The pods that could not be changed. */
+  readonly refused: Map<string, Refusal>;
+}
+
+/** The API server took no change of a pod. */
+export interface Refusal {
+  readonly because: Because;
+  /** By the monotonic clock: when to retry. */
+  readonly until: number;
+  readonly pauseMs: number;
 }
 
 /** Maximum open requests; with more, the API server only queues them. */
 const AT_ONCE = 16;
 /** Passes may run ten times a second, and an obstacle to a change rarely disappears by the next pass. */
 const REFUSED_MS = 10_000;
+/** The pause doubles up to this. */
+const MAX_REFUSED_MS = 300_000;
 const MAX_REFUSED = 10_000;
 /** Pods per plan. The next plan takes the rest, so that a more important pod does not wait for a long list. */
 const MAX_OF_PLAN = 1_000;
@@ -52,8 +64,27 @@ export async function letPodsIn(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-function mayTry(uid: string, { refusedUntil, clock }: LetInPorts): boolean {
-  return (refusedUntil.get(uid) ?? 0) <= clock.monotonic();
+function mayTry(uid: string, ports: Pick<LetInPorts, 'refused' | 'clock'>): boolean {
+  return refusalOf(uid, ports) === undefined;
+}
+
+/** Why a pod is not let in before its next attempt. Meanwhile its share is free for others. */
+export function refusalOf(
+  uid: string,
+  { refused, clock }: { readonly refused: LetInPorts['refused']; readonly clock: Pick<Clock, 'monotonic'> },
+): Because | undefined {
+  const refusal = refused.get(uid);
+  return refusal !== undefined && refusal.until > clock.monotonic() ? refusal.because : undefined;
+}
+
+const REFUSED = reason<{ readonly kind: string; readonly message: string }>(
+  'CannotBeLetIn',
+  ({ message }) => `the API server refuses to let it in: ${message}`,
+);
+
+function nextRefusal(before: Refusal | undefined, now: number, because: Because): Refusal {
+  const pauseMs = before === undefined ? REFUSED_MS : Math.min(2 * before.pauseMs, MAX_REFUSED_MS);
+  return { because, until: now + pauseMs, pauseMs };
 }
 
 type Into = Pick<Admitted, 'queue' | 'decision'>;
@@ -72,9 +103,11 @@ async function takeGateOff(uid: string, into: Into, ports: LetInPorts, signal: A
   metrics.gates.add({ outcome: outcome.kind });
   if (outcome.kind === 'ok') {
     pods.letIn(pod.uid, admitted);
+    ports.refused.delete(uid);
     metrics.waited.observe(Math.max(0, admitted.at - pod.createdAt) / 1_000);
   } else if (outcome.kind !== 'conflict' && outcome.kind !== 'notFound') {
-    putBounded(ports.refusedUntil, MAX_REFUSED, [uid, clock.monotonic() + REFUSED_MS]);
+    const because = REFUSED({ kind: outcome.kind, message: outcome.message }, { kind: outcome.kind });
+    putBounded(ports.refused, MAX_REFUSED, [uid, nextRefusal(ports.refused.get(uid), clock.monotonic(), because)]);
     log.warn({ pod: `${pod.namespace}/${pod.name}`, kind: outcome.kind, message: outcome.message }, 'Pod not let in');
   }
 }

@@ -12,12 +12,13 @@ import { repeat } from '#shared/runtime/repeat.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
 import { createChildQueues } from './child-queues.ts';
-import { type LetInPorts, letPodsIn } from './let-pods-in.ts';
+import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
 import type { ReclaimReport } from './queue-status.ts';
 import type { QueuedPods } from '#shared/queues/queued-pods.ts';
+import { UnplacedPods } from '#shared/queues/unplaced-pods.ts';
 import { Reclaim, type ReclaimPorts } from './reclaim.ts';
 import { createStatusWriter } from './status-writer.ts';
 import type { StoredQueue } from './stored-queue.ts';
@@ -118,18 +119,20 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const isDue = createDueCheck(leading, queues);
   const events = createEventRecorder({ ...leading, component: REPORTING_CONTROLLERS.scheduler, instance: hostname() });
   const classOf = (name: string) => classes.get(name);
-  const letInPorts = { client, clock, log, pods, metrics, term, classOf, refusedUntil: new Map<string, number>() };
+  const letInPorts = { client, clock, log, pods, metrics, term, classOf, refused: new Map<string, Refusal>() };
   const settings = createSettings(queues);
   const reclaim = createReclaim(leading, events, letInPorts, signal);
   const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
   const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
+  const promises = new UnplacedPods();
+  const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
   let last: QueuePlan | undefined;
   return {
     letIn: async (passing: AbortSignal): Promise<void> => {
       if (!isDue()) return;
-      last = await decide(leading, settings(), passing);
+      last = await decide(leading, { ...settings(), promises, whyRefused }, passing);
       await letPodsIn(last, letInPorts, passing);
     },
     report: async (passing: AbortSignal): Promise<void> => {
@@ -175,7 +178,7 @@ function createSettings(queues: FollowedQueues) {
 
 async function decide(
   { pods, view, clock, queueMetrics, reclaim, reclaimBy, replacements }: LeadingQueues,
-  settings: Pick<QueuePassInput, 'directory' | 'capacity'>,
+  settings: Pick<QueuePassInput, 'directory' | 'capacity' | 'promises' | 'whyRefused'>,
   signal: AbortSignal,
 ) {
   const startedAt = clock.monotonic();
@@ -193,6 +196,7 @@ async function decide(
   queueMetrics.waiting.set(plan.held.length, { why: 'queue' });
   queueMetrics.waiting.set(plan.seeking.length, { why: 'room' });
   queueMetrics.waiting.set(plan.homeless.length, { why: 'no-queue' });
+  queueMetrics.waiting.set(plan.returned.length, { why: 'no-node' });
   return plan;
 }
 

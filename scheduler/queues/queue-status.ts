@@ -10,6 +10,7 @@ import { deservedOf } from '#shared/domain/queue/shares.ts';
 import type { Condition } from '#shared/kube/kube-object.ts';
 import { AmountsByQueue, type QueueUsage, sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
+import type { ReturnedShare } from '#shared/queues/unplaced-pods.ts';
 import { EMPTY_CONDITION, type StoredQueue } from './stored-queue.ts';
 
 /** The status of a Queue without the times of its conditions. */
@@ -59,12 +60,14 @@ export function* statusesOf(
 ): Steps<ReadonlyMap<string, QueueStatus>> {
   const pending = yield* pendingBelow(plan);
   const uncovered = uncoveredGuarantees(plan.directory.tree, plan.available);
+  const returned = Map.groupBy(plan.returned, ({ queue }) => queue);
   const statusOf = ({ object, isMade }: Pick<StoredQueue, 'object' | 'isMade'>): QueueStatus => ({
     ...amountsOf(object, plan, pending),
     evicted: reclaim.evictedFor(object.name),
     conditions: [
       ...conditionsOf(object, plan, uncovered),
       ...blockedCondition(reclaim.blockedFor(object.name)),
+      ...returnedCondition(returned.get(object.name) ?? []),
       ...emptyCondition(isMade && !plan.occupied.has(object.name)),
     ],
   });
@@ -140,6 +143,20 @@ function conditionsOf(object: QueueObject, plan: QueuePlan, uncovered: readonly 
 function blockedCondition(because: Because | undefined): readonly Condition[] {
   if (because === undefined) return [];
   return [{ type: 'ReclaimBlocked', status: 'True', reason: 'BudgetSpent', message: because.text }];
+}
+
+const MAX_NAMED = 5;
+
+/** Present only while pods do not count for the queue that were let in, or cannot be let in. */
+function returnedCondition(returned: readonly ReturnedShare[]): readonly Condition[] {
+  const [first] = returned;
+  if (first === undefined) return [];
+  const named = returned
+    .slice(0, MAX_NAMED)
+    .map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because.code})`);
+  const more = returned.length > MAX_NAMED ? ` and ${returned.length - MAX_NAMED} more` : '';
+  const message = `pods that get no node or cannot be let in; their share is free for others: ${named.join(', ')}${more}`;
+  return [{ type: 'SharesReturned', status: 'True', reason: first.because.code, message }];
 }
 
 /** Present only while a queue created from a template has no pods. */

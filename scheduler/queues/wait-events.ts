@@ -32,8 +32,11 @@ export function createWaitEvents(
 ): (plan: QueuePlan, now: Instant) => Steps<void> {
   /** How many Events each waiting pod has got. */
   let recorded = new Map<string, number>();
+  /** When this process first saw that a pod gave its share back. */
+  let returnedSince = new Map<string, Instant>();
   return function* (plan, now) {
     const next = new Map<string, number>();
+    const stillReturned = new Map<string, Instant>();
     let left = MAX_EVENTS;
     const isDue = (uid: string, since: Instant): boolean => {
       const due = announcementsDue(since, now);
@@ -51,11 +54,16 @@ export function createWaitEvents(
     };
     yield* recordEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
     yield* recordEach(plan.seeking, ({ uid }) => whyNoRoom(uid) ?? SEEKS_ROOM({}));
+    for (const { pod, because } of plan.returned) {
+      const since = returnedSince.get(pod.uid) ?? now;
+      stillReturned.set(pod.uid, since);
+      if (isDue(`returned ${pod.uid}`, since)) record(events, pod, because);
+    }
     for (const { pod, because, isExpected } of plan.homeless) {
       if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
       if (isDue(pod.uid, pod.createdAt)) record(events, pod, because);
     }
-    recorded = next;
+    [recorded, returnedSince] = [next, stillReturned];
   };
 }
 

@@ -16,6 +16,7 @@ import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { withUnreported } from '#shared/domain/queueing/queue-settings.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { type NodeRoom, type NodeRoomInput, readNodeRoom } from './node-room.ts';
+import { type ReturnedShare, type Standing, UnplacedPods } from './unplaced-pods.ts';
 import { chargedQueue, type FindQueue, noteWanted, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -39,6 +40,8 @@ export interface QueuePlan
   readonly held: readonly WaitingPod[];
   /** Pods that were let in and have no node. */
   readonly unplaced: readonly QueuedPod[];
+  /** Those of them, and of the waiting ones, that do not count for their queue, and why. */
+  readonly returned: readonly ReturnedShare[];
   /** Gated pods of namespaces that are not managed (any longer): nothing holds them back. */
   readonly released: readonly QueuedPod[];
   /** Waiting pods without a queue, and why. */
@@ -60,6 +63,10 @@ export interface QueuePassInput
   extends Pick<PassSnapshot, 'reclaimBy' | 'isReclaiming'>, Pick<NodeRoomInput, 'believed'> {
   readonly pods: Pick<QueuedPods, 'open' | 'placed' | 'outside' | 'amountsOf' | 'lost' | 'get' | 'ending'>;
   readonly now: Instant;
+  /** Judges the pods without a node across passes. */
+  readonly promises?: UnplacedPods;
+  /** Why the API server takes no change of a waiting pod for now. */
+  readonly whyRefused?: (uid: string) => Because | undefined;
   /** Whether the replacements of disrupted pods go in before others of the same priority. */
   readonly replacements: 'First' | 'InTurn';
   readonly snapshot: NodeRoomInput['snapshot'];
@@ -82,9 +89,9 @@ export function* planPass(input: QueuePassInput): Steps<QueuePlan> {
   const snapshot = passSnapshot(input, sorted, room);
   const preprocessed = yield* preprocess(snapshot);
   const { atOnce: letIn, ...preempted } = yield* preempt(snapshot, preprocessed);
-  const { released, homeless, unplaced, wantedQueues, capped } = sorted;
+  const { released, homeless, unplaced, returned, wantedQueues, capped } = sorted;
   return {
-    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, wantedQueues, capped },
+    ...{ directory, declared, total: snapshot.total, released, homeless, unplaced, returned, wantedQueues, capped },
     available: declared ?? room.possible,
     ...{ shares: preprocessed.shares, used: preprocessed.used, overused: preprocessed.overused },
     ...{ ...preempted, letIn, held: preempted.decision.held, occupied: new Set(snapshot.requested.keys()) },
@@ -107,6 +114,9 @@ class SortedPods {
   readonly homeless: HomelessPod[] = [];
   readonly wantedQueues = new Map<string, ChildOf>();
   readonly unplaced: QueuedPod[] = [];
+  readonly returned: ReturnedShare[] = [];
+  readonly standingOf: (pod: QueuedPod) => Standing;
+  readonly whyRefused: NonNullable<QueuePassInput['whyRefused']>;
   readonly admitted = new AmountsByQueue();
   readonly used = new AmountsByQueue();
   /** Of all pods of the queue, waiting ones included. */
@@ -119,6 +129,8 @@ class SortedPods {
     this.capped = capped;
     const find = queueFinder(input, () => void (this.#work += PODS_PER_SEARCH));
     this.find = noteWanted(find, this.wantedQueues);
+    this.standingOf = (input.promises ?? new UnplacedPods()).inPass(input.snapshot, input.now);
+    this.whyRefused = input.whyRefused ?? (() => undefined);
   }
 
   /** Counts a pod; whether so much was done that the pass should yield. */
@@ -146,19 +158,40 @@ function* sortPods(input: QueuePassInput, open: readonly QueuedPod[], room: Node
   return sorted;
 }
 
-/** A pod that was let in, or that never had the gate, takes room of its queue until it has ended. */
-function charge({ admitted, used, requested, unplaced, find, capped }: SortedPods, pod: QueuedPod): void {
+/**
+ * A pod that was let in, or that never had the gate, takes room of its queue until it has ended, or until it has found no
+ * node for too long.
+ */
+function charge(sorted: SortedPods, pod: QueuedPod): void {
+  const { admitted, used, requested, unplaced, find, capped } = sorted;
   if (pod.admitted !== undefined && !pod.isBound) unplaced.push(pod);
   const name = chargedQueue(pod, find);
+  const standing = sorted.standingOf(pod);
+  if (standing.kind === 'Returned') {
+    sorted.returned.push({ pod, queue: name, because: standing.because });
+    return;
+  }
+  if (standing.kind === 'Again') {
+    requested.add(name, pod.requests);
+    sorted.waiting.push(pod.asWaiting(name));
+    return;
+  }
   const amounts = capped.get(pod.uid) ?? pod.requests;
   for (const sums of pod.isBound ? [admitted, requested, used] : [admitted, requested]) sums.add(name, amounts);
 }
 
 function queue(sorted: SortedPods, pod: QueuedPod, goesFirst: boolean): void {
   const { waiting, homeless, requested, find } = sorted;
+  // It never runs.
+  if (pod.unplaced?.deletion !== undefined) return;
   const found = find(pod);
   if (found.kind === 'none') {
     homeless.push({ pod, because: found.because, isExpected: found.child !== undefined });
+    return;
+  }
+  const refused = sorted.whyRefused(pod.uid);
+  if (refused !== undefined) {
+    sorted.returned.push({ pod, queue: found.name, because: refused });
     return;
   }
   requested.add(found.name, pod.requests);

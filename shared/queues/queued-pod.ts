@@ -23,6 +23,8 @@ export interface QueuedPod {
   readonly resourceVersion: string | undefined;
   /** The names of its other scheduling gates; `undefined` where ours is off. */
   readonly otherGates: readonly string[] | undefined;
+  /** The gates of others that are left where ours is off. */
+  readonly foreignGates: readonly string[];
   readonly admitted: Admitted | undefined;
   readonly isBound: boolean;
   /** UID of its controller. */
@@ -35,7 +37,12 @@ export interface QueuedPod {
   asWaiting: (queue: string) => WaitingPod;
 }
 
-type OwnFacts = Pick<QueuedPod, 'createdAt' | 'requests' | 'priority' | 'otherGates' | 'admitted' | 'resourceVersion'>;
+type OwnFacts = Pick<
+  QueuedPod,
+  'createdAt' | 'requests' | 'priority' | 'otherGates' | 'foreignGates' | 'admitted' | 'resourceVersion'
+>;
+
+const NO_GATES: readonly string[] = [];
 
 /**
  * A pod on a node, which most pods are. It keeps only what the pod of the snapshot does not say already, or says slowly:
@@ -59,8 +66,9 @@ export class KeptPod implements QueuedPod {
 
   /** The pod, let in. */
   asLetIn(admitted: Admitted): KeptPod {
-    const { createdAt, requests, priority, resourceVersion } = this;
-    const own = { createdAt, requests, priority, resourceVersion, admitted, otherGates: undefined };
+    const { createdAt, requests, priority, resourceVersion, otherGates } = this;
+    const foreignGates = otherGates ?? this.foreignGates;
+    const own = { createdAt, requests, priority, resourceVersion, admitted, foreignGates, otherGates: undefined };
     return keepPod(this.#pod, own, this.isBound);
   }
 
@@ -124,6 +132,10 @@ export class KeptPod implements QueuedPod {
     return undefined;
   }
 
+  get foreignGates(): readonly string[] {
+    return NO_GATES;
+  }
+
   asWaiting(queue: string): WaitingPod {
     return waitingPod(this, queue);
   }
@@ -132,12 +144,14 @@ export class KeptPod implements QueuedPod {
 /** A pod that waits for its queue or for a node. */
 class UnplacedPod extends KeptPod {
   readonly #otherGates: QueuedPod['otherGates'];
+  readonly #foreignGates: readonly string[];
   readonly #resourceVersion: string | undefined;
   #waiting: WaitingPod | undefined;
 
   constructor(pod: Pod, own: OwnFacts) {
     super(pod, own);
     this.#otherGates = own.otherGates;
+    this.#foreignGates = own.foreignGates;
     this.#resourceVersion = own.resourceVersion;
   }
 
@@ -151,6 +165,10 @@ class UnplacedPod extends KeptPod {
 
   override get otherGates(): QueuedPod['otherGates'] {
     return this.#otherGates;
+  }
+
+  override get foreignGates(): readonly string[] {
+    return this.#foreignGates;
   }
 
   override asWaiting(queue: string): WaitingPod {

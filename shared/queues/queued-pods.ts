@@ -7,7 +7,7 @@ import { type Steps, KeptOrder } from '#shared/domain/base/steps.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
 import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
-import { isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
+import { foreignGates, isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
@@ -180,6 +180,7 @@ export class QueuedPods {
       requests: this.amountsOf(pod),
       priority: priorityOf(pod),
       otherGates: gates?.length === 0 ? NO_GATES : gates,
+      foreignGates: gates === undefined ? foreignGates(raw) : NO_GATES,
       admitted: hasNode && admitted !== undefined ? this.#sharedAdmitted(admitted) : admitted,
       resourceVersion: gates === undefined ? undefined : resourceVersion,
     };

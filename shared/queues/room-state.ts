@@ -17,6 +17,7 @@ import type { QueuePlan } from './plan-pass.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
+import { isOnItsWay } from './unplaced-pods.ts';
 
 export interface RoomInput {
   readonly plan: QueuePlan;
@@ -62,6 +63,8 @@ export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
   const withoutNode = yield* collectInSteps(plan.unplaced, ({ uid }) => {
     const queued = pods.get(uid);
     if (queued === undefined || !isUnplaced(queued) || queued.admitted.at > letInBy) return undefined;
+    // No room helps these.
+    if (queued.unplaced?.deletion !== undefined || queued.foreignGates.length > 0) return undefined;
     return seekerOf(admittedPod(queued), queued, snapshot);
   });
   return yield* sortInSteps([...heldBack, ...withoutNode], (a, b) => compareWaiting(a.pod, b.pod));
@@ -85,7 +88,9 @@ export function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSn
   const { unplaced } = queued;
   const nominatedTo = unplaced?.status.nominatedNodeName;
   const fits = unplaced === undefined ? () => false : lazyFit(snapshot, unplaced);
-  return { pod, isGated: isWaiting(queued), nominatedTo, fits };
+  const isGated = isWaiting(queued);
+  const isCounted = !isGated && unplaced !== undefined && isOnItsWay(unplaced);
+  return { pod, isGated, isCounted, nominatedTo, fits };
 }
 
 /** Prepared only for the pods that are looked at. */
@@ -125,32 +130,46 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
     return roomOf(entry, input, charges.originators);
   };
   const nodes = yield* collectInSteps(snapshot.nodes.values(), read, NODES_PER_STEP);
-  const { own, sought } = charges;
-  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), own: own.sums(), sought: sought.sums() };
+  const { own, sought, unplaced } = charges;
+  const sums = { own: own.sums(), unplaced: unplaced.sums(), sought: sought.sums() };
+  return { tree: plan.floors, nodes, budgets: budgetsOf(snapshot), ...sums };
 }
 
 /** What counts for the queues, as in `planPass`, but for what leaves. */
 class Charges {
   readonly own = new AmountsByQueue();
+  readonly unplaced = new AmountsByQueue();
   readonly sought = new AmountsByQueue();
+  readonly #returned: ReadonlySet<string>;
   readonly originators = new Originators();
   readonly #input: RoomInput;
   readonly #find: FindQueue;
 
   constructor(input: RoomInput) {
     this.#input = input;
+    this.#returned = new Set(input.plan.returned.map(({ pod }) => pod.uid));
     this.#find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
     for (const { pod, isBusy } of input.promises) {
       const queued = input.pods.get(pod.uid);
-      if (isBusy && queued !== undefined && isWaiting(queued)) this.sought.add(pod.queue, pod.requests);
+      if (isBusy && queued !== undefined && !queued.isBound && !this.#isOnItsWay(queued))
+        this.sought.add(pod.queue, pod.requests);
     }
   }
 
   /** A pod behind its gate counts for nothing, whatever its annotations say: outside of managed namespaces every tenant may write them. */
   add(pod: QueuedPod): void {
     if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
-    this.own.add(chargedQueue(pod, this.#find), this.#input.plan.capped.get(pod.uid) ?? pod.requests);
+    const isOnItsWay = this.#isOnItsWay(pod);
+    const [name, amounts] = [chargedQueue(pod, this.#find), this.#input.plan.capped.get(pod.uid) ?? pod.requests];
+    if (pod.isBound || isOnItsWay) this.own.add(name, amounts);
+    if (!pod.isBound && isOnItsWay) this.unplaced.add(name, amounts);
     if (pod.admitted !== undefined) this.originators.add(pod.admitted.application, pod);
+  }
+
+  /** A pod that kube-scheduler found no node for counts only once room is made for it. */
+  #isOnItsWay({ uid, otherGates, unplaced }: QueuedPod): boolean {
+    if (otherGates !== undefined || unplaced === undefined || this.#returned.has(uid)) return false;
+    return isOnItsWay(unplaced);
   }
 
   /** Pods that were on the node before their namespace was managed. */

@@ -53,7 +53,7 @@ export function openQueueWork(size: QueueClusterSize): QueueWork {
   const noReclaim = { evictedFor: () => [], blockedFor: () => undefined };
   const writeStatus = createStatusWriter({ ...ports, reclaim: noReclaim, queues: () => stored.values() });
   const tellWaiting = createWaitEvents(events, () => undefined);
-  const letInPorts = { ...ports, classOf: () => undefined, refusedUntil: new Map<string, number>() };
+  const letInPorts = { ...ports, classOf: () => undefined, refused: new Map<string, never>() };
   const how = { isReclaiming: true, reclaimBy: 'Guarantees', replacements: 'First' } as const;
   return {
     pass: () =>

@@ -3,8 +3,7 @@ import { excessWith, findObjection, GIVER_RULES, type ReclaimRule, LOSS_RULES, V
 import type { QueueAmounts } from './queue.ts';
 import { compareGoingFirst, type RunningPod, sparedRank } from './queue-pod.ts';
 import { pathOf } from './queue-tree.ts';
-import { keptOf, type Taker } from './taker.ts';
-import { usedBy } from './usage.ts';
+import { heldBy, keptOf, type Taker } from './taker.ts';
 import type { VictimCandidate, Profile } from './victim-set.ts';
 
 /** A node and what runs there. */
@@ -185,5 +184,5 @@ function reserveNumber({ reserveNumbers, reserves, taker }: Givers, { queue, typ
   const known = reserveNumbers.get(key);
   if (known !== undefined) return known;
   reserveNumbers.set(key, reserves.length);
-  return reserves.push(minus(usedBy(taker.usage, queue, type), kept)) - 1;
+  return reserves.push(minus(heldBy(taker, queue, type), kept)) - 1;
 }

@@ -11,13 +11,15 @@ import type { QueuePod, RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
 import type { GivingNode } from './givers.ts';
 import { decideReclaimInSteps, type ReclaimDecision, type ReclaimQuestion } from './reclaim.ts';
-import { addAmounts, subtractAmounts, sumUsage } from './usage.ts';
+import { addAmounts, type QueueUsage, subtractAmounts, sumUsage } from './usage.ts';
 
 /** A pod for which room is sought. */
 export interface Seeker {
   readonly pod: WaitingPod;
-  /** Whether its gate still holds it back; otherwise it is already charged to its queue. */
+  /** Whether its gate still holds it back. */
   readonly isGated: boolean;
+  /** Whether it is charged to its queue already; by default if it is not gated. */
+  readonly isCounted?: boolean;
   /** The node that is set aside for it. */
   readonly nominatedTo: string | undefined;
   readonly fits?: ReclaimQuestion['fits'];
@@ -40,6 +42,8 @@ export interface RoomState {
   readonly tree: QueueTree;
   /** What was let in and is not leaving, by queue name, for its own pods. */
   readonly own: ReadonlyMap<string, QueueAmounts>;
+  /** The part of it that is not on a node yet. No pod of the queue goes for that part, as if the queue had it. */
+  readonly unplaced?: ReadonlyMap<string, QueueAmounts>;
   /**
    * What is promised to pods that still have their gate, by queue name. It counts as usage of takers, but cannot be
    * taken from them.
@@ -128,14 +132,26 @@ function hasRoom({ pod, fits }: Seeker, node: RoomNode, held: QueueAmounts, gone
 
 function questionOf(state: RoomState, nodes: readonly RoomNode[], seeker: Seeker, now: Instant): ReclaimQuestion {
   const { tree, budgets, own, sought } = state;
-  const { pod, isGated, fits } = seeker;
-  const before = isGated ? own : charged(own, [pod], -1);
+  const { pod, fits } = seeker;
+  const before = isCounted(seeker) ? charged(own, [pod], -1) : own;
   const leaving = new Map(nodes.map(({ name, leavingPods }) => [name, leavingPods]));
   const usage = sumUsage(tree, charged(before, [{ queue: pod.queue, requests: sought.get(pod.queue) ?? NOTHING }], 1));
-  const question = { tree, budgets, usage, pod, now, nodes };
+  const question = { tree, budgets, usage, bound: boundOf(state, own), pod, now, nodes };
   if (fits === undefined) return question;
   return { ...question, fits: (name, victims) => fits(name, [...(leaving.get(name) ?? []), ...victims]) };
 }
+
+function isCounted({ isGated, isCounted: counted = !isGated }: Seeker): boolean {
+  return counted;
+}
+
+/** What is on nodes. */
+function boundOf({ tree, unplaced = NOTHING_UNPLACED }: RoomState, own: RoomState['own']): QueueUsage {
+  const charges = Array.from(unplaced, ([queue, requests]) => ({ queue, requests }));
+  return sumUsage(tree, charged(own, charges, -1));
+}
+
+const NOTHING_UNPLACED: NonNullable<RoomState['unplaced']> = new Map();
 
 type QueueCharge = Pick<QueuePod, 'queue' | 'requests'>;
 
@@ -151,10 +167,11 @@ function charged(own: RoomState['own'], charges: readonly QueueCharge[], times: 
 }
 
 /** The cluster as seen by the next pod. */
-function after(state: RoomState, { pod, isGated }: Seeker, step: RoomStep): RoomState {
+function after(state: RoomState, seeker: Seeker, step: RoomStep): RoomState {
+  const { pod } = seeker;
   if (step.kind === 'None') return state;
   const victims = step.kind === 'Evict' ? step.victims : [];
-  const sought = isGated ? charged(state.sought, [pod], 1) : state.sought;
+  const sought = isCounted(seeker) ? state.sought : charged(state.sought, [pod], 1);
   const own = charged(state.own, victims, -1);
   const nodes = state.nodes.map((node) => (node.name === step.node ? withPromise(node, pod, victims) : node));
   return { ...state, own, sought, nodes, budgets: spent(state.budgets, victims) };

@@ -39,6 +39,8 @@ export function* endOveruse(state: RoomState, queues: readonly number[]): Steps<
   const gone = new Set<string>();
   const own = new AmountsByQueue();
   for (const [name, amounts] of state.own) own.add(name, amounts);
+  // No pod on a node goes for one that has none.
+  for (const [name, amounts] of state.unplaced ?? []) own.add(name, amounts, -1);
   for (const index of queues.toSorted((a, b) => b - a)) {
     const pods = yield* podsBelow(state, index, gone);
     const overuse = overuseOf(state, index, { usage: sumUsage(state.tree, own.sums()), pods });

@@ -87,7 +87,7 @@ export function* preprocess({ tree, total, ...amounts }: PassSnapshot): Steps<Pr
   const usage = sumUsage(tree, amounts.admitted);
   const used = sumUsage(tree, amounts.used);
   yield;
-  return { shares, lent, usage, used, overused: overusedQueues(tree, usage) };
+  return { shares, lent, usage, used, overused: overusedQueues(tree, used) };
 }
 
 /**

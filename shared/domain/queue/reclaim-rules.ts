@@ -3,7 +3,7 @@ import { minus, plus, type Whole } from '#shared/domain/quantity/whole.ts';
 import { type Queue, queueQuantity, type QueueAmounts } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
 import { pathOf, type QueueTree } from './queue-tree.ts';
-import { excessOf, keptOf, type Taker } from './taker.ts';
+import { excessOf, heldBy, keptOf, type Taker } from './taker.ts';
 import { aboveMaximum, type QueueExcess, usedBy } from './usage.ts';
 
 /** One rule of reclaim: what breaks it, and the sentence for that. */
@@ -159,7 +159,7 @@ export function findObjection<Subject>(
 function leavesBelow(taker: Taker, queue: number, loss: QueueAmounts): boolean {
   for (const [type, lost] of loss) {
     const floor = lost > 0 ? keptOf(taker, queue, type) : undefined;
-    if (floor !== undefined && minus(usedBy(taker.usage, queue, type), lost) < floor) return true;
+    if (floor !== undefined && minus(heldBy(taker, queue, type), lost) < floor) return true;
   }
   return false;
 }
@@ -206,7 +206,7 @@ function keptTypes(taker: Taker, queue: number, amounts: QueueAmounts): readonly
 /** What a queue has of types, and what it is compared with. */
 export function figures(taker: Taker, queue: number, types = taker.types): string {
   const parts = types.map((type) => {
-    const used = formatQuantity(queueQuantity(type, usedBy(taker.usage, queue, type)));
+    const used = formatQuantity(queueQuantity(type, heldBy(taker, queue, type)));
     const floor = formatQuantity(queueQuantity(type, taker.tree.queues[queue]?.guaranteed.get(type) ?? 0));
     return `${type} ${used} of ${floor}`;
   });

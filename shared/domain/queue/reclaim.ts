@@ -6,7 +6,7 @@ import { candidatesAmong, createGivers, type Givers, type GivingNode, goingOrder
 import { findObjection, floorOf, TAKER_RULES } from './reclaim-rules.ts';
 import type { RunningPod, WaitingPod } from './queue-pod.ts';
 import type { QueueTree } from './queue-tree.ts';
-import { createTaker, isEntitled } from './taker.ts';
+import { createTaker, isEntitled, type Taker } from './taker.ts';
 import type { QueueUsage } from './usage.ts';
 import { type VictimCandidate, leastSize, type SearchWork, smallestSet } from './victim-set.ts';
 import { whyNoRoom } from './why-no-room.ts';
@@ -15,6 +15,8 @@ export interface ReclaimQuestion {
   readonly tree: QueueTree;
   /** Usage of all pods that were let in and are not terminating. */
   readonly usage: QueueUsage;
+  /** The part of it that is on a node; all of it by default. */
+  readonly bound?: QueueUsage;
   readonly pod: WaitingPod;
   readonly now: Instant;
   readonly nodes: readonly GivingNode[];
@@ -62,13 +64,11 @@ export function* decideReclaimInSteps(question: ReclaimQuestion): Steps<ReclaimD
   if (decision.kind !== 'none' || promised === undefined) return decision;
   const entitled = { ...question, tree: promised };
   // Guarantees come first: a queue under its own may bring others below their shares.
-  return isEntitled(createTaker(promised, question.usage, question.pod, question.now))
-    ? yield* decideByFloors(entitled)
-    : decision;
+  return isEntitled(takerOf(entitled)) ? yield* decideByFloors(entitled) : decision;
 }
 
 function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
-  const taker = createTaker(question.tree, question.usage, question.pod, question.now);
+  const taker = takerOf(question);
   const givers = createGivers(taker);
   const untouched = yield* findRoom(question, givers);
   if (untouched !== undefined) return { kind: 'fits', node: untouched, because: FITS({ node: untouched }) };
@@ -83,6 +83,10 @@ function* decideByFloors(question: ReclaimQuestion): Steps<ReclaimDecision> {
   return found === undefined
     ? { kind: 'none', because: whyNoRoom(question, givers, yield* blockingBudget(question, givers)) }
     : reclaim(question, found);
+}
+
+function takerOf({ tree, usage, pod, now, bound = usage }: ReclaimQuestion): Taker {
+  return { ...createTaker(tree, usage, pod, now), bound };
 }
 
 interface FoundSet {

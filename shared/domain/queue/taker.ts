@@ -8,7 +8,10 @@ import { type QueueUsage, usedBy } from './usage.ts';
 /** The pod for which room is sought, with precomputed facts about it. */
 export interface Taker {
   readonly tree: QueueTree;
+  /** What was let in, on a node or on its way to one. */
   readonly usage: QueueUsage;
+  /** The part that is on a node: no other queue gives, or loses, more than that. */
+  readonly bound: QueueUsage;
   readonly pod: WaitingPod;
   readonly now: Instant;
   /** Number of its queue. */
@@ -23,7 +26,8 @@ export interface Taker {
 
 export function createTaker(tree: QueueTree, usage: QueueUsage, pod: WaitingPod, now: Instant): Taker {
   const queue = tree.indexes.get(pod.queue) ?? 0;
-  return { tree, usage, pod, now, queue, above: new Set(pathOf(tree, queue)), types: typesOf(pod), short: new Map() };
+  const facts = { queue, above: new Set(pathOf(tree, queue)), types: typesOf(pod) };
+  return { tree, usage, bound: usage, pod, now, ...facts, short: new Map() };
 }
 
 /** The same for another pod of the same queue. */
@@ -37,9 +41,14 @@ function typesOf({ requests }: WaitingPod): readonly string[] {
   return [...requests].filter(([, amount]) => amount > 0).map(([type]) => type);
 }
 
+/** What a queue has of a type: for the taker's own queue with what is on its way. */
+export function heldBy({ usage, bound, queue: own }: Taker, queue: number, type: string): Whole {
+  return usedBy(queue === own ? usage : bound, queue, type);
+}
+
 /** By how much a queue is over its guarantee; negative if it is under. */
-export function excessOf({ tree, usage }: Taker, queue: number, type: string): Whole {
-  return minus(usedBy(usage, queue, type), tree.queues[queue]?.guaranteed.get(type) ?? 0);
+export function excessOf(taker: Taker, queue: number, type: string): Whole {
+  return minus(heldBy(taker, queue, type), taker.tree.queues[queue]?.guaranteed.get(type) ?? 0);
 }
 
 /**

@@ -2,7 +2,15 @@ import { type Because, reason } from '#shared/domain/base/because.ts';
 import { giverObjection, type Givers, type GivingNode } from './givers.ts';
 import type { Queue } from './queue.ts';
 import type { RunningPod } from './queue-pod.ts';
-import { fenceOf, figures, findObjection, floorOf, LOSS_RULES, type ReclaimRuleCode, VICTIM_RULES } from './reclaim-rules.ts';
+import {
+  fenceOf,
+  figures,
+  findObjection,
+  floorOf,
+  LOSS_RULES,
+  type ReclaimRuleCode,
+  VICTIM_RULES,
+} from './reclaim-rules.ts';
 import { excessOf, type Taker } from './taker.ts';
 
 interface Nodes {

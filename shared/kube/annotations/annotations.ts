@@ -107,10 +107,20 @@ export function isMarkedOriginator({ labels }: Pick<Pod, 'labels'>): boolean {
 
 /** The names of the other scheduling gates of a pod that has ours; `undefined` if ours is off. */
 export function otherGates(raw: Readonly<Record<string, unknown>>): readonly string[] | undefined {
-  const gates = itemsOf(fieldOf(raw['spec'], 'schedulingGates'));
-  if (gates.length === 0) return undefined;
-  const names = gates.map((gate) => String(fieldOf(gate, 'name')));
+  const names = gatesOf(raw);
   return names.includes(QUEUE_GATE) ? names.filter((name) => name !== QUEUE_GATE) : undefined;
+}
+
+/** The names of the scheduling gates of others. */
+export function foreignGates(raw: Readonly<Record<string, unknown>>): readonly string[] {
+  return gatesOf(raw).filter((name) => name !== QUEUE_GATE);
+}
+
+const NO_GATES: readonly string[] = [];
+
+function gatesOf(raw: Readonly<Record<string, unknown>>): readonly string[] {
+  const gates = itemsOf(fieldOf(raw['spec'], 'schedulingGates'));
+  return gates.length === 0 ? NO_GATES : gates.map((gate) => String(fieldOf(gate, 'name')));
 }
 
 /**

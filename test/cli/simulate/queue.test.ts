@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { encodeAdmitted } from '#shared/api/admitted.ts';
 import { EXAMPLE_QUEUES, QUEUE_CLUSTER, queuedPod } from '#test/cli/example-queues.ts';
 import { TAKEN_AT, takenList } from '#test/cli/node-pressures.ts';
 import { folderWith, runPlimsoll } from '#test/cli/run-plimsoll.ts';
@@ -48,6 +49,22 @@ const plain = (name: string, spec: object = {}): object => ({
   spec: { namespaceSelector: { matchLabels: { team: name } }, ...spec },
 });
 
+/** A pod of 6 CPUs that was let in hours ago, on nodes of 4, and three that wait behind it. */
+const LARGE = [
+  queuedPod('batch', { name: 'large', cpu: 6, minute: 0, annotations: admittedHoursAgo('batch') }),
+  ...[1, 2, 3].map((minute) => queuedPod('batch', { name: `small-${minute}`, cpu: 4, minute })),
+];
+
+function admittedHoursAgo(queue: string): object {
+  const facts = { queue, application: 'large', mayPreempt: true, mayBePreempted: true, decision: 'd' };
+  return { 'plimsoll.dev/admitted': encodeAdmitted({ ...facts, at: Date.parse('2026-01-01T09:00:00Z') }) };
+}
+
+function nodeOf(cpu: number): object {
+  const allocatable = { cpu: String(cpu), memory: '8Gi', pods: '110' };
+  return { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-3' }, status: { allocatable } };
+}
+
 const folder = folderWith({
   'critical.json': fullOf(() => ({ priority: 2_000_000_000 })),
   'slow.json': fullOf(() => ({ terminationGracePeriodSeconds: 601 })),
@@ -94,6 +111,9 @@ const folder = folderWith({
     waiting,
   ]),
   'budget.json': takenList([...QUEUE_CLUSTER, BUDGET, waiting]),
+  ...Object.fromEntries(
+    [4, 16].map((cpu) => [`large-${cpu}.json`, takenList([...QUEUE_CLUSTER.slice(0, 6), ...LARGE, nodeOf(cpu)])]),
+  ),
 });
 
 const simulate = (file: string, ...args: readonly string[]) =>
@@ -167,6 +187,19 @@ describe('plimsoll simulate queue', () => {
       [{ pod: 'research/notebook-1', queue: '', because: { code: 'NoQueue', text } }],
     ]);
   });
+
+  test.each<[number, readonly string[], readonly string[]]>([
+    [4, ['small-1', 'small-2', 'small-3'], ['large']],
+    [16, ['large', 'small-1', 'small-2', 'small-3'], []],
+  ])(
+    'a pod that was let in and fits on no node gives its share to others, until a node of %i CPUs can hold it',
+    async (cpu, entering, staying) => {
+      const rows = await rowsOf(`large-${cpu}.json`, '--reclaim-by=Shares');
+      const names = (some: readonly Row[]) => some.map(({ pod }) => pod.replace('batch/', ''));
+      expect([names(rows.letIn), names(rows.waiting)]).toEqual([entering, staying]);
+      for (const { because } of rows.waiting) expect(because.text).toContain('has found no node for');
+    },
+  );
 
   test.each(['critical', 'slow', 'early', 'daemon'])(
     'pods that the leader would not evict make no room: %s',

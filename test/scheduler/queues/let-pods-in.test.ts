@@ -3,7 +3,7 @@ import { createLog } from '#shared/runtime/log.ts';
 import { createMetrics } from '#shared/runtime/metrics.ts';
 import type { KubeRequest } from '#shared/kube/client/connection.ts';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
-import { letPodsIn } from '#scheduler/queues/let-pods-in.ts';
+import { letPodsIn, type Refusal, refusalOf } from '#scheduler/queues/let-pods-in.ts';
 import { createQueueMetrics } from '#scheduler/queues/queue-metrics.ts';
 import { at } from '#test/contract/harness.ts';
 import { scriptedClient } from '#test/fakes/scripted-client.ts';
@@ -19,10 +19,11 @@ function stage(answer: (request: KubeRequest) => Outcome<unknown>) {
   const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve() };
   const metrics = createQueueMetrics(createMetrics('scheduler'));
   const classOf = () => undefined;
-  const ports = { client, clock, log, pods: world.pods, metrics, classOf, refusedUntil: new Map<string, number>() };
+  const ports = { client, clock, log, pods: world.pods, metrics, classOf, refused: new Map<string, Refusal>() };
   return {
     ...world,
     requests,
+    refusal: (uid: string) => refusalOf(uid, ports),
     pass: () => letPodsIn(world.plan(), { ...ports, term: { isHeld: () => isHeld } }, new AbortController().signal),
     later: (ms: number) => void (now += ms),
     lose: () => void (isHeld = false),
@@ -53,6 +54,30 @@ describe('letting pods in', () => {
     });
     await pass();
     expect(requests).toHaveLength(1);
+  });
+
+  test('is tried again after a pause that doubles, and says why meanwhile', async () => {
+    const { see, pass, later, refusal, requests } = stage(() => ({
+      kind: 'invalid',
+      status: 422,
+      message: 'annotations too long',
+    }));
+    see({ name: 'a', gates: [GATE] });
+    await pass();
+    expect(refusal('uid-a')).toMatchObject({
+      code: 'CannotBeLetIn',
+      text: 'the API server refuses to let it in: annotations too long',
+    });
+    for (const [ms, attempts] of [
+      [9_999, 1],
+      [1, 2],
+      [19_999, 2],
+      [1, 3],
+    ] as const) {
+      later(ms);
+      await pass();
+      expect(requests).toHaveLength(attempts);
+    }
   });
 
   test('stops with the term of the leader', async () => {

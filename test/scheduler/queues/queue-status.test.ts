@@ -26,3 +26,23 @@ test('what waits in a queue waits in all queues above it; of types of which noth
     ['of-bank', {}, 0, undefined],
   ]);
 });
+
+test('a queue names the pods that were let in and gave their share back', () => {
+  const queues = [queueFor('shop')];
+  const world = queueWorld(queues);
+  for (const index of [1, 2, 3, 4, 5, 6]) world.see({ name: `big-${index}`, admittedTo: 'of-shop', cpu: 9 });
+  const stored = queues.map((raw) => ({ object: valueOf(decodeQueue(raw)), isMade: false }));
+  const conditions = (now: number) => {
+    const plan = world.plan(false, 'Guarantees', { now });
+    const statuses = finish(statusesOf(plan, stored, { evictedFor: () => [], blockedFor: () => undefined }));
+    return statuses.get('of-shop')?.conditions.filter(({ type }) => type === 'SharesReturned');
+  };
+  expect(conditions(0)).toEqual([]);
+  expect(conditions(300_000)).toMatchObject([
+    {
+      status: 'True',
+      reason: 'NoNodeFound',
+      message: expect.stringMatching(/shop\/big-1 \(NoNodeFound\).* and 1 more$/) as string,
+    },
+  ]);
+});

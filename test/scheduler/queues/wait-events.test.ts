@@ -23,3 +23,15 @@ test('thousands of pods are looked at in steps', () => {
   const tell = createWaitEvents({ record: () => undefined }, () => undefined);
   expect([...tell(world.plan(), 0)].length).toBe(3);
 });
+
+test('a pod that was let in and finds no node is told when it gives its share back, and again later', () => {
+  const world = queueWorld([queueFor('shop')]);
+  world.see({ name: 'big', admittedTo: 'of-shop', cpu: 9 });
+  const events: EventRecord[] = [];
+  const tell = createWaitEvents({ record: (event) => void events.push(event) }, () => undefined);
+  const told = (now: number): number => {
+    finish(tell(world.plan(false, 'Guarantees', { now }), now));
+    return events.splice(0).filter(({ note }) => note.includes('has found no node for')).length;
+  };
+  expect([0, 300_000, 301_000, 360_000, 361_000, 900_000].map(told)).toEqual([0, 1, 0, 1, 0, 1]);
+});

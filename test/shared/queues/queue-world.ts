@@ -28,6 +28,7 @@ export interface WatchedPod {
   readonly labels?: Readonly<Record<string, string>>;
   readonly owners?: readonly object[];
   readonly isDisrupted?: boolean;
+  readonly conditions?: readonly object[];
   /** Of the annotation that lets it in. */
   readonly admittedTo?: string;
   readonly admittedAt?: number;
@@ -78,15 +79,15 @@ function deletionOf({ deletionAt }: WatchedPod): object {
   return deletionAt === undefined ? {} : { deletionTimestamp: timeOf(deletionAt), deletionGracePeriodSeconds: 30 };
 }
 
-type Shown = Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt' | 'isDisrupted'>;
+type Shown = Pick<WatchedPod, 'phase' | 'nominatedTo' | 'startedAt' | 'isDisrupted' | 'conditions'>;
 
-function statusOf({ phase, nominatedTo, startedAt, isDisrupted }: Shown): object {
+function statusOf({ phase, nominatedTo, startedAt, isDisrupted, conditions = [] }: Shown): object {
   const target = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
   return {
     phase,
     nominatedNodeName: nominatedTo,
     ...(startedAt !== undefined && { startTime: timeOf(startedAt) }),
-    ...(isDisrupted === true && { conditions: [target] }),
+    conditions: isDisrupted === true ? [...conditions, target] : conditions,
   };
 }
 

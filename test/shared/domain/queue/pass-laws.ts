@@ -5,7 +5,7 @@ import { type Allocation, type PassSnapshot, preempt, preprocess } from '#shared
 import type { Queue } from '#shared/domain/queue/queue.ts';
 import type { QueueTree } from '#shared/domain/queue/queue-tree.ts';
 import { deservedOf } from '#shared/domain/queue/shares.ts';
-import { sumUsage, usedBy } from '#shared/domain/queue/usage.ts';
+import { usedBy } from '#shared/domain/queue/usage.ts';
 
 /** What one pass breaks, each law by its name with the type and the queue. */
 export function passBreaches(snapshot: PassSnapshot): readonly string[] {
@@ -31,12 +31,12 @@ function named(laws: readonly (readonly [holds: boolean, law: string])[], type: 
 }
 
 function preprocessBreaches(snapshot: PassSnapshot, first: First, type: string): readonly string[] {
-  const { tree, total, admitted } = snapshot;
+  const { tree, total } = snapshot;
   const { lent, overused, usage, used } = first;
   const asked = askedOf(snapshot, type);
   const share = (at: number): Whole => deservedOf(lent, at).get(type) ?? 0;
   const isOver = (at: number): boolean =>
-    [...(tree.queues[at] as Queue).max].some(([of, max]) => usedBy(sumUsage(tree, admitted), at, of) > max);
+    [...(tree.queues[at] as Queue).max].some(([of, max]) => usedBy(used, at, of) > max);
   return named(
     [
       [share(0) === rootTotal(tree, total.get(type) ?? 0, type), 'preprocess: the root has the total'],
