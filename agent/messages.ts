@@ -79,6 +79,17 @@ export const REASONS = {
     'AboveRequestFirst',
     (f: { readonly pod: string }) => `the pod keeps to its request; ${f.pod}, which exceeds its own, is evicted first`,
   ),
+  causeHeld: reason(
+    'CauseHeld',
+    (f: { readonly pod: string; readonly why: string }) =>
+      `the pod would be evicted in place of ${f.pod}, which causes the shortage and stays: ${f.why}`,
+  ),
+  leftToKubelet: reason(
+    'LeftToKubelet',
+    (f: { readonly pod: string; readonly why: string }) =>
+      `${f.pod} causes the shortage and stays: ${f.why}; no other pod is evicted in its place, and the node is left to the kubelet`,
+  ),
+  goesLater: reason('GoesLater', () => 'it may be evicted, and is ranked last'),
   terminating: reason('Terminating', () => 'the pod is terminating and has not released its resources'),
   unreadable: reason('Unreadable', () => 'the pod cannot be read'),
   tooSmall: reason('TooSmall', () => 'the pod uses too little to help before the node is exhausted'),

@@ -12,6 +12,7 @@ import { type Eviction, openEviction } from './eviction.ts';
 import { assessRelief, type Measured } from './eviction/eviction-circuit-breaker.ts';
 import { evictionsFor, type PastEviction, withEvictions } from './eviction/eviction-state.ts';
 import { advanceTrend, isExhaustionImminent } from './memory-trend.ts';
+import { advanceGrowth } from './usage-growth.ts';
 import { type NodeSnapshot, advanceUnmeasured } from './snapshot/node-snapshot.ts';
 import { eligiblePods, type EvictionPlan, type PlanInput, planEvictions, shortenAll } from './plan-evictions.ts';
 import { advanceActivations, withKeptThresholds } from './shortage/rule-activation.ts';
@@ -76,14 +77,15 @@ function planFor(mode: Mode, triggers: readonly PressureTrigger[], input: PlanIn
   return first === undefined ? [] : [first];
 }
 
-function assessmentOf(shortage: Shortage | undefined, { state, snapshot, policy }: PlanInput): Assessment {
+function assessmentOf(shortage: Shortage | undefined, input: PlanInput): Assessment {
+  const { state, policy } = input;
   const trigger = shortage?.trigger;
   const evictions = evictionsFor(trigger?.mode ?? policy.mode, state.evictions);
   const context = { signal: trigger?.signal ?? EVERYDAY_SIGNAL, stage: trigger?.stage ?? 'mild', evictions } as const;
   return {
     trigger,
     closedGates: shortage?.closedGates ?? [],
-    candidates: once(() => eligiblePods(context, snapshot, policy)),
+    candidates: once(() => eligiblePods(context, trigger, input)),
   };
 }
 
@@ -137,6 +139,7 @@ function advance(previous: AgentState, snapshot: NodeSnapshot, { own, policy }: 
       snapshot.closedGates.length > 0 ? reconciled.activations : advanceActivations(reconciled.activations, own, met),
     breakers: assessRelief(reconciled.breakers, relief, snapshot.now),
     trend,
+    growth: advanceGrowth(reconciled.growth, snapshot, measuredOf('memory.available')),
     figures: advanceFigureComparison(reconciled.figures, snapshot),
     unmeasuredSince: advanceUnmeasured(reconciled.unmeasuredSince, snapshot),
   };

@@ -98,14 +98,14 @@ function limitGate(query: GateQuery): Because | undefined {
 }
 
 /**
- * What terminating pods will free, in the signal's unit. Of this agent's evictions, it counts those for the same
- * resource and any whose memory is falling; of pods that others terminate, those expected to end in time.
+ * The terminating pods whose resources count as freed. Of this agent's evictions, those for the same resource and any
+ * whose memory is falling; of pods that others terminate, those expected to end in time.
  */
-export function alreadyFreed(
+export function freedPods(
   { trigger: { signal }, evictions, pace }: GateQuery,
-  state: AgentState,
-  snapshot: NodeSnapshot,
-): number {
+  state: Pick<AgentState, 'terminating'>,
+  snapshot: Pick<NodeSnapshot, 'now'>,
+): ReadonlySet<string> {
   const isFreeing = (each: InflightEviction): boolean =>
     (isFor(signal, each) && isExpectedToEnd(each, pace, snapshot.now)) ||
     (pace !== 'mild' && isFalling(state.terminating.get(each.uid), snapshot.now));
@@ -113,8 +113,18 @@ export function alreadyFreed(
   const own = new Set(evictions.inflight.map(({ uid }) => uid));
   for (const [uid, pod] of state.terminating)
     if (!own.has(uid) && countsAsFreed(pod, pace, snapshot.now)) leaving.add(uid);
+  return leaving;
+}
+
+/** What terminating pods will free, in the signal's unit. */
+export function alreadyFreed(
+  query: GateQuery,
+  state: Pick<AgentState, 'terminating'>,
+  snapshot: Pick<NodeSnapshot, 'now' | 'usage'>,
+): number {
   let sum = 0;
-  for (const uid of leaving) sum += figureFor(signal, snapshot.usage.get(uid)) ?? 0;
+  for (const uid of freedPods(query, state, snapshot))
+    sum += figureFor(query.trigger.signal, snapshot.usage.get(uid)) ?? 0;
   return sum;
 }
 
@@ -204,9 +214,9 @@ export interface OwnerLimitQuery {
  */
 export function ownerLimit(
   query: OwnerLimitQuery,
-): (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined {
+): (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined {
   const lost = lostByOwner(query, resourceOf(query.signal));
-  return ({ facts: { pod } }, victims) => {
+  return ({ facts: { pod } }, victims = []) => {
     const owner = ownerOf(pod);
     if (owner === undefined) return undefined;
     const count = (lost.get(owner) ?? 0) + victims.filter(({ facts }) => ownerOf(facts.pod) === owner).length;

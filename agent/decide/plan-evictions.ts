@@ -16,6 +16,7 @@ import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } f
 import {
   alreadyFreed,
   closedGates,
+  freedPods,
   freeSlots,
   type GateQuery,
   isFor,
@@ -27,10 +28,17 @@ import {
 } from './eviction-gates.ts';
 import { type EvictionState, evictionsFor, SEVERE_PAUSE_MS, SEVERE_TURN_MS } from './eviction/eviction-state.ts';
 import { expectedLoss, roundsLeft } from './memory-trend.ts';
+import { type CauseQuery, heldCause, leftToKubelet } from './ranking/held-cause.ts';
 import { ineligibility, lastingProtection, type RankingContext, rankNode } from './ranking/rank-node.ts';
 import { canBeShortened, isUncounted } from './eviction/inflight-eviction.ts';
 import type { NodeSnapshot } from './snapshot/node-snapshot.ts';
-import { heldPodIn, returnedInVain, safeWithinRequest, tooSmallReason } from './ranking/safe-within-request.ts';
+import {
+  heldPodIn,
+  type NodeRanking,
+  returnedInVain,
+  safeWithinRequest,
+  tooSmallReason,
+} from './ranking/safe-within-request.ts';
 import type { PressureTrigger, Shortage } from './shortage/pressure-trigger.ts';
 import { REASONS } from '#agent/messages.ts';
 
@@ -50,9 +58,7 @@ export interface PlanInput {
 export function planEvictions(trigger: PressureTrigger, given: PlanInput): EvictionPlan {
   const input = { ...given, policy: withUrgency(trigger, given) };
   const { state, snapshot, policy } = input;
-  const pace = urgencyOf(trigger, state.trend) === 'LastChance' ? 'lastChance' : trigger.stage;
-  const evictions = evictionsFor(trigger.mode, state.evictions);
-  const query = { trigger, evictions, snapshot, limits: policy.limits, pace } as const;
+  const query = queryOf(trigger, input);
   const shortened = shortenings(query, input);
   const left = { ...query, evictions: shortenAll(query.evictions, shortened) };
   const gap = gapOf(left, input);
@@ -69,7 +75,11 @@ function withUrgency(trigger: PressureTrigger, { state, policy }: PlanInput): Ag
   return { ...policy, limits: limitsFor(urgencyOf(trigger, state.trend), policy.limits) };
 }
 
-type PlanQuery = GateQuery & { readonly trigger: PressureTrigger };
+type PlanQuery = GateQuery & {
+  readonly trigger: PressureTrigger;
+  readonly snapshot: NodeSnapshot;
+  readonly perOwnerPerHour: number;
+};
 
 /** The amount to free, after counting what terminating pods will free and what others fill meanwhile. */
 function gapOf(query: PlanQuery, { state, snapshot }: PlanInput): number {
@@ -120,8 +130,9 @@ function chooseWith(
   pauses: Pick<RankingContext, 'pauseMs'>,
   query: PlanQuery,
   gap: number,
-  { state, snapshot, policy }: PlanInput,
+  input: PlanInput,
 ): VictimsOnNode {
+  const { state, snapshot, policy } = input;
   const { trigger, evictions } = query;
   const context = { signal: trigger.signal, stage: trigger.stage, evictions, ...pauses };
   const ranked = rankNode(context, snapshot, policy);
@@ -130,10 +141,8 @@ function chooseWith(
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
   const isSafe = safeWithinRequest(ranking);
   const inVain = returnedInVain(ranking);
-  const tooOften = ownerRule(
-    { signal: trigger.signal, evictions, now: snapshot.now, most: policy.perOwnerPerHour },
-    query.pace === 'lastChance',
-  );
+  const tooOften = ownerRule(ownersOf(query), query.pace === 'lastChance');
+  const inStead = heldCause(causeQuery(ranking, trigger, input));
   const inTime = most * (resourceOf(trigger.signal) === 'memory' ? roundsLeft(state.trend) : Infinity);
   const isSevere = trigger.stage === 'severe' && Number.isFinite(gap) && most > 0;
   const minimum = policy.minimumRelief;
@@ -144,6 +153,7 @@ function chooseWith(
       tooOften(candidate, victims, ineligible) ??
       inVain(candidate) ??
       isSafe(candidate) ??
+      inStead(candidate) ??
       tooSmall(candidate),
     most: isSevere ? inTime : most,
     gap,
@@ -158,25 +168,53 @@ function chooseWith(
  * yields.
  */
 function ownerRule(query: OwnerLimitQuery, isLastChance: boolean): VictimRules['protectionOf'] {
-  if (isLastChance && query.most > 0) return () => undefined;
-  const tooOften = ownerLimit(query);
+  const tooOften = ownerLimitNow(query, isLastChance);
   return (candidate, victims, ineligible) =>
     tooOften(candidate, victims) ?? takesLessThanLimited(candidate, ineligible);
 }
 
-/** Eligible pods in ranking order. */
+function ownerLimitNow(query: OwnerLimitQuery, isLastChance: boolean): ReturnType<typeof ownerLimit> {
+  return isLastChance && query.most > 0 ? () => undefined : ownerLimit(query);
+}
+
+/** Eligible pods in ranking order; `trigger` is absent while nothing is short. */
 export function eligiblePods(
   context: RankingContext,
-  snapshot: NodeSnapshot,
-  policy: AgentPolicy,
+  trigger: PressureTrigger | undefined,
+  input: PlanInput,
 ): readonly Candidate[] {
+  const { snapshot, policy } = input;
   const reasonAgainst = ineligibility(context, snapshot, policy);
   const ranked = rankNode(context, snapshot, policy);
   const ranking = { ranked, reasonAgainst, context, snapshot, policy };
   const [isSafe, inVain] = [safeWithinRequest(ranking), returnedInVain(ranking)];
+  const inStead = trigger === undefined ? () => undefined : heldCause(causeQuery(ranking, trigger, input));
   const isHeld = (candidate: Candidate): boolean =>
-    inVain(candidate) !== undefined || heldPodIn(isSafe(candidate)) !== undefined;
+    inVain(candidate) !== undefined || heldPodIn(isSafe(candidate) ?? inStead(candidate)) !== undefined;
   return ranked.filter((candidate) => reasonAgainst(candidate) === undefined && !isHeld(candidate));
+}
+
+/** What decides in whose stead a pod would go. */
+export function causeQuery(ranking: NodeRanking, trigger: PressureTrigger, input: PlanInput): CauseQuery {
+  const { state, snapshot } = input;
+  const query = { ...queryOf(trigger, input), evictions: ranking.context.evictions };
+  const isLastChance = query.pace === 'lastChance';
+  return {
+    ...{ ...ranking, growth: state.growth, available: state.trend?.available, isLastChance },
+    gap: gapOf(query, input),
+    limitOf: ownerLimitNow(ownersOf(query), isLastChance),
+    freed: freedPods(query, state, snapshot),
+  };
+}
+
+function queryOf(trigger: PressureTrigger, { state, snapshot, policy }: PlanInput): PlanQuery {
+  const pace = urgencyOf(trigger, state.trend) === 'LastChance' ? 'lastChance' : trigger.stage;
+  const evictions = evictionsFor(trigger.mode, state.evictions);
+  return { trigger, evictions, snapshot, limits: policy.limits, pace, perOwnerPerHour: policy.perOwnerPerHour };
+}
+
+function ownersOf({ trigger: { signal }, evictions, snapshot: { now }, perOwnerPerHour }: PlanQuery): OwnerLimitQuery {
+  return { signal, evictions, now, most: perOwnerPerHour };
 }
 
 /** Why no candidate is eligible, counted by reason; the kubelet's own threshold is the backstop then. */
@@ -188,14 +226,15 @@ function noEligiblePod({ ineligible, candidates }: VictimsOnNode): readonly Beca
   const reasons = Object.entries(counts).map(([code, count]) => `${count} ${code}`);
   const ofOwners = ineligible.map(({ because }) => because).filter(isOwnerLimit);
   const held = heldPodOf(ineligible);
-  return [REASONS.noEligiblePod({ reasons: reasons.join(', '), held }, counts), ...ofOwners.slice(0, 1)];
+  const named = ofOwners.length > 0 ? ofOwners.slice(0, 1) : leftToKubelet(ineligible);
+  return [REASONS.noEligiblePod({ reasons: reasons.join(', '), held }, counts), ...named];
 }
 
 /** A pod because of which pods within their requests stay too, so that the kubelet has to act on the node. */
 function heldPodOf(ineligible: VictimChoice['ineligible']): { pod: string; why: string } | undefined {
+  const named = ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
   const [held] = heldAboveRequest(ineligible);
-  if (held !== undefined) return { pod: nameOf(held.candidate), why: held.because.text };
-  return ineligible.map(({ because }) => heldPodIn(because)).find((each) => each !== undefined);
+  return held === undefined || named !== undefined ? named : { pod: nameOf(held.candidate), why: held.because.text };
 }
 
 /** What was requested counts as freed before the answer, even though the answer may be a refusal. */

@@ -75,8 +75,8 @@ export function outcomeEvent(
   };
 }
 
-/** Event on a pod that stays because its owner has reached its limit on this node. */
-export function ownerLimitEvent({ text, facts }: Because, mode: Mode): EventRecord {
+/** Event on a pod that stays and because of which no other is evicted: its owner is at its limit, or it causes the shortage. */
+export function notEvictedEvent({ text, facts }: Because, mode: Mode): EventRecord {
   const { namespace, pod, uid } = facts;
   return {
     regarding: podReference({ namespace: String(namespace), name: String(pod), uid: String(uid) }),

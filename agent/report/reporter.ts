@@ -2,6 +2,7 @@ import type { EventRecorder } from '#shared/kube/events/event-recorder.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { decisionIdOf } from '#agent/attempts.ts';
 import type { Eviction } from '#agent/decide/eviction.ts';
+import { LEFT_TO_KUBELET } from '#agent/decide/ranking/held-cause.ts';
 import { isOwnerLimit } from '#agent/decide/eviction-gates.ts';
 import type { NodeSource } from '#agent/observe/node/node-source.ts';
 import type { Attempt, EvictionRecord, PassResult } from '#agent/decide/decide.ts';
@@ -16,7 +17,7 @@ import {
   ineffectiveEvent,
   type NodeReference,
   outcomeEvent,
-  ownerLimitEvent,
+  notEvictedEvent,
   thresholdMetEvent,
 } from './eviction-events.ts';
 import type { Because } from '#shared/domain/base/because.ts';
@@ -72,12 +73,12 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
     wasStopped = stopped !== undefined;
   }
 
-  function reportOwnerLimit({ decision: { assessment } }: PassResult): void {
-    const limit = assessment.closedGates.find(isOwnerLimit);
+  function reportHeldPod({ decision: { assessment } }: PassResult): void {
+    const limit = assessment.closedGates.find((gate) => isOwnerLimit(gate) || gate.code === LEFT_TO_KUBELET);
     const uid = String(limit?.facts['uid'] ?? '');
     if (limit !== undefined && uid !== limited)
-      recorder.record(ownerLimitEvent(limit, assessment.trigger?.mode ?? 'DryRun'));
-    // Other gates may close between two passes that this limit holds back.
+      recorder.record(notEvictedEvent(limit, assessment.trigger?.mode ?? 'DryRun'));
+    // Other gates may close between two passes that this one holds back.
     if (limit !== undefined || assessment.trigger === undefined) limited = uid;
   }
 
@@ -87,7 +88,7 @@ export function createReporter({ recorder, log, metrics, node, containers, clock
       if (records.every(({ pod, endedAt }) => pod.uid !== uid || endedAt !== undefined)) messages.delete(uid);
     log.showPass(result);
     reportCircuitBreaker(result);
-    reportOwnerLimit(result);
+    reportHeldPod(result);
   }
   function restoreRecords(earlier: readonly EvictionRecord[]): void {
     records = joinRecords(records, earlier);

@@ -11,7 +11,13 @@ import {
   overageOfLimited,
   withinRequestProtection,
 } from '#shared/domain/eviction/choose-victims.ts';
-import { protectionOf, type ProtectionRules } from '#shared/domain/eviction/protection.ts';
+import {
+  hasCriticalPriority,
+  isMirrorOfNode,
+  protectionOf,
+  type ProtectionRules,
+} from '#shared/domain/eviction/protection.ts';
+import { type HeldTaking, inWhoseStead } from '#shared/domain/eviction/shortage-cause.ts';
 import type { Because } from '#shared/domain/base/because.ts';
 import { resourceOf } from '#shared/domain/pressure/signal.ts';
 import { type Candidate, prepareCandidate, rankingFacts } from '#shared/domain/ranking/candidate.ts';
@@ -24,12 +30,15 @@ import { isMarkedLast, ownerWishes } from '#shared/kube/annotations/annotations.
 import { LABEL_IGNORE, PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import {
   aboveRequestHeld,
+  causeHeld,
+  GOES_LATER,
   LESS_THAN_LIMITED_OWNER,
   NO_STATISTICS,
   namespaceLimit,
   namespaceUnknown,
   ownerLimit,
   aboveRequestFirst,
+  TERMINATING,
   TOO_SMALL,
 } from './messages.ts';
 import type { SimulatedSignal } from './pod-usage.ts';
@@ -66,11 +75,13 @@ export interface EvictionOrder {
 export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, policy: AgentPolicy): EvictionOrder {
   const { signal, stage, gap } = shortage;
   const order = policyOrder(policy.ranking, resourceOf(signal), stage === 'severe' ? 'ignored' : 'honoured');
-  const ranked = rankPods(candidatesOf(signal, scene, policy), order);
+  const ranked = rankPods(candidatesOf(signal, { ...scene, pods: scene.pods.filter(mayRank) }, policy), order);
   const because = ineligibility(stage, scene, policy);
   const isSafe = safeWithinRequest(ranked, because, policy);
+  const leaving = leavingAboveRequest(signal, scene, policy);
+  const inStead = heldCause({ ranked, leaving }, because, { stage, gap, policy });
   const held = (candidate: Candidate): Because | undefined => {
-    const safe = isSafe(candidate);
+    const safe = isSafe(candidate) ?? inStead(candidate);
     return safe?.code === aboveRequestFirst('').code ? undefined : safe;
   };
   const reasonAgainst: typeof because = (candidate, victims) => because(candidate, victims) ?? held(candidate);
@@ -86,6 +97,7 @@ export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, pol
     because(candidate, victims) ??
     ownerRule(candidate, victims, ineligible) ??
     isSafe(candidate) ??
+    inStead(candidate) ??
     tooSmall(candidate);
   const choice = chooseVictims(ranked, { protectionOf: rule, most: isSevere ? Infinity : most, gap });
   return {
@@ -95,9 +107,16 @@ export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, pol
   };
 }
 
+/** Pods that are terminating and use more than they requested, without those that the kubelet never evicts. */
+function leavingAboveRequest(signal: SimulatedSignal, scene: NodeScene, policy: AgentPolicy): readonly Candidate[] {
+  const leaving = scene.pods.filter((pod) => !hasEnded(pod) && pod.deletion !== undefined);
+  const pods = leaving.filter((pod) => !isMirrorOfNode(pod) && !hasCriticalPriority(pod));
+  return candidatesOf(signal, { ...scene, pods }, policy).filter(({ exceedsRequest }) => exceedsRequest);
+}
+
 function candidatesOf(signal: SimulatedSignal, scene: NodeScene, policy: AgentPolicy): readonly Candidate[] {
   const { usage, avoided, now } = scene;
-  return scene.pods.filter(mayRank).map((pod) => {
+  return scene.pods.map((pod) => {
     const owner = ownerOf(pod);
     const isAvoided = owner !== undefined && avoided.has(owner);
     return prepareCandidate(
@@ -158,6 +177,49 @@ function safeWithinRequest(
     const isRankedByKubelet = usage === undefined && ranking.missingStats === 'First';
     return exceedsRequest || isRankedByKubelet ? undefined : why;
   };
+}
+
+interface ShortageOfPolicy {
+  readonly stage: SimulatedShortage['stage'];
+  readonly gap: number;
+  readonly policy: AgentPolicy;
+}
+
+/** A pod that stays, and why. */
+interface NamedTaking extends HeldTaking {
+  readonly pod: string;
+  readonly because: Because | undefined;
+}
+
+/** As `heldCause` in agent/decide/ranking: nobody goes in the stead of the pod that causes the shortage; no growth is known. */
+function heldCause(
+  { ranked, leaving }: { readonly ranked: readonly Candidate[]; readonly leaving: readonly Candidate[] },
+  reasonAgainst: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined,
+  { stage, gap, policy }: ShortageOfPolicy,
+): (candidate: Candidate) => Because | undefined {
+  const takings = ranked.map((candidate, rank): NamedTaking | undefined => {
+    const because = reasonAgainst(candidate, []);
+    const isHeld = because !== undefined && isOwnReason(because);
+    const isLast = because === undefined && stage === 'mild' && candidate.isMarkedLast && policy.perOwnerPerHour > 0;
+    if (!candidate.exceedsRequest || !(isHeld || isLast)) return undefined;
+    return { ...takingOf(candidate, rank), standing: isHeld ? 'held' : 'lastWish', pod: nameOf(candidate), because };
+  });
+  const terminating = leaving.map((candidate) => {
+    return { ...takingOf(candidate, -1), standing: 'held', pod: nameOf(candidate), because: TERMINATING } as const;
+  });
+  const held = [...takings.filter((each) => each !== undefined), ...terminating];
+  const ranks = new Map(ranked.map((candidate, rank) => [candidate, rank]));
+  return (candidate) => {
+    if (!candidate.exceedsRequest) return undefined;
+    const others = held.filter(({ pod }) => pod !== nameOf(candidate));
+    const scene = { gap, lost: [], isLastChance: false };
+    const cause = inWhoseStead(takingOf(candidate, ranks.get(candidate) ?? 0), others, scene);
+    return cause && causeHeld(cause.pod, (cause.because ?? GOES_LATER).text);
+  };
+}
+
+function takingOf({ facts, usage = 0, roundedOverage }: Candidate, rank: number): Omit<HeldTaking, 'standing'> {
+  return { priority: facts.priority, usage, overage: roundedOverage, rank, growth: [] };
 }
 
 function mayHoldMore({ exceedsRequest, usage, facts: { pod } }: Candidate, because: Because | undefined): boolean {

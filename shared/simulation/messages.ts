@@ -122,6 +122,23 @@ export function aboveRequestHeld(pod: string, why: string): Because {
   return ABOVE_REQUEST_HELD({ pod, why }, { pod, why });
 }
 
+/** About a pod that asked to go last. */
+export const GOES_LATER = reason('GoesLater', () => 'it may be evicted, and is ranked last')({});
+
+/** About a pod that was deleted and still runs. */
+export const TERMINATING = reason('Terminating', () => 'the pod is terminating and has not released its resources')({});
+
+/** Why a pod above its request stays: another pod, which causes the shortage, stays. */
+export function causeHeld(pod: string, why: string): Because {
+  return CAUSE_HELD({ pod, why }, { pod, why });
+}
+
+const CAUSE_HELD = reason(
+  'CauseHeld',
+  (f: { readonly pod: string; readonly why: string }) =>
+    `the pod would be evicted in place of ${f.pod}, which causes the shortage and stays: ${f.why}`,
+);
+
 export function namespaceUnknown(namespace: string): Because {
   return NAMESPACE_UNKNOWN({ namespace }, { namespace });
 }

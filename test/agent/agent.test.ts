@@ -139,7 +139,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('plimsoll_source_fallback 1');
   });
 
-  test('respects an exhausted PodDisruptionBudget and tries the next candidate', async () => {
+  test('respects an exhausted PodDisruptionBudget and evicts no other pod in the stead of the one that takes the memory', async () => {
     rig.summary = () => wireSummary(100, 1000, { hog: 600, second: 200, quiet: 50 });
     rig.api.put(PODS, wirePod({ name: 'second', requestMiB: 10, priority: 5 }));
     const details = { causes: [{ reason: 'DisruptionBudget', message: 'needs 1' }] };
@@ -151,7 +151,7 @@ describe('the agent', { timeout: 90_000 }, () => {
     await eventually(() => expect(evictions().length).toBe(2), WITHIN);
     expect(evictions().map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/default/pods/hog/eviction',
-      '/api/v1/namespaces/default/pods/second/eviction',
+      '/api/v1/namespaces/default/pods/hog/eviction',
     ]);
     expect(events().find(({ reason }) => reason === 'EvictionFailed')).toMatchObject({
       note: EVENTS.cannotEvict('budget'),

@@ -27,12 +27,12 @@ export interface NodeRanking {
 }
 
 const NO_STATISTICS = REASONS.noStatistics({}).code;
-const ABOVE_REQUEST_HELD = REASONS.aboveRequestHeld({ pod: '', why: '' }).code;
+const HELD_CODES = [REASONS.aboveRequestHeld, REASONS.causeHeld].map((reasonOf) => reasonOf({ pod: '', why: '' }).code);
 
 /**
  * Why a pod within its request must stay (docs/contributing/decisions/within-request.md): another pod holds more than it requested, or may do so.
  * That pod is evicted first, in any ranking. If it stays because of an annotation, a budget, a limit, a grace period or
- * a fault of this agent, the kubelet has to act. Pods above their requests are not affected.
+ * a fault of this agent, the kubelet has to act. What holds pods above their requests is in `heldCause`.
  */
 export function safeWithinRequest(ranking: NodeRanking): (candidate: Candidate) => Because | undefined {
   const { missingStats } = ranking.policy.ranking;
@@ -43,9 +43,9 @@ export function safeWithinRequest(ranking: NodeRanking): (candidate: Candidate) 
   };
 }
 
-/** The held pod that a reason of `safeWithinRequest` names. */
+/** The held pod that a reason of `safeWithinRequest` or `heldCause` names. */
 export function heldPodIn(because: Because | undefined): { pod: string; why: string } | undefined {
-  if (because?.code !== ABOVE_REQUEST_HELD) return undefined;
+  if (because === undefined || !HELD_CODES.includes(because.code)) return undefined;
   const { pod, why } = because.facts;
   return { pod: String(pod), why: String(why) };
 }
@@ -73,7 +73,7 @@ function heldElsewhere({ ranked, reasonAgainst, context, snapshot, policy }: Nod
   if (terminating !== undefined) return held({ pod: nameOf(terminating), because: REASONS.terminating({}) });
   if (isVictimOfKubeletLeft(context, snapshot))
     return held({ pod: 'a pod that the kubelet evicted', because: REASONS.terminating({}) });
-  const unmeasured = ranked.find((each) => isUnmeasured(each) && reasonAgainst(each)?.code === NO_STATISTICS);
+  const unmeasured = ranked.find((each) => isUnmeasuredPod(each, { reasonAgainst }));
   if (unmeasured !== undefined) return held({ pod: nameOf(unmeasured), because: REASONS.noStatistics({}) });
   const [unreadable] = snapshot.pods.unreadable;
   return unreadable === undefined ? undefined : held({ pod: unreadable, because: REASONS.unreadable({}) });
@@ -87,9 +87,10 @@ function isVictimOfKubeletLeft({ signal }: RankingContext, { pods, usage }: Node
   return pods.endedByKubelet.some(({ uid }) => (figureFor(signal, usage.get(uid)) ?? 0) > 0);
 }
 
-/** A running pod without statistics may use any amount; the kubelet ranks it first. */
-function isUnmeasured({ usage, facts: { pod } }: Candidate): boolean {
-  return usage === undefined && pod.status.phase === 'Running';
+/** A running pod that stays because it has no statistics may use any amount; the kubelet ranks it first. */
+export function isUnmeasuredPod(candidate: Candidate, { reasonAgainst }: Pick<NodeRanking, 'reasonAgainst'>): boolean {
+  const isRunning = candidate.usage === undefined && candidate.facts.pod.status.phase === 'Running';
+  return isRunning && reasonAgainst(candidate)?.code === NO_STATISTICS;
 }
 
 function held({ pod, because }: HeldPod): Because {

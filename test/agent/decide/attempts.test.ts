@@ -7,6 +7,8 @@ import { type Moment, runEpisode } from './episode.ts';
 
 const hog: NodePod = { name: 'hog', priority: 0, requests: { memory: '100Mi' }, usageMiB: 500 };
 const small: NodePod = { name: 'small', priority: 0, requests: { memory: '10Mi' }, usageMiB: 60 };
+/** The kubelet would not evict the hog before it. */
+const peer: NodePod = { name: 'peer', priority: 0, requests: { memory: '10Mi' }, usageMiB: 410 };
 const MESSAGE = { message: 'm' };
 const BUDGET = { kind: 'tooManyRequests', cause: 'budget', ...MESSAGE, retryAfterSeconds: undefined } as const;
 const DAY_SECONDS = 86_400;
@@ -41,40 +43,40 @@ const looks = (untilMs: number, ...pods: readonly NodePod[]) => every(100, until
 describe('an answer to an eviction', () => {
   test.each<[sentence: string, outcome: AttemptOutcome, mildly: object, severely: object]>([
     [
-      'a spent budget leaves the pod alone, and the next one is tried',
+      'a spent budget leaves the pod alone, and no other goes in its stead',
       BUDGET,
-      [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
+      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
       'one that left the pod unharmed is tried again, since the server was in trouble; twice concerns that pod alone',
       { kind: 'foundUnharmed' },
       [0, 'hog', 1000, 'hog'],
-      [0, 'hog', 100, 'hog', 200, 'small', 600, 'small', 1600, 'hog'],
+      [0, 'hog', 100, 'hog', 1100, 'hog'],
     ],
     [
-      'a pod that changed since it was judged is left alone, and the next one tried',
+      'a pod that changed since it was judged is left alone, and no other goes in its stead',
       { kind: 'overtaken', ...MESSAGE },
-      [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
+      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
-      'a pod that cannot be read is left alone, and the next one tried',
+      'a pod that cannot be read is left alone, and no other goes in its stead',
       { kind: 'unreadable', ...MESSAGE },
-      [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
+      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
-      'a refusal by rights rests, and the next one is tried',
+      'a refusal by rights rests, and no other goes in its stead',
       { kind: 'forbidden', ...MESSAGE },
-      [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
+      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
       'two budgets on one pod are a refusal, not a 429',
       { kind: 'severalBudgets', ...MESSAGE },
-      [0, 'hog', 1000, 'small'],
-      [0, 'hog', 100, 'small', 1000, 'hog', 1100, 'small'],
+      [0, 'hog'],
+      [0, 'hog', 1000, 'hog'],
     ],
     [
       'a token that is refused is our trouble, not the pod’s',
@@ -152,15 +154,16 @@ describe('an answer to an eviction', () => {
     ['clusterLimit', ['hog']],
   ])('the webhook’s %s holds what its window counts, and no more', (scope, names) => {
     const outcome: AttemptOutcome = { kind: 'tooManyRequests', cause: scope, ...MESSAGE, retryAfterSeconds: 60 };
-    const stranger: NodePod = { ...small, name: 'stranger', namespace: 'other' };
+    const stranger: NodePod = { ...peer, name: 'stranger', namespace: 'other' };
     const moments = looks(900, hog, { ...small, usageMiB: 90 }, stranger);
     expect(asked(moments, outcome).map(([, name]) => name)).toEqual(names);
   });
 
-  test('a pod whose GET always fails stops no other, and no pod within its request goes in its place', () => {
+  test('a pod whose GET always fails stops none that the kubelet would not evict after it, and no pod within its request goes', () => {
     const failing: AttemptOutcome = { kind: 'unconfirmed', ...MESSAGE, isAnswered: true };
     const within: NodePod = { name: 'within', requests: { memory: '400Mi' }, usageMiB: 300 };
-    expect(asked(looks(300, hog, small, within), failing).map(([, name]) => name)).toEqual(['hog', 'hog', 'small']);
+    expect(asked(looks(300, hog, peer, within), failing).map(([, name]) => name)).toEqual(['hog', 'hog', 'peer']);
+    expect(asked(looks(300, hog, small), failing).map(([, name]) => name)).toEqual(['hog', 'hog']);
     const alone = asked(looks(5000, hog, within), failing).map(([, name]) => name);
     expect(new Set(alone)).toEqual(new Set(['hog']));
   });
@@ -185,11 +188,15 @@ describe('an answer to an eviction', () => {
     return found;
   }
 
-  test('one pod whose eviction always answers 500 stops no other', () => {
+  test('one pod whose eviction always answers 500 stops none that the kubelet would not evict after it', () => {
+    expect(askedWithTrouble([INTERNAL], 500, hog, peer)).toEqual([
+      [0, 'hog'],
+      [100, 'hog'],
+      [200, 'peer'],
+    ]);
     expect(askedWithTrouble([INTERNAL], 500, hog, small)).toEqual([
       [0, 'hog'],
       [100, 'hog'],
-      [200, 'small'],
     ]);
   });
 
@@ -202,10 +209,10 @@ describe('an answer to an eviction', () => {
 
   test('retries a pod whose eviction failed before the kernel kills', () => {
     const forbidden: AttemptOutcome = { kind: 'forbidden', ...MESSAGE };
-    expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 1100, hog, small)).toEqual([
+    expect(askedWithTrouble([INTERNAL, INTERNAL, forbidden], 1100, hog, peer)).toEqual([
       [0, 'hog'],
       [100, 'hog'],
-      [200, 'small'],
+      [200, 'peer'],
       [1100, 'hog'],
     ]);
   });
@@ -228,9 +235,9 @@ describe('an answer to an eviction', () => {
       ...small,
       name: `guarded-${String(index).padStart(2, '0')}`,
       owner: `owner-${index}`,
-      usageMiB: 100 - index,
+      usageMiB: 100,
     }));
-    const moments = looks(3000, ...guarded, { ...small, usageMiB: 20 }).map((moment) => ({
+    const moments = looks(3000, ...guarded, { ...small, usageMiB: 100 }).map((moment) => ({
       ...moment,
       outcome: BUDGET,
     }));
@@ -242,9 +249,9 @@ describe('an answer to an eviction', () => {
 
   test('an exhausted budget pauses the other pods of its owner', () => {
     const replicas = Array.from({ length: 25 }, (_, index) => ({ ...hog, name: `web-${index}`, owner: 'web' }));
-    expect(asked(looks(300, ...replicas, small), BUDGET)).toEqual([
+    expect(asked(looks(300, ...replicas, { ...peer, name: 'x' }), BUDGET)).toEqual([
       [0, 'web-0'],
-      [100, 'small'],
+      [100, 'x'],
     ]);
   });
 

@@ -147,16 +147,16 @@ describe('decide', () => {
     expect(evicted([{ now: 0, availableMiB: 1, pods: [...pods, stranger] }], rules)).toEqual([['small-1', 'stranger']]);
   });
 
-  test.each<[sentence: string, pod: Partial<NodePod>]>([
-    ['the mirror of a static pod', MIRROR_POD],
-    ['a system-critical priority', { priority: 2_000_000_000 }],
-    ['a pod in kube-system', { namespace: 'kube-system' }],
-    ['a pod in our own namespaces', { namespace: 'plimsoll-node' }],
-    ['a pod without statistics', { usageMiB: undefined as unknown as number }],
-  ])('%s is never chosen', (_sentence, change) => {
+  test.each<[sentence: string, pod: Partial<NodePod>, instead: readonly string[]]>([
+    ['the mirror of a static pod', MIRROR_POD, ['small']],
+    ['a system-critical priority', { priority: 2_000_000_000 }, ['small']],
+    ['a pod in kube-system, nor another in its stead,', { namespace: 'kube-system' }, []],
+    ['a pod in our own namespaces, nor another in its stead,', { namespace: 'plimsoll-node' }, []],
+    ['a pod without statistics', { usageMiB: undefined as unknown as number }, ['small']],
+  ])('%s is never chosen', (_sentence, change, instead) => {
     const protectedPod = { ...hog, ...change };
     expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod] }])).toEqual([[]]);
-    expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod, small] }])).toEqual([['small']]);
+    expect(evicted([{ now: 0, availableMiB: 10, pods: [protectedPod, small] }])).toEqual([instead]);
   });
 
   test.each(['kubernetes.io/config.source', 'kubernetes.io/config.mirror'])(
@@ -170,8 +170,12 @@ describe('decide', () => {
   test('a pod with contradicted figures is evicted only in the severe stage, ranked by the smaller figure', () => {
     const doubt = { theirsBytes: 450 * MIB, because: because('StatisticsDoubtful') };
     const doubtfulPods = new Map([['uid-hog', doubt]]);
-    const soft = (now: number): Scene => ({ now, availableMiB: 150, pods: [hog, small], snapshot: { doubtfulPods } });
-    expect(evicted([soft(0), soft(30_000)])).toEqual([[], ['small']]);
+    const soft = (now: number, other = small): Scene => {
+      return { now, availableMiB: 150, pods: [hog, other], snapshot: { doubtfulPods } };
+    };
+    expect(evicted([soft(0), soft(30_000)])).toEqual([[], []]);
+    const lower = { ...small, priority: -1 };
+    expect(evicted([soft(0, lower), soft(30_000, lower)])).toEqual([[], ['small']]);
     const hard: Scene = { now: 0, availableMiB: 10, pods: [hog, small] };
     expect(evicted([{ ...hard, snapshot: { doubtfulPods } }])).toEqual([['hog']]);
     const little = new Map([['uid-hog', { ...doubt, theirsBytes: 5 * MIB }]]);
@@ -235,9 +239,11 @@ describe('decide', () => {
     const rules = policy({
       protect: { namespaces: [], optOutCeiling: 1000, optOut: 'WithinRequest', withinRequest: false },
     });
-    const scenes = [0, 30_000].map((now) => ({ now, availableMiB: 150, pods: [proud, { ...small, priority: 1002 }] }));
+    const scenes = [0, 30_000].map((now) => ({ now, availableMiB: 150, pods: [proud, { ...small, priority: 1001 }] }));
     expect(evicted(scenes, rules)).toEqual([[], ['hog']]);
     expect(evicted(scenes)).toEqual([[], ['small']]);
+    const higher = scenes.map((scene) => ({ ...scene, pods: [proud, { ...small, priority: 1002 }] }));
+    expect(evicted(higher)).toEqual([[], ['hog']]);
   });
 
   test('missingStats First evicts a pod without statistics first, as the kubelet does', () => {

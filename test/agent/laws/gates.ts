@@ -1,6 +1,7 @@
 import type { PassResult } from '#agent/decide/decide.ts';
 import { pressureConditions } from '#agent/report/pressure-conditions.ts';
 import type { Because } from '#shared/domain/base/because.ts';
+import { byRank } from './kubelet.ts';
 import { isAbove, isInside, isReplacement, isUntouchable, type LawNode, type LivePod } from './node.ts';
 
 /** The longest that any message about the past may look back, besides the windows of the limits. */
@@ -15,6 +16,7 @@ type IsTrue = (node: LawNode, because: Because) => boolean;
 const CLAIMS: Readonly<Record<string, IsTrue>> = {
   Outstanding: (node) => unended(node).length + node.pending.size >= Math.min(1, node.scenario.policy.concurrent),
   OwnerLimit: (node) => hasWitness(node, 'OwnerLimit'),
+  LeftToKubelet: (node) => hasWitness(node, 'CauseHeld'),
   NodeLimit: (node) => areWindowsUsed(node),
   Backoff: (node) => isRecent(node.refusedAtMs, node) || node.pods.some((pod) => isUnconfirmed(pod, node)),
   KubeletActs: (node) => node.events.some(({ kind, atMs }) => kind === 'kubelet' && node.nowMs - atMs <= 31_000),
@@ -47,6 +49,7 @@ const WITNESSES: Readonly<Record<string, (pod: LivePod, node: LawNode) => boolea
   OwnerLimit: ({ spec }, node) => ownerLosses(node, spec.name) >= node.scenario.policy.perOwnerPerHour,
   LessThanLimitedOwner: () => true,
   ReturnedInVain: isReplacement,
+  CauseHeld: (pod, node) => !isInside(pod) && node.pods.some((each) => mayBeTheCause(each, pod, node)),
   // A request without an answer counts, as it may take effect.
   NamespaceLimit: ({ spec }, node) =>
     node.pods.filter((each) => each.spec.namespace === spec.namespace && isCounted(each, node)).length >=
@@ -96,8 +99,22 @@ function hasWitness(node: LawNode, code: string): boolean {
 function freePod(node: LawNode): LivePod | undefined {
   if (node.scenario.api.length > 0 || asked(node, TEN_MINUTES_MS).length > 0) return undefined;
   return node.pods.find(
-    (pod) => !isHeld(pod) && !isLimited(pod, node) && (pod.aboveSinceMs ?? Infinity) <= node.nowMs - SEEN_MS,
+    (pod) =>
+      !isHeld(pod) &&
+      !isLimited(pod, node) &&
+      (pod.aboveSinceMs ?? Infinity) <= node.nowMs - SEEN_MS &&
+      !node.pods.some((each) => mayBeTheCause(each, pod, node)),
   );
+}
+
+/** Whether a pod that stays grows as fast as another, is evicted before it by the kubelet, or cannot be judged. */
+function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
+  const { spec } = pod;
+  if (pod === other || pod.usedMiB === 0) return false;
+  if (!spec.isMeasured || spec.fault === 'unreadable' || pod.isEvictedByKubelet) return true;
+  const stays = isHeld(pod) || isLimited(pod, node) || node.scenario.api.length > 0;
+  if (isUntouchable(spec) || !stays) return false;
+  return !isInside(pod) && ((spec.growsMiB > 0 && spec.growsMiB >= other.spec.growsMiB) || byRank(pod, other) < 0);
 }
 
 function isHeld(pod: LivePod): boolean {

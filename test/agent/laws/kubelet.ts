@@ -60,7 +60,7 @@ export class LawKubelet {
 }
 
 /** `rankMemoryPressure`: above its request, lower priority, larger overage. */
-function byRank(left: LivePod, right: LivePod): number {
+export function byRank(left: LivePod, right: LivePod): number {
   return (
     Number(exceeds(right)) - Number(exceeds(left)) ||
     left.spec.priority - right.spec.priority ||

@@ -4,8 +4,9 @@ import type { Namespace } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import type { AgentPolicy } from '#shared/api/node-pressure-policy/policy.ts';
 import { FIRST_STATE } from '#agent/decide/agent-state.ts';
 import { NO_EVICTIONS } from '#agent/decide/eviction/eviction-state.ts';
-import { eligiblePods, planEvictions } from '#agent/decide/plan-evictions.ts';
+import { causeQuery, eligiblePods, planEvictions } from '#agent/decide/plan-evictions.ts';
 import { ineligibility, orderFor, rankNode } from '#agent/decide/ranking/rank-node.ts';
+import { heldCause } from '#agent/decide/ranking/held-cause.ts';
 import { heldPodIn, safeWithinRequest } from '#agent/decide/ranking/safe-within-request.ts';
 import type { NodeSnapshot } from '#agent/decide/snapshot/node-snapshot.ts';
 import { evictionOrder, type NodeScene } from '#shared/simulation/eviction-order.ts';
@@ -39,11 +40,14 @@ function agentsAnswer(stage: 'mild' | 'severe', gap: number, snapshot: NodeSnaps
   const [threshold] = policy.thresholds;
   if (threshold === undefined) throw new Error('the policy has no threshold');
   const trigger = { ...context, mode: 'Enforce', threshold, observed: undefined, gap, isPresent: true } as const;
-  const plan = planEvictions({ ...trigger, because: because('Met') }, { state: FIRST_STATE, snapshot, policy });
+  const met = { ...trigger, because: because('Met') };
+  const input = { state: FIRST_STATE, snapshot, policy };
+  const plan = planEvictions(met, input);
+  const inStead = heldCause(causeQuery({ ranked, reasonAgainst, context, snapshot, policy }, met, input));
   return {
-    eligible: explainRanking(eligiblePods(context, snapshot, policy), order, Infinity),
+    eligible: explainRanking(eligiblePods(context, met, input), order, Infinity),
     ineligible: ranked.flatMap((candidate) => {
-      const safe = isSafe(candidate);
+      const safe = isSafe(candidate) ?? inStead(candidate);
       const reason = reasonAgainst(candidate) ?? (heldPodIn(safe) === undefined ? undefined : safe);
       return reason === undefined ? [] : [[candidate.facts.pod.uid, reason.code]];
     }),
@@ -57,7 +61,7 @@ describe('evictionOrder', () => {
   test('ranks, spares and chooses as the agent itself, on random nodes', () => {
     const random = randomSource(SEED).next;
     const seen = { victims: 0, eligible: 0, codes: new Set<unknown>() };
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < 600; round++) {
       const node = new FuzzedNode(random);
       const snapshot = { ...node.snapshot(), closedGates: [], doubts: new Map() };
       const stage = random() < 0.5 ? 'mild' : 'severe';
@@ -80,6 +84,7 @@ describe('evictionOrder', () => {
     expect(seen.eligible).toBeGreaterThan(400);
     expect([...seen.codes].toSorted()).toEqual([
       'AboveRequestHeld',
+      'CauseHeld',
       'NamespaceLimit',
       'NamespaceUnknown',
       'NoStatistics',

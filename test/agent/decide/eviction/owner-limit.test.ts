@@ -173,7 +173,8 @@ describe('an owner whose pods are evicted again and again', () => {
 describe('a pod that came in place of an evicted one', () => {
   const EVICTED = NOW - 60_000;
   const past = lost(1, { at: EVICTED });
-  const returned: NodePod = { ...leaking, cameAt: EVICTED + 1000, usageMiB: 150 };
+  /** The kubelet evicts it before the hog, by its priority. */
+  const returned: NodePod = { ...leaking, priority: -1, cameAt: EVICTED + 1000, usageMiB: 150 };
   const hog: NodePod = { name: 'hog', namespace: 'kube-system', requests: { memory: '100Mi' }, usageMiB: 600 };
   const exhausted: AgentState['trend'] = { at: NOW, available: 50 * MIB, fillRate: MIB, lastingRate: 0 };
 

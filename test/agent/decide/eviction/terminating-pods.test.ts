@@ -34,19 +34,21 @@ function at(now: number, availableMiB: number, ...pods: readonly NodePod[]): Mom
 
 describe('pods that others terminate', () => {
   const long = terminating(hog, 3600);
+  /** The kubelet evicts it before the hog, by its priority. */
+  const early: NodePod = { ...small, priority: -1 };
 
   test('count as freed in the mild stage during their grace period and a moment more, at most ten minutes', () => {
     const times = [0, 30_000, 600_000, 600_001];
     expect(
       whoWent(
-        times.map((now) => at(now, MILD, long, small)),
+        times.map((now) => at(now, MILD, long, early)),
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
     const brief = terminating(hog, 30);
     expect(
       whoWent(
-        [0, 30_000, 40_000, 40_001].map((now) => at(now, MILD, brief, small)),
+        [0, 30_000, 40_000, 40_001].map((now) => at(now, MILD, brief, early)),
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
@@ -72,30 +74,30 @@ describe('pods that others terminate', () => {
     ['an ordinary delete with an hour of grace', long],
     ['an eviction by another program with ten minutes of grace', terminating(hog, 600, { conditions: BY_EVICTION })],
   ])('%s does not block the severe stage', (_, pod) => {
-    expect(whoWent([at(0, SEVERE, pod, small)], rules)).toEqual([['small']]);
+    expect(whoWent([at(0, SEVERE, pod, early)], rules)).toEqual([['small']]);
   });
 
   test('count as freed in the severe stage only if they terminate within seconds', () => {
     const brief = terminating(hog, 1);
     expect(
       whoWent(
-        [0, 1000, 6000, 6001].map((now) => at(now, SEVERE, brief, small)),
+        [0, 1000, 6000, 6001].map((now) => at(now, SEVERE, brief, early)),
         rules,
       ),
     ).toEqual([[], [], [], ['small']]);
     const later = terminating(hog, 30);
-    const near = [at(0, 500, later, small), at(26_900, SEVERE, later, small)];
+    const near = [at(0, 500, later, early), at(26_900, SEVERE, later, early)];
     expect(whoWent(near, rules)).toEqual([[], ['small']]);
-    expect(whoWent([at(0, 500, later, small), at(27_100, SEVERE, later, small)], rules)).toEqual([[], []]);
+    expect(whoWent([at(0, 500, later, early), at(27_100, SEVERE, later, early)], rules)).toEqual([[], []]);
   });
 
   test('count as freed in the severe stage while their memory falls', () => {
     const falling = (usageMiB: number): NodePod => ({ ...long, usageMiB });
     const moments = [
-      at(0, 110, falling(500), small),
-      at(1000, SEVERE, falling(400), small),
-      at(4000, SEVERE, falling(400), small),
-      at(4001, SEVERE, falling(400), small),
+      at(0, 110, falling(500), early),
+      at(1000, SEVERE, falling(400), early),
+      at(4000, SEVERE, falling(400), early),
+      at(4001, SEVERE, falling(400), early),
     ];
     expect(whoWent(moments, rules)).toEqual([[], [], [], ['small']]);
   });
@@ -110,6 +112,8 @@ describe('pods that others terminate', () => {
 
 describe('pods that this agent terminates', () => {
   const patient: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 30 } };
+  /** The kubelet would not evict the hog before it. */
+  const peer: NodePod = { ...small, name: 'peer', usageMiB: 410 };
   const began = [at(0, MILD, patient, small, third), at(30_000, MILD, patient, small, third)];
 
   test.each([
@@ -127,21 +131,23 @@ describe('pods that this agent terminates', () => {
     ]);
   });
 
-  test('with a long grace period are requested again in the severe stage and not waited for', () => {
-    const severe = at(32_000, SEVERE, terminating(hog, 30), small, third);
-    const { steps } = runEpisode([...began, at(31_000, MILD, terminating(hog, 30), small, third), severe], rules);
-    expect(
-      steps.map(({ evictions }) => evictions.map(({ pod, graceSeconds, stage }) => [pod.name, graceSeconds, stage])),
-    ).toEqual([
-      [],
-      [['hog', 30, 'mild']],
-      [],
-      [
-        ['hog', 1, 'severe'],
-        ['small', 1, 'severe'],
-      ],
-    ]);
-    expect(steps[3]?.evictions.map(({ isShortening }) => isShortening)).toEqual([true, false]);
+  test('with a long grace period are requested again in the severe stage and not waited for, but by none in their stead', () => {
+    const evictedWith = (...others: readonly NodePod[]) => {
+      const ending = terminating(hog, 30);
+      const moments = [
+        at(0, MILD, patient, ...others),
+        at(30_000, MILD, patient, ...others),
+        at(31_000, MILD, ending, ...others),
+        at(32_000, SEVERE, ending, ...others),
+      ];
+      return runEpisode(moments, rules).steps.map(({ evictions }) =>
+        evictions.map(({ pod, graceSeconds, stage, isShortening }) => [pod.name, graceSeconds, stage, isShortening]),
+      );
+    };
+    const shortened = ['hog', 1, 'severe', true];
+    const before = [[], [['hog', 30, 'mild', false]], []];
+    expect(evictedWith(peer)).toEqual([...before, [shortened, ['peer', 1, 'severe', false]]]);
+    expect(evictedWith(small, third)).toEqual([...before, [shortened]]);
   });
 
   test('keep their own grace period in the mild stage only as far as the node has that time', () => {
@@ -157,15 +163,17 @@ describe('pods that this agent terminates', () => {
   });
 
   test('are requested again once, even if that is refused, and count once in the windows', () => {
+    const also: NodePod = { ...peer, name: 'third' };
     const two = { ...rules, limits: { ...rules.limits, perMinute: 2 } };
     const moments: readonly Moment[] = [
-      ...began,
-      { ...at(32_000, SEVERE, terminating(hog, 30), small, third), outcome: { kind: 'forbidden', message: 'm' } },
-      at(33_000, SEVERE, terminating(hog, 30), small, third),
-      at(42_000, SEVERE, terminating(hog, 30), terminating(small, 1), third),
+      at(0, MILD, patient, peer, also),
+      at(30_000, MILD, patient, peer, also),
+      { ...at(32_000, SEVERE, terminating(hog, 30), peer, also), outcome: { kind: 'forbidden', message: 'm' } },
+      at(33_000, SEVERE, terminating(hog, 30), peer, also),
+      at(42_000, SEVERE, terminating(hog, 30), terminating(peer, 1), also),
     ];
     const { steps } = runEpisode(moments, two);
-    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog', 'small'], ['third'], []]);
+    expect(steps.map(({ evicted }) => evicted)).toEqual([[], ['hog'], ['hog', 'peer'], ['third'], []]);
     expect(steps[4]?.closedGates).toContain('NodeLimit');
   });
 
@@ -259,12 +267,12 @@ describe('pods that this agent terminates', () => {
   test('with an hour of grace are waited for ten minutes in the mild stage', () => {
     const slow: NodePod = { ...hog, spec: { terminationGracePeriodSeconds: 3600 } };
     const moments = [
-      at(0, MILD, slow, small),
-      at(30_000, MILD, slow, small),
-      at(630_000, MILD, terminating(hog, 3600), small),
-      at(630_001, MILD, terminating(hog, 3600), small),
+      at(0, MILD, slow, peer),
+      at(30_000, MILD, slow, peer),
+      at(630_000, MILD, terminating(hog, 3600), peer),
+      at(630_001, MILD, terminating(hog, 3600), peer),
     ];
-    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['small']]);
+    expect(whoWent(moments, rules)).toEqual([[], ['hog'], [], ['peer']]);
   });
 
   test('are recognized after a restart, so that no second pod is evicted for the same shortage', () => {

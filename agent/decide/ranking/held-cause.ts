@@ -1,0 +1,153 @@
+import type { Because } from '#shared/domain/base/because.ts';
+import { isOwnReason, nameOf } from '#shared/domain/eviction/choose-victims.ts';
+import { type HeldTaking, inWhoseStead, type Standing } from '#shared/domain/eviction/shortage-cause.ts';
+import { resourceOf } from '#shared/domain/pressure/signal.ts';
+import { type Candidate, LOWEST_PRIORITY } from '#shared/domain/ranking/candidate.ts';
+import { figureFor } from '#agent/decide/snapshot/deciding-figures.ts';
+import { growthOf, type GrowthWindows, lossOf, unexplainedLoss } from '#agent/decide/usage-growth.ts';
+import { REASONS } from '#agent/messages.ts';
+import { leavingAboveRequest } from './rank-node.ts';
+import { isUnmeasuredPod, type NodeRanking } from './safe-within-request.ts';
+
+/** What is known about the shortage in addition to the ranking. */
+export interface CauseQuery extends NodeRanking {
+  readonly growth: GrowthWindows;
+  /** What the node has left now; `undefined` if it is unknown. */
+  readonly available: number | undefined;
+  readonly gap: number;
+  readonly isLastChance: boolean;
+  /** Why the owner of a candidate must not lose another pod. */
+  readonly limitOf: (candidate: Candidate) => Because | undefined;
+  /** Pods that count as freed already. */
+  readonly freed: ReadonlySet<string>;
+}
+
+/** A pod that stays, by name and with the reason. */
+interface HeldPodTaking extends HeldTaking {
+  readonly pod: string;
+  readonly because: Because;
+  /** Absent for a pod that cannot be read. */
+  readonly candidate?: Candidate;
+}
+
+const NOT_RANKED = -1;
+
+/**
+ * Why a pod above its request must stay (law 12): the pod that causes the shortage stays, and this one would be evicted in
+ * its stead. The node is left to the kubelet then.
+ */
+export function heldCause(query: CauseQuery): (candidate: Candidate) => Because | undefined {
+  const held = once(() => heldTakings(query));
+  const lost = query.available === undefined ? [] : lossOf(query.growth, query.available);
+  const ranks = once(() => new Map(query.ranked.map((candidate, rank) => [candidate, rank])));
+  return (candidate) => {
+    if (!candidate.exceedsRequest || held().length === 0) return undefined;
+    const others = held().filter(({ pod }) => pod !== nameOf(candidate));
+    const taking = takingOf(candidate, ranks().get(candidate) ?? NOT_RANKED, query);
+    const cause = inWhoseStead(taking, others, { gap: query.gap, lost, isLastChance: query.isLastChance });
+    if (cause === undefined) return undefined;
+    const facts = { pod: cause.pod, why: cause.because.text };
+    return REASONS.causeHeld(facts, { ...facts, ...identityOf(cause.candidate) });
+  };
+}
+
+function identityOf(candidate: Candidate | undefined): Because['facts'] {
+  if (candidate === undefined) return {};
+  const { namespace, name, uid } = candidate.facts.pod;
+  return { namespace, name, uid };
+}
+
+/** For status and Event: the pod that causes the shortage, if it holds back the eviction of others. */
+export function leftToKubelet(ineligible: readonly { readonly because: Because }[]): readonly Because[] {
+  const held = ineligible.find(({ because: { code, facts } }) => code === CAUSE_HELD && facts['uid'] !== undefined);
+  if (held === undefined) return [];
+  const { pod, why, namespace, name, uid } = held.because.facts;
+  const facts = { pod: String(pod), why: String(why) };
+  return [REASONS.leftToKubelet(facts, { namespace, pod: name, uid } as Because['facts'])];
+}
+
+const CAUSE_HELD = REASONS.causeHeld({ pod: '', why: '' }).code;
+/** A gate that holds back every eviction, for status and Event. */
+export const LEFT_TO_KUBELET = REASONS.leftToKubelet({ pod: '', why: '' }).code;
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function heldTakings(query: CauseQuery): readonly HeldPodTaking[] {
+  return [
+    ...query.ranked.flatMap((candidate, rank) => rankedTaking(candidate, rank, query)),
+    ...leavingTakings(query),
+    ...kubeletVictims(query),
+    ...unknownTakings(query),
+  ];
+}
+
+function rankedTaking(candidate: Candidate, rank: number, query: CauseQuery): readonly HeldPodTaking[] {
+  if (!candidate.exceedsRequest) return [];
+  const [standing, because] = standingOf(candidate, query) ?? [];
+  if (standing === undefined || because === undefined) return [];
+  return [{ ...takingOf(candidate, rank, query), pod: nameOf(candidate), candidate, standing, because }];
+}
+
+function standingOf(candidate: Candidate, query: CauseQuery): readonly [Standing, Because] | undefined {
+  const because = query.reasonAgainst(candidate);
+  if (because !== undefined) return isOwnReason(because) ? ['held', because] : undefined;
+  const limit = query.limitOf(candidate);
+  if (limit !== undefined) return ['limited', limit];
+  if (query.context.stage === 'severe') return undefined;
+  if (candidate.isMarkedLast) return ['lastWish', REASONS.goesLater({})];
+  const isLast = candidate.facts.isDaemonSetPod && query.policy.ranking.daemonSets === 'Last';
+  return isLast ? ['lastOfPolicy', REASONS.goesLater({})] : undefined;
+}
+
+function takingOf(candidate: Candidate, rank: number, { context, growth }: CauseQuery): Omit<HeldTaking, 'standing'> {
+  const { facts, usage = 0, roundedOverage } = candidate;
+  const isMemory = resourceOf(context.signal) === 'memory';
+  return {
+    priority: facts.priority,
+    usage,
+    overage: roundedOverage,
+    rank,
+    growth: isMemory ? growthOf(growth, facts.pod.uid, usage) : [],
+  };
+}
+
+/** Pods that terminate and do not count as freed: their grace period is long, or they outlive it. */
+function leavingTakings(query: CauseQuery): readonly HeldPodTaking[] {
+  const { context, snapshot, policy, freed } = query;
+  const leaving = leavingAboveRequest(context, snapshot, policy).filter(({ facts }) => !freed.has(facts.pod.uid));
+  return leaving.map((candidate) => ({
+    ...takingOf(candidate, NOT_RANKED, query),
+    pod: nameOf(candidate),
+    candidate,
+    standing: 'held',
+    because: REASONS.terminating({}),
+  }));
+}
+
+/** The kubelet evicted them first; their processes have not ended. */
+function kubeletVictims({ context: { signal }, snapshot, growth }: CauseQuery): readonly HeldPodTaking[] {
+  return snapshot.pods.endedByKubelet.flatMap(({ uid }) => {
+    const usage = figureFor(signal, snapshot.usage.get(uid)) ?? 0;
+    if (usage === 0) return [];
+    const taking = { priority: LOWEST_PRIORITY, usage, overage: Infinity, rank: NOT_RANKED };
+    const grown = resourceOf(signal) === 'memory' ? growthOf(growth, uid, usage) : [];
+    const because = REASONS.terminating({});
+    return [{ ...taking, growth: grown, pod: 'a pod that the kubelet evicted', standing: 'held', because } as const];
+  });
+}
+
+/** A pod that cannot be measured or read may have taken what no other pod explains. */
+function unknownTakings(query: CauseQuery): readonly HeldPodTaking[] {
+  const { context, snapshot, growth, available } = query;
+  if (available === undefined || resourceOf(context.signal) !== 'memory') return [];
+  const unmeasured = query.ranked.find((candidate) => isUnmeasuredPod(candidate, query));
+  const [unreadable] = snapshot.pods.unreadable;
+  const pod = unmeasured === undefined ? unreadable : nameOf(unmeasured);
+  if (pod === undefined) return [];
+  const because = unmeasured === undefined ? REASONS.unreadable({}) : REASONS.noStatistics({});
+  const taking = { priority: LOWEST_PRIORITY, usage: 0, overage: 0, rank: NOT_RANKED };
+  return [{ ...taking, growth: unexplainedLoss(growth, snapshot, available), pod, standing: 'unknown', because }];
+}
