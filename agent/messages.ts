@@ -72,8 +72,7 @@ export const REASONS = {
   noStatistics: reason('NoStatistics', () => 'the pod has no statistics'),
   aboveRequestHeld: reason(
     'AboveRequestHeld',
-    (f: { readonly pod: string; readonly why: string }) =>
-      `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
+    (f: KeptPod) => `the pod keeps to its request, and ${f.pod}, which may exceed its own, stays: ${f.why}`,
   ),
   aboveRequestFirst: reason(
     'AboveRequestFirst',
@@ -81,12 +80,11 @@ export const REASONS = {
   ),
   causeHeld: reason(
     'CauseHeld',
-    (f: { readonly pod: string; readonly why: string }) =>
-      `the pod would be evicted in place of ${f.pod}, which causes the shortage and stays: ${f.why}`,
+    (f: KeptPod) => `the pod would be evicted in place of ${f.pod}, which causes the shortage and stays: ${f.why}`,
   ),
   leftToKubelet: reason(
     'LeftToKubelet',
-    (f: { readonly pod: string; readonly why: string }) =>
+    (f: KeptPod) =>
       `${f.pod} causes the shortage and stays: ${f.why}; no other pod is evicted in its place, and the node is left to the kubelet`,
   ),
   goesLater: reason('GoesLater', () => 'it may be evicted, and is ranked last'),
@@ -260,12 +258,9 @@ function waits(f: WaitingRule, where: string): string {
   return `${f.rule}${more} was already met ${where} when policy ${f.policy} introduced it; it is reported but not enforced until it has not been met there for ${f.seconds} s, the policy is changed again, or the policy is annotated plimsoll.dev/confirmed-generation: "${f.generation}"${kept}`;
 }
 
-interface Seconds {
-  readonly seconds: number;
-}
-interface Caused {
-  readonly cause: string;
-}
+type Seconds = Readonly<Record<'seconds', number>>;
+type KeptPod = Readonly<Record<'pod' | 'why', string>>;
+type Caused = Readonly<Record<'cause', string>>;
 interface MetThreshold {
   readonly signal: string;
   readonly isHard: boolean;
@@ -284,16 +279,9 @@ interface MetStallRule {
   readonly evidence: string;
   readonly left: number;
 }
-interface FigureGap {
-  readonly signal: string;
-  readonly kubeletAvailable: string;
-  readonly reclaimable: string;
-}
-interface Opinion {
+type FigureGap = Readonly<Record<'signal' | 'kubeletAvailable' | 'reclaimable', string>>;
+interface Opinion extends Readonly<Record<'theirsMiB' | 'ownLowMiB' | 'ownHighMiB', number>> {
   readonly source: string;
-  readonly theirsMiB: number;
-  readonly ownLowMiB: number;
-  readonly ownHighMiB: number;
 }
 
 function gap({ signal, kubeletAvailable, reclaimable }: FigureGap): string {

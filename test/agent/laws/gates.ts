@@ -109,12 +109,19 @@ function freePod(node: LawNode): LivePod | undefined {
 
 /** Whether a pod that stays grows as fast as another, is evicted before it by the kubelet, or cannot be judged. */
 function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
-  const { spec } = pod;
   if (pod === other || pod.usedMiB === 0) return false;
-  if (!spec.isMeasured || spec.fault === 'unreadable' || pod.isEvictedByKubelet) return true;
-  const stays = isHeld(pod) || isLimited(pod, node) || node.scenario.api.length > 0;
-  if (isUntouchable(spec) || !stays) return false;
-  return !isInside(pod) && ((spec.growsMiB > 0 && spec.growsMiB >= other.spec.growsMiB) || byRank(pod, other) < 0);
+  if (isUnknown(pod)) return true;
+  const { growsMiB } = pod.spec;
+  const grows = growsMiB > 0 && growsMiB >= other.spec.growsMiB;
+  return mayStay(pod, node) && !isInside(pod) && (grows || byRank(pod, other) < 0);
+}
+
+function isUnknown({ spec, isEvictedByKubelet }: LivePod): boolean {
+  return !spec.isMeasured || spec.fault === 'unreadable' || isEvictedByKubelet;
+}
+
+function mayStay(pod: LivePod, node: LawNode): boolean {
+  return !isUntouchable(pod.spec) && (isHeld(pod) || isLimited(pod, node) || node.scenario.api.length > 0);
 }
 
 function isHeld(pod: LivePod): boolean {
