@@ -64,6 +64,35 @@ export function podUidOf(reservationUid: string): string {
   return reservationUid.split('.', 1)[0] ?? reservationUid;
 }
 
+/**
+ * The pod that a reservation may become: of the creations with one name, the API server stores one at a time at most, so
+ * together they take what the largest of them does. A resize stands for itself.
+ */
+export function nameOf({ uid, namespace, pod }: Pick<Reservation, 'uid' | 'namespace' | 'pod'>): string {
+  return pod === '' || podUidOf(uid) !== uid ? uid : `${namespace}/${pod}`;
+}
+
+/** What reservations take together, by the names of their pods. */
+export function takenByName(reservations: Iterable<Reservation>): Map<string, Amounts> {
+  const taken = new Map<string, Amounts>();
+  for (const each of reservations) {
+    const name = nameOf(each);
+    taken.set(name, largest(taken.get(name), each.amounts));
+  }
+  return taken;
+}
+
+/** The larger amount of each resource, in the resources that both have. */
+export function largest(some: Amounts | undefined, others: Amounts): Amounts {
+  if (some === undefined) return others;
+  const larger = new Map<string, Quantity>();
+  for (const [name, amount] of some) {
+    const other = others.get(name);
+    if (other !== undefined) larger.set(name, compareQuantities(amount, other) < 0 ? other : amount);
+  }
+  return larger;
+}
+
 /** A part of a quota's room that one replica may spend alone. */
 export interface Slice {
   /** One run of one process: a name that is never reused. */

@@ -4,17 +4,22 @@ import {
   NO_AMOUNTS,
   addQuantities,
   type Quantity,
+  quantitySign,
   subtractQuantities,
+  ZERO,
 } from '#shared/domain/quantity/quantity.ts';
 import {
   type Held,
   heldByNamespace,
   hold,
   isSeen,
+  largest,
   type LedgerState,
+  nameOf,
   type PodCount,
   type Reservation,
   type Slice,
+  takenByName,
   withoutClaim,
 } from './ledger-state.ts';
 import {
@@ -55,6 +60,8 @@ export class Ledger {
   #slices: LedgerState['slices'];
   /** Computed on first use. */
   #held: Map<string, Held> | undefined;
+  /** Computed on first use: what the reservations of each name take. */
+  #taken: Map<string, Amounts> | undefined;
   #isChanged = false;
 
   constructor(state: LedgerState, hard: Amounts, debts = NO_DEBTS) {
@@ -93,7 +100,7 @@ export class Ledger {
   preview(reservation: Reservation): ReserveOutcome {
     const present = this.#reservations.get(reservation.uid);
     if (present !== undefined) return isClaimedBy(present, reservation.claim) ? RESERVED : ALREADY_RESERVED;
-    return denialReasonFor(reservation, this.#context()) ?? RESERVED;
+    return denialReasonFor({ ...reservation, amounts: this.#beyondName(reservation) }, this.#context()) ?? RESERVED;
   }
 
   /** Cancels a reservation if only its claim relies on it; only for a pod that will never exist. */
@@ -103,7 +110,8 @@ export class Ledger {
     this.#isChanged = true;
     this.#held = undefined;
     this.#reservations.delete(uid);
-    change(this.#used, present.amounts, subtractQuantities);
+    this.#taken = undefined;
+    change(this.#used, this.#beyondName(present), subtractQuantities);
   }
 
   /**
@@ -118,6 +126,7 @@ export class Ledger {
     this.#reservations = after.reservations;
     this.#slices = after.slices;
     this.#held = undefined;
+    this.#taken = undefined;
     return isOtherCount(before, after, options.isExact);
   }
 
@@ -146,11 +155,21 @@ export class Ledger {
     return this.#held.get(namespace);
   };
 
+  /** What a reservation takes in addition to the others of its name. */
+  #beyondName(reservation: Reservation): Amounts {
+    this.#taken ??= takenByName(this.#reservations.values());
+    const taken = this.#taken.get(nameOf(reservation));
+    if (taken === undefined) return reservation.amounts;
+    return beyond(reservation.amounts, taken);
+  }
+
   #put(reservation: Reservation): void {
     this.#isChanged = true;
+    change(this.#used, this.#beyondName(reservation), addQuantities);
     this.#reservations.set(reservation.uid, reservation);
+    const name = nameOf(reservation);
+    this.#taken?.set(name, largest(this.#taken.get(name), reservation.amounts));
     if (this.#held !== undefined) hold(this.#held, reservation);
-    change(this.#used, reservation.amounts, addQuantities);
     // A resource that this reservation does not name has no known total any more.
     for (const name of this.#used.keys()) if (!reservation.amounts.has(name)) this.#used.delete(name);
   }
@@ -165,6 +184,14 @@ export class Ledger {
 
 function isClaimedBy(reservation: Reservation, claim: string | undefined): boolean {
   return claim !== undefined && reservation.claim === claim;
+}
+
+function beyond(amounts: Amounts, taken: Amounts): Amounts {
+  const rest = Array.from(amounts, ([name, amount]): [string, Quantity] => {
+    const more = subtractQuantities(amount, taken.get(name) ?? ZERO);
+    return [name, quantitySign(more) > 0 ? more : ZERO];
+  });
+  return new Map(rest);
 }
 
 /** Adds to or subtracts from the resources that a sum has, and no others. */
@@ -206,7 +233,8 @@ function recountLedger(
   for (const [uid, reservation] of before.reservations) {
     if (!isSeen(count, reservation) && !isExpired(uid)) reservations.set(uid, onlyLimitedAmounts(reservation, hard));
   }
-  const uncounted = [...slices.values(), ...reservations.values()].map(({ amounts }) => amounts);
+  const ofSlices = Array.from(slices.values(), ({ amounts }) => amounts);
+  const uncounted = [...ofSlices, ...takenByName(reservations.values()).values()];
   const used = new Map(sumOfKnown([limitedAmounts(count.total, hard), ...uncounted]));
   return { used, byNamespace: count.byNamespace(isExact), reservations, slices };
 }

@@ -8,6 +8,7 @@ import {
 import {
   covers,
   isSeen,
+  nameOf,
   type Reservation,
   type Slice,
   withoutClaim,
@@ -89,6 +90,8 @@ interface SliceProposal extends HeldSlice {
 export class OwnSlice {
   readonly #settings: OwnSliceSettings;
   readonly #spent = new Map<string, Reservation>();
+  /** Of the pods of these charges: another creation of the same name is charged in the ledger, which knows the name. */
+  readonly #names = new Set<string>();
   readonly #demand: DemandMeter;
   readonly #bornAt: number;
   #standing: HeldSlice | undefined;
@@ -133,15 +136,22 @@ export class OwnSlice {
   ): ReservationResult | undefined {
     const present = this.#spent.get(reservation.uid);
     if (present !== undefined) return isDryRun ? RESERVED : this.#again(present, reservation);
-    if (this.#standing === undefined || isIndebted) return undefined;
+    if (this.#standing === undefined || isIndebted || this.#names.has(nameOf(reservation))) return undefined;
     const limited = limitedReservation(reservation, this.#standing.hard);
     if (!this.#mayBeSpent(this.#standing, limited.amounts, context)) return undefined;
     if (isDryRun) return RESERVED;
     this.#spent.set(reservation.uid, limited);
+    this.#names.add(nameOf(limited));
     this.#spentSince += 1;
     this.#demand.add(limited.amounts, context.now.monotonic);
     this.#changeFree(limited.amounts, subtractQuantities);
     return RESERVED;
+  }
+
+  #forget(uid: string): void {
+    const spent = this.#spent.get(uid);
+    if (spent !== undefined) this.#names.delete(nameOf(spent));
+    this.#spent.delete(uid);
   }
 
   /** Cancels a charge; false if it was not made here. */
@@ -149,7 +159,7 @@ export class OwnSlice {
     const present = this.#spent.get(uid);
     if (present === undefined || this.#proposal?.cleared.has(uid) === true) return false;
     if (claim === undefined || present.claim !== claim) return true;
-    this.#spent.delete(uid);
+    this.#forget(uid);
     this.#changeFree(present.amounts, addQuantities);
     return true;
   }
@@ -196,7 +206,7 @@ export class OwnSlice {
    */
   recognise({ uid, revision, state }: LedgerVersion): void {
     // The charges belong to a quota that no longer exists.
-    if (uid !== this.#quotaUid) this.#spent.clear();
+    if (uid !== this.#quotaUid) for (const spent of this.#spent.keys()) this.#forget(spent);
     this.#quotaUid = uid;
     const stored = state.slices.get(this.#settings.holder)?.renewals;
     const proposal = this.#proposal;
@@ -266,7 +276,7 @@ export class OwnSlice {
   }
 
   #confirm(written: SliceProposal): void {
-    for (const uid of written.cleared) this.#spent.delete(uid);
+    for (const uid of written.cleared) this.#forget(uid);
     this.#standing = written;
     this.#spentSince = 0;
   }

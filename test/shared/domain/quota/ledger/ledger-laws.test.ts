@@ -21,17 +21,27 @@ class NumberLedger {
   }
 
   get used(): Units {
-    const parts = [this.counted, ...this.slices.values(), ...[...this.reservations.values()].map(({ cost }) => cost)];
+    const parts = [this.counted, ...this.slices.values(), ...this.ofNames.values()];
     return [sum(parts.map(([pods]) => pods)), sum(parts.map(([, units]) => units))];
+  }
+
+  /** What the creations of each name take: of one name, the API server stores one pod at a time at most. */
+  get ofNames(): ReadonlyMap<string, Units> {
+    const taken = new Map<string, Units>();
+    for (const [uid, { cost }] of this.reservations) {
+      const [pods, units] = taken.get(nameOf(uid)) ?? [0, 0];
+      taken.set(nameOf(uid), [Math.max(pods, cost[0]), Math.max(units, cost[1])]);
+    }
+    return taken;
   }
 
   outcome(uid: string, cost: Units, claim: string | undefined): string {
     const present = this.reservations.get(uid);
     if (present !== undefined) return claim !== undefined && present.claim === claim ? 'reserved' : 'alreadyReserved';
     const { used, hard } = this;
-    return [0, 1].some((at) => (cost[at] ?? 0) > 0 && (used[at] ?? 0) + (cost[at] ?? 0) > (hard[at] ?? 0))
-      ? 'exceeded'
-      : 'reserved';
+    const taken = this.ofNames.get(nameOf(uid)) ?? [0, 0];
+    const more = [0, 1].map((at) => Math.max(0, (cost[at] ?? 0) - (taken[at] ?? 0)));
+    return more.some((added, at) => added > 0 && (used[at] ?? 0) + added > (hard[at] ?? 0)) ? 'exceeded' : 'reserved';
   }
 
   /** Whether that changed anything. */
@@ -50,6 +60,12 @@ class NumberLedger {
     const isOwn = claim !== undefined && this.reservations.get(uid)?.claim === claim;
     return isOwn && this.reservations.delete(uid);
   }
+}
+
+/** Some pods have the same name, and some creations none but the one that the API server gives. */
+function nameOf(uid: string): string {
+  const number = Number(uid.at(-1));
+  return number < 5 ? `name-${number % 2}` : uid;
 }
 
 function sum(all: readonly number[]): number {
@@ -98,7 +114,7 @@ const slices = fc.dictionary(fc.constantFrom('a', 'b', 'dead'), costs);
 
 function reservationOf({ uid, cost, claim }: Omit<Ask, 'kind'>): Reservation {
   const amounts = new Map([...amountsOf(cost), ['unlimited', quantityFromInteger(5, 'DecimalSI')]]);
-  const rest = { uid, namespace: `of-${uid.at(-1)}`, pod: uid, amounts, admittedAt: 0 };
+  const rest = { uid, namespace: `of-${nameOf(uid).at(-1)}`, pod: nameOf(uid), amounts, admittedAt: 0 };
   return claim === undefined ? rest : { ...rest, claim };
 }
 
@@ -191,6 +207,35 @@ describe('a ledger', () => {
     expect(ledger.recount(countOf(hard, podIn('a')), options)).toBe(true);
     expect(ledger.recount(countOf(hard, podIn('a')), options)).toBe(false);
     expect(ledger.recount(countOf(hard, podIn('b')), options)).toBe(isNews);
+  });
+
+  test('charges one name once, however often it is created, and never a dry run', () => {
+    const { ledger } = createBoth([5, 50], {});
+    const again = (uid: string, pod = 'x') => {
+      return { ...reservationOf({ uid, cost: [1, 10], claim: uid }), namespace: 'team-a', pod };
+    };
+    const figures = () => numbersOf(ledger.state().used);
+    for (let turn = 0; turn < 400; turn += 1) expect(ledger.reserve(again(`x-${turn}`)).kind).toBe('reserved');
+    expect(figures()).toEqual([1, 10]);
+    for (let turn = 0; turn < 399; turn += 1) ledger.cancel(again(`x-${turn}`));
+    expect([ledger.preview(again('y', 'y')).kind, figures()]).toEqual(['reserved', [1, 10]]);
+    expect(ledger.reserve({ ...again('other'), namespace: 'team-b' }).kind).toBe('reserved');
+    for (const uid of ['a', 'b', 'c']) expect(ledger.reserve(again(uid, uid)).kind).toBe('reserved');
+    expect([figures(), ledger.reserve(again('d', 'd')).kind]).toEqual([[5, 50], 'exceeded']);
+    expect(ledger.reserve(again('x-again')).kind).toBe('reserved');
+    ledger.cancel(again('x-399'));
+    expect(figures()).toEqual([5, 50]);
+    ledger.cancel(again('x-again'));
+    expect(figures()).toEqual([4, 40]);
+  });
+
+  test('charges each resize of a pod, and a pod whose name is not known', () => {
+    const { ledger } = createBoth([9, 90], {});
+    for (const uid of ['u.one', 'u.two', 'v', 'w']) {
+      const pod = uid.startsWith('u') ? 'x' : '';
+      ledger.reserve({ ...reservationOf({ uid, cost: [1, 10], claim: uid }), namespace: 'team-a', pod });
+    }
+    expect(numbersOf(ledger.state().used)).toEqual([4, 40]);
   });
 
   test('has news where a reservation and a slice that cost nothing are gone', () => {

@@ -191,7 +191,7 @@ describe('placeSlice', () => {
     const reservations = Array.from({ length: MAX_RESERVATIONS - 1 }, (_, index) => `r-${index}`);
     const crowded = {
       ...standing,
-      reservations: new Map(reservations.map((uid) => [uid, { ...first, uid } as (typeof spent)[number]])),
+      reservations: new Map(reservations.map((uid) => [uid, { ...first, uid, pod: uid } as (typeof spent)[number]])),
     };
     const placed = place({ ...own, demand: undefined }, crowded);
     expect(placed).toMatchObject({ used: { memory: '22Gi' }, adopted: ['x'], isGivenBack: false, pods: 0 });
