@@ -33,11 +33,20 @@ export interface EvictionBatch {
   readonly nodeOf: (victim: RunningPod) => string;
 }
 
+/** Decisions of one queue whose victims hang; with more, no others are evicted for it. */
+const MAX_HANGING = 2;
+
 /** A refused eviction is not requested again before this time is over. */
 const REFUSED_MS = 60_000;
 /** An eviction that the watch does not show within this time did not happen. */
 const UNSEEN_MS = 30_000;
 const MAX_REMEMBERED = 10_000;
+
+interface Asked {
+  readonly queue: string;
+  readonly node: string;
+  readonly taker: string;
+}
 
 /** Instants of the monotonic clock, by UID. */
 export type Deadlines = Map<string, number>;
@@ -54,6 +63,8 @@ export class QueueEvictions {
   readonly #leaving: Deadlines = new Map();
   readonly #refused: Deadlines = new Map();
   readonly #evicted = new Map<string, readonly EvictedPod[]>();
+  /** The pods evicted for others, by UID: the queue, and the pod that gets the room. */
+  readonly #asked = new Map<string, Asked>();
 
   constructor(ports: EvictionPorts) {
     this.#ports = ports;
@@ -72,6 +83,16 @@ export class QueueEvictions {
   /** The last pods that were evicted for pods of a queue. */
   evictedFor(queue: string): readonly EvictedPod[] {
     return this.#evicted.get(queue) ?? [];
+  }
+
+  /**
+   * The pods evicted for a queue that have not ended in time, if there are so many that no others are evicted for it.
+   * `isHanging` says whether a pod is still there and should not be.
+   */
+  hangingFor(queue: string, isHanging: (uid: string) => boolean): readonly string[] {
+    const hanging = [...this.#asked].filter(([uid, asked]) => asked.queue === queue && isHanging(uid));
+    const decisions = new Set(hanging.map(([, { taker }]) => taker));
+    return decisions.size < MAX_HANGING ? [] : [...new Set(hanging.map(([, { node }]) => node))].sort();
   }
 
   /** The pods count as leaving even before their evictions are requested. */
@@ -120,12 +141,17 @@ export class QueueEvictions {
     return evictPod(client, { ...podAddress(victim), uid: victim.uid, annotations, signal });
   }
 
-  #remember(victim: RunningPod, { queue, because, textFor, nodeOf }: EvictionBatch, decision: string): void {
+  #remember(
+    victim: RunningPod,
+    { queue, pod: taker, because, textFor, nodeOf }: EvictionBatch,
+    decision: string,
+  ): void {
     const { clock, events } = this.#ports;
     const said = { code: because.code, text: textFor(victim), facts: {} };
     events.record(reclaimedEvent(victim, said));
     const { name: pod, uid } = victim;
     const evicted = { pod, uid, node: nodeOf(victim), decision, at: clock.now(), because: said };
+    putBounded(this.#asked, MAX_REMEMBERED, [uid, { queue, node: nodeOf(victim), taker: taker?.uid ?? queue }]);
     putBounded(this.#evicted, MAX_REMEMBERED, [queue, [...this.evictedFor(queue), evicted].slice(-MAX_EVICTED)]);
   }
 

@@ -2,6 +2,7 @@ import type { EvictedPod } from '#shared/domain/disruption/disruption.ts';
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import type { Instant } from '#shared/domain/pod/pod.ts';
 import { floorOf } from '#shared/domain/queue/reclaim-rules.ts';
 import { makeRoomInSteps, type RoomStep, type Seeker, type SeekerStep } from '#shared/domain/queue/make-room.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -16,7 +17,8 @@ import type { QueueMetrics } from './queue-metrics.ts';
 import { type Deadlines, isAhead, QueueEvictions } from './queue-evictions.ts';
 import { QueueOveruse } from './queue-overuse.ts';
 import { MAX_ATTEMPTS, RoomMaker, type RoomMakerPorts } from './room-maker.ts';
-import { readRoomState, type RoomInput, seekersOf } from '#shared/queues/room-state.ts';
+import { isStuck, readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
+import { seekersOf } from '#shared/queues/seekers.ts';
 
 export interface ReclaimPorts extends RoomMakerPorts {
   readonly mode: 'DryRun' | 'Enforce';
@@ -142,7 +144,21 @@ export class Reclaim {
     const state = await inChunks(readRoomState(input), clock, signal);
     const steps = await inChunks(makeRoomInSteps(state, seekers, input.now), clock, signal);
     if (this.#ports.mode === 'DryRun') return steps;
-    return steps.map((each) => (this.#isTriedInVain(each) ? givenUp(each) : each));
+    return steps.map((each) => {
+      if (this.#isTriedInVain(each)) return givenUp(each, GIVEN_UP({}));
+      const hanging = this.#hangingFor(each, input.now);
+      return hanging.length > 0 ? givenUp(each, HANGING({ nodes: hanging.join(', ') })) : each;
+    });
+  }
+
+  /** The nodes that did not give back in time what was asked of them for the queue. */
+  #hangingFor({ seeker, step }: SeekerStep, now: Instant): readonly string[] {
+    if (step.kind !== 'Evict') return [];
+    const { placedPods } = this.#ports.snapshot;
+    return this.#evictions.hangingFor(seeker.pod.queue, (uid) => {
+      const placed = placedPods.get(uid);
+      return placed !== undefined && isStuck(placed.pod, now);
+    });
   }
 
   #isTriedInVain({ seeker, step }: SeekerStep): boolean {
@@ -233,6 +249,12 @@ const GIVEN_UP = reason<object>(
   () => `the leader tried ${MAX_ATTEMPTS} times within ten minutes to make room for this pod, without success`,
 );
 
-function givenUp({ seeker }: SeekerStep): SeekerStep {
-  return { seeker, step: { kind: 'None', because: GIVEN_UP({}) } };
+const HANGING = reason<{ readonly nodes: string }>(
+  'VictimsHang',
+  ({ nodes }) =>
+    `pods that were evicted for this queue on nodes ${nodes} have not ended; no others are evicted for it until they are gone`,
+);
+
+function givenUp({ seeker }: SeekerStep, because: Because): SeekerStep {
+  return { seeker, step: { kind: 'None', because } };
 }

@@ -1,10 +1,9 @@
 import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
-import { collectInSteps, sortInSteps, type Steps } from '#shared/domain/base/steps.ts';
+import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
 import { controllerOf, isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
-import { minus, type Whole } from '#shared/domain/quantity/whole.ts';
-import { compareWaiting } from '#shared/domain/queue/let-in.ts';
-import { type RoomNode, type RoomState, type Seeker, fitCheck } from '#shared/domain/queue/make-room.ts';
+import type { Whole } from '#shared/domain/quantity/whole.ts';
+import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { addAmounts, AmountsByQueue, subtractAmounts } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -46,73 +45,18 @@ const PODS_PER_STEP = 1_000;
 const MAX_GRACE_MS = 600_000;
 /** A pod that is still there so long after its end was due is stuck. */
 const STUCK_MS = 60_000;
-/** While the nodes have less than is declared, an autoscaler gets so much time to add some. */
-const SCALE_UP_GRACE_MS = 60_000;
 
-/**
- * The pods for which room is sought, the most important first: those that are held back until room is made, and those
- * that were let in and have no node.
- */
-export function* seekersOf(input: RoomInput): Steps<readonly Seeker[]> {
-  const { plan, pods, snapshot, now } = input;
-  const letInBy = hasLessThanDeclared(input) ? now - SCALE_UP_GRACE_MS : Infinity;
-  const heldBack = yield* collectInSteps(plan.seeking, (pod) => {
-    const queued = pods.get(pod.uid);
-    return queued !== undefined && isWaiting(queued) ? seekerOf(pod, queued, snapshot) : undefined;
-  });
-  const withoutNode = yield* collectInSteps(plan.unplaced, ({ uid }) => {
-    const queued = pods.get(uid);
-    if (queued === undefined || !isUnplaced(queued) || queued.admitted.at > letInBy) return undefined;
-    // No room helps these.
-    if (queued.unplaced?.deletion !== undefined || queued.foreignGates.length > 0) return undefined;
-    return seekerOf(admittedPod(queued), queued, snapshot);
-  });
-  return yield* sortInSteps([...heldBack, ...withoutNode], (a, b) => compareWaiting(a.pod, b.pod));
+/** Whether the pod should have ended long ago. */
+export function isStuck({ deletion }: Pick<Pod, 'deletion'>, now: Instant): boolean {
+  return deletion !== undefined && now - deletion.at > STUCK_MS;
 }
-
 /** Let in. */
-interface AdmittedPod extends QueuedPod {
+export interface AdmittedPod extends QueuedPod {
   readonly admitted: Admitted;
 }
 
-function isAdmitted(pod: QueuedPod | undefined): pod is AdmittedPod {
+export function isAdmitted(pod: QueuedPod | undefined): pod is AdmittedPod {
   return pod?.admitted !== undefined;
-}
-
-function isUnplaced(pod: QueuedPod): pod is AdmittedPod {
-  return isAdmitted(pod) && !pod.isBound && !isWaiting(pod);
-}
-
-/** The pod as one for which room is sought. */
-export function seekerOf(pod: WaitingPod, queued: QueuedPod, snapshot: ClusterSnapshot): Seeker {
-  const { unplaced } = queued;
-  const nominatedTo = unplaced?.status.nominatedNodeName;
-  const fits = unplaced === undefined ? () => false : lazyFit(snapshot, unplaced);
-  const isGated = isWaiting(queued);
-  const isCounted = !isGated && unplaced !== undefined && isOnItsWay(unplaced);
-  return { pod, isGated, isCounted, nominatedTo, fits };
-}
-
-/** Prepared only for the pods that are looked at. */
-function lazyFit(snapshot: ClusterSnapshot, pod: Pod): NonNullable<Seeker['fits']> {
-  let check: NonNullable<Seeker['fits']> | undefined;
-  return (node, victims) => (check ??= fitCheck(snapshot, pod))(node, victims);
-}
-
-/** As it was when it was let in (S2-35). */
-function admittedPod({ uid, namespace, name, priority, requests, admitted }: AdmittedPod): WaitingPod {
-  const { queue, application, mayPreempt, at: waitingSince } = admitted;
-  return {
-    ...{ uid, priority, requests, queue, application, mayPreempt, waitingSince, name: `${namespace}/${name}` },
-    ...{ isCharged: true, isOriginator: false, isDaemonSet: false },
-  };
-}
-
-function hasLessThanDeclared({ plan, snapshot }: RoomInput): boolean {
-  if (plan.declared === undefined) return false;
-  const sums = new Map<string, Whole>();
-  for (const { node } of snapshot.nodes.values()) addAmounts(sums, allocatableOf(node));
-  return [...plan.declared].some(([type, amount]) => minus(amount, sums.get(type) ?? 0) > 0);
 }
 
 /** Looks at every node: what is free there, and which pods of queues run on it. */
@@ -235,8 +179,14 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
     leaving,
     leavingPods,
     promised: promisedOn(node.name, occupancy, input),
-    pods: running,
+    // What a node did not give back in time is not asked for again: more of its pods would hang as well.
+    pods: occupancy.pods.some(({ pod }) => isStuck(pod, input.now) && wasEvicted(pod)) ? [] : running,
   };
+}
+
+/** By an eviction or a preemption, not by a deletion. */
+function wasEvicted({ status }: Pick<Pod, 'status'>): boolean {
+  return status.conditions.some(({ type, status: is }) => type === 'DisruptionTarget' && is === 'True');
 }
 
 function promisedOn(name: string, { nominated }: NodeEntry['occupancy'], { pods, promises }: RoomInput) {
@@ -249,7 +199,7 @@ function promisedOn(name: string, { nominated }: NodeEntry['occupancy'], { pods,
 
 function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): boolean {
   if (deletion === undefined) return isLeaving(uid);
-  return deletion.at - now <= MAX_GRACE_MS && now - deletion.at <= STUCK_MS;
+  return deletion.at - now <= MAX_GRACE_MS && !isStuck({ deletion }, now);
 }
 
 /** A pod that may have to go. */

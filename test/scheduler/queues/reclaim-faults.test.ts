@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '#shared/kube/client/outcome.ts';
 import { textAt } from '#test/contract/harness.ts';
 import { GATE, queueFor } from '#test/shared/queues/queue-world.ts';
-import { fill, fullStage, GATED, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
+import { fill, fullStage, GATED, HOUR, OK, reclaimStage, RUNNING, twoQueues, UNGATED } from './reclaim-stage.ts';
 
 const NOMINATED = { ...GATED, nominatedTo: 'node-0' };
 const REFUSED: Outcome<unknown> = { kind: 'tooManyRequests', message: 'no', status: 429 };
@@ -194,5 +194,55 @@ describe('a queue that uses more than its maximum', () => {
     await stage.round();
     expect(await stage.round(30_000)).toEqual(['evict pod-0']);
     expect(stage.reclaim.evictedFor('other')).toEqual([]);
+  });
+});
+
+describe('victims that do not end', () => {
+  const nodes = { 'node-0': 2, 'node-1': 2, 'node-2': 2, 'node-3': 2 };
+  const hang = (name: string, node: string, deletionAt: number) =>
+    ({ ...RUNNING, name, node, deletionAt, isDisrupted: true }) as const;
+
+  /** Four nodes with two pods each, and takers that need a whole node. */
+  function hangingStage(takers: number) {
+    const stage = reclaimStage({ queues: twoQueues(8), nodes });
+    for (const [index, node] of Object.keys(nodes).entries()) {
+      for (const each of [0, 1]) stage.see({ ...RUNNING, name: `pod-${2 * index + each}`, node });
+    }
+    for (let index = 0; index < takers; index += 1) stage.see({ ...UNGATED, name: `taker-${index}` });
+    return stage;
+  }
+
+  const evicted = (sent: readonly string[]) =>
+    sent.filter((what) => what.startsWith('evict')).map((what) => what.slice(6));
+
+  test('a node that did not give back in time is not asked again', async () => {
+    const stage = reclaimStage({ nodes: { 'node-0': 4 } });
+    fill(stage, 4);
+    stage.see(UNGATED);
+    stage.see(hang('pod-0', 'node-0', HOUR - 61));
+    expect(await stage.round()).toEqual([]);
+  });
+
+  test('of two takers cost two nodes, not all of them, and the takers are told', async () => {
+    const stage = hangingStage(2);
+    const first = evicted(await stage.round());
+    expect(first).toHaveLength(4);
+    for (const name of first) stage.see(hang(name, `node-${Math.floor(Number(name.slice(4)) / 2)}`, HOUR));
+    for (const name of ['taker-0', 'taker-1']) stage.see({ ...UNGATED, name });
+    expect(evicted(await stage.round(61_000))).toEqual([]);
+    expect(evicted(await stage.round(600_000))).toEqual([]);
+    expect(stage.reclaim.whyWaiting('uid-taker-0')?.code).toBe('VictimsHang');
+    for (const name of first) stage.gone(name);
+    expect(evicted(await stage.round(20_000))).toEqual([]);
+    expect(stage.reclaim.whyWaiting('uid-taker-0')?.code).toBe('Room');
+  });
+
+  test('of one taker: it gets room on another node', async () => {
+    const stage = hangingStage(1);
+    const first = evicted(await stage.round());
+    for (const name of first) stage.see(hang(name, 'node-0', HOUR));
+    stage.see({ ...UNGATED, name: 'taker-0' });
+    const second = evicted(await stage.round(61_000));
+    expect([first.length, second.length, second.some((name) => first.includes(name))]).toEqual([2, 2, false]);
   });
 });
