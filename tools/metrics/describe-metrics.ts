@@ -7,7 +7,7 @@ Every process serves its metrics on port 8080 under \`/metrics\`, in the Prometh
 
 This page is generated from the code (\`npm run generate\`).
 `;
-const HEADER = ['metric', 'type', 'labels', 'help'];
+const HEADER = ['metric', 'type; labels', 'help'];
 
 /** The reference page of all metrics, in Markdown. */
 export function describeMetrics(metrics: readonly ExportedMetric[]): string {
@@ -19,5 +19,5 @@ export function describeMetrics(metrics: readonly ExportedMetric[]): string {
 
 function row(metric: ExportedMetric): readonly string[] {
   const { name, type, labels, help } = metric;
-  return [code(name), type, labels.map(code).join(', '), help];
+  return [code(name), [type, ...labels.map(code)].join('; '), help];
 }

@@ -59,7 +59,7 @@ function row({ path, schema, type }: SchemaField, setting: Setting | undefined):
   const values = allowedValues(schema);
   return [
     code(path),
-    [setting?.flag ?? '', setting?.variable ?? ''].filter(Boolean).map(code).join(', '),
+    [setting?.flag ?? '', setting?.variable ?? ''].filter(Boolean).map(code).join('<br>'),
     [standard, values === '' ? type : values].filter(Boolean).join('; '),
     schema.description ?? setting?.description ?? '',
   ];

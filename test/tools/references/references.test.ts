@@ -58,7 +58,7 @@ test('the page of settings has every flag and every variable of every process', 
   const page = describeConfiguration();
   const settings = Object.values(CONFIGURATIONS).flatMap((schema) => listSettings(schema, 'PLIMSOLL'));
   expect(settings.length).toBeGreaterThan(80);
-  const missing = settings.filter(({ flag, variable }) => !page.includes(`| \`${flag}\`, \`${variable}\` |`));
+  const missing = settings.filter(({ flag, variable }) => !page.includes(`| \`${flag}\`<br>\`${variable}\` |`));
   expect(missing).toEqual([]);
 });
 
