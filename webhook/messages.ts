@@ -89,7 +89,8 @@ export const EVENTS = {
     `Refused pods of class ${v.priorityClassName} in namespace ${v.namespace}: ${v.resource} is limited to ${v.hard}`,
   namespaceLeftQuota: (namespace: string, label: string) =>
     `Namespace ${namespace} has left the quota: it needs label ${label} and the labels of namespaceSelector`,
-  keptPod: (what: 'preemption' | 'removal', caller: string, text: string) => `Refused ${what} by ${caller}: ${text}`,
+  keptPod: (what: 'preemption' | 'removal', caller: string, text: string) =>
+    `Refused ${what}${caller === '' ? '' : ` by ${caller}`}: ${text}`,
 } as const;
 
 /** What happened, in the log; details are fields. */

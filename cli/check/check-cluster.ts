@@ -27,6 +27,7 @@ import {
   daemonSetFindings,
   stallFindings,
   schedulerFindings,
+  selectedByAgents,
   sourceFindings,
   versionFindings,
 } from './component-findings.ts';
@@ -98,7 +99,10 @@ const INSTALLATION: readonly Check[] = [
   { needs: [CUSTOM_RESOURCE_DEFINITIONS], find: ({ read }) => definitionFindings(read.manifests) },
   { needs: WEBHOOKS, find: ({ read }) => registrationFindings(read.manifests, read.now) },
   { needs: [...WEBHOOKS, ...GIVING], find: ({ read }) => admissionModeFindings(read.manifests) },
-  { needs: [NODES, NODE_PRESSURES], find: ({ model, read }) => agentFindings(model, read.now) },
+  {
+    needs: [NODES, NODE_PRESSURES],
+    find: ({ model, read }) => agentFindings(model, read.now, selectedByAgents(read.manifests)),
+  },
   { needs: [NODE_PRESSURES], find: ({ model, version, read }) => versionFindings(model.pressures, version, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => stallFindings(model.pressures, read.now) },
   { needs: [NODE_PRESSURES], find: ({ model, read }) => sourceFindings(model.pressures, read.now) },

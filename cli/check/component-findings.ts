@@ -2,7 +2,10 @@ import { isFresh, type NodePressure } from '#shared/api/node-pressure.ts';
 import { type Instant, type Pod, ownerOf } from '#shared/domain/pod/pod.ts';
 import type { Node } from '#shared/domain/snapshot/node-entry.ts';
 import { fieldOf, isRecord, itemsOf } from '#shared/kube/decode/wire-object.ts';
-import { CONFIG_MAPS } from '#shared/kube/resource.ts';
+import { wantedNodes } from '#shared/domain/preemption/filters/node-filters.ts';
+import { COMPONENT_NAMES, NAMESPACE_NODE } from '#shared/kube/api-names.ts';
+import { decodePod } from '#shared/kube/decode/decode-pod.ts';
+import { CONFIG_MAPS, DAEMON_SETS } from '#shared/kube/resource.ts';
 import { schedulerProfiles } from '#cli/cluster/scheduler-configuration.ts';
 import { nameOf, namespaceOf, type Manifest, ofKind } from '#cli/manifests/parse-manifests.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
@@ -22,13 +25,14 @@ import {
   agentsHaveOtherVersion,
 } from './messages.ts';
 
-/** Whether the agent of each node reports. */
+/** Whether the agent of each node reports; nodes on which the DaemonSet puts no agent are left out. */
 export function agentFindings(
   { nodes, pressures }: { readonly nodes: readonly Node[]; readonly pressures: readonly NodePressure[] },
   now: Instant,
+  mayHaveAgent: (node: Node) => boolean = () => true,
 ): readonly Finding[] {
   const byName = new Map(pressures.map((each) => [each.name, each.status]));
-  const names = nodes.map(({ name }) => name);
+  const names = nodes.filter((node) => byName.has(node.name) || mayHaveAgent(node)).map(({ name }) => name);
   const missing = names.filter((name) => byName.get(name) === undefined);
   const silent = names.filter((name) => byName.get(name) !== undefined && !isFresh(byName.get(name), now));
   const reporting = names.filter((name) => isFresh(byName.get(name), now));
@@ -37,6 +41,19 @@ export function agentFindings(
     ...(silent.length > 0 ? [agentSilent(silent)] : []),
     ...(reporting.length > 0 ? [agentsReport(reporting.length)] : []),
   ];
+}
+
+/** Which nodes the DaemonSet of the agents selects; all where it is not among the objects. */
+export function selectedByAgents(manifests: readonly Manifest[]): (node: Node) => boolean {
+  const agents = ofKind(manifests, DAEMON_SETS).find(
+    (each) => nameOf(each) === COMPONENT_NAMES.agent && namespaceOf(each, '') === NAMESPACE_NODE,
+  );
+  const spec = fieldOf(fieldOf(fieldOf(agents?.raw, 'spec'), 'template'), 'spec');
+  const pod = decodePod({
+    metadata: { name: COMPONENT_NAMES.agent, namespace: NAMESPACE_NODE, uid: 'template' },
+    spec,
+  });
+  return pod.ok ? wantedNodes(pod.value) : () => true;
 }
 
 /** Value of `system-node-critical`, the highest of all classes. */

@@ -11,6 +11,7 @@ import {
 } from '#shared/domain/quota/priority-quota.ts';
 import type { ResourceQuota } from '#shared/domain/quota/resource-quota/resource-quota.ts';
 import { decodeResourceQuota, decodeWrittenBudget } from '#shared/kube/decode/decode-objects.ts';
+import { NAMESPACE_NODE, NAMESPACE_SYSTEM } from '#shared/kube/api-names.ts';
 import { PRIORITY_QUOTAS, RESOURCE_QUOTAS, PDBS, PRIORITY_POLICIES } from '#shared/kube/resource.ts';
 import { forbidsEverything } from '#shared/domain/disruption/disruption-limit.ts';
 import { decodePriorityPolicy } from '#shared/api/priority-policy.ts';
@@ -53,16 +54,21 @@ function priorityQuotas(manifests: readonly Manifest[], classes: PriorityClasses
   });
 }
 
-/** Those whose scope selects priority classes; others are no limit by priority. */
+/**
+ * Those whose scope selects priority classes; others are no limit by priority. Those in our own namespaces only let our
+ * pods have a critical class.
+ */
 function resourceQuotas(manifests: readonly Manifest[], classes: PriorityClasses): readonly QuotaLevel[] {
   return ofKind(manifests, RESOURCE_QUOTAS).flatMap((manifest) => {
     const quota = decodeManifest(manifest, decodeResourceQuota);
     const scope = countedClasses(quota);
-    if (scope === undefined) return [];
+    if (scope === undefined || OWN_NAMESPACES.includes(quota.namespace)) return [];
     const name = `ResourceQuota ${quota.namespace}/${quota.name}`;
     return levelOf(name, (level) => isInScope(scope, level), quota.hard, classes);
   });
 }
+
+const OWN_NAMESPACES: readonly string[] = [NAMESPACE_SYSTEM, NAMESPACE_NODE];
 
 /** The priority classes that a ResourceQuota counts; `undefined` if it counts pods of every class. */
 export function countedClasses({ scopes }: Pick<ResourceQuota, 'scopes'>): PriorityScope | undefined {

@@ -40,8 +40,10 @@ describe('deploy/components/control-plane-extender', () => {
     expect(at(container, 'ports')).toEqual([
       { name: 'health', containerPort: port, hostPort: port, hostIP: '127.0.0.1' },
     ]);
-    const probes = ['livenessProbe', 'readinessProbe'].map((probe) => at(container, `${probe}.httpGet.host`));
-    expect(probes).toEqual(['127.0.0.1', '127.0.0.1']);
+    const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) =>
+      at(container, `${probe}.httpGet.host`),
+    );
+    expect(probes).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1']);
   });
 
   test('runs on the nodes of the control plane alone, whatever the value of their label', () => {

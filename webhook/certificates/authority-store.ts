@@ -39,15 +39,19 @@ export function memoryAuthorityStore(): AuthorityStore {
  */
 export function secretAuthorityStore(client: KubeClient, namespace: string, name: string): AuthorityStore {
   const address = { resource: SECRETS, namespace, name };
+  // Of the version that was read last: whoever installed the Secret finds it by its labels and annotations.
+  let marks: Marks = {};
   return {
     read: async () => {
       const found = await getObject(client, address);
       if (found.kind === 'notFound') return { authorities: undefined, version: undefined };
       const secret = expectOk(found, `read Secret "${namespace}/${name}"`);
+      const { labels, annotations, ownerReferences } = secret.metadata as Marks;
+      marks = { labels, annotations, ownerReferences };
       return { authorities: decodeAuthorities(secret), version: secret.metadata.resourceVersion };
     },
     write: async (authorities, version) => {
-      const secret = encodeAuthorities(authorities, { namespace, name, version });
+      const secret = withMarks(encodeAuthorities(authorities, { namespace, name, version }), marks);
       const options = { fieldManager: COMPONENT_NAMES.webhook };
       const outcome =
         version === undefined
@@ -63,6 +67,18 @@ export function secretAuthorityStore(client: KubeClient, namespace: string, name
       return true;
     },
   };
+}
+
+/** What others wrote on the Secret. */
+interface Marks {
+  readonly labels?: unknown;
+  readonly annotations?: unknown;
+  readonly ownerReferences?: unknown;
+}
+
+function withMarks(secret: KubeObject, marks: Marks): KubeObject {
+  const given = Object.entries(marks).filter(([, value]) => value !== undefined);
+  return { ...secret, metadata: { ...secret.metadata, ...Object.fromEntries(given) } };
 }
 
 const KEYS = { current: ['ca.crt', 'ca.key'], next: ['next.crt', 'next.key'], previous: 'previous.crt' } as const;

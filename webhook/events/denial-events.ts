@@ -78,7 +78,7 @@ async function readUid(client: KubeClient, { kind, namespace, name }: ObjectRefe
  * refused, or the pod that stays, and has the same text for similar refusals, so that they form one series.
  */
 export function denialEvent(
-  { isDryRun, namespace }: AdmissionRequest,
+  { isDryRun, namespace, requester }: AdmissionRequest,
   decision: AdmissionDecision,
 ): EventRecord | undefined {
   if (decision.kind === 'allowed' || isDryRun) return undefined;
@@ -93,7 +93,7 @@ export function denialEvent(
   if (because.code === 'QuotaExceeded') {
     return refusedPod(quotaOf(because), EVENT_REASONS.quotaExceeded, quotaNote(because));
   }
-  return BY_GATE.has(because.code) ? keptPod(because) : undefined;
+  return BY_GATE.has(because.code) ? keptPod(because, requester.name) : undefined;
 }
 
 /** A default that was not given is there at the next try, and a label is missing for a quota. */
@@ -124,14 +124,15 @@ function quotaNote({ facts }: Because): string {
   });
 }
 
-function keptPod({ text, facts }: Because): EventRecord {
+/** The refusal of a limit names no caller of its own. */
+function keptPod({ text, facts }: Because, requester: string): EventRecord {
   const isPreemption = facts['caller'] === 'scheduler';
   const { namespace, name, uid } = facts;
   return {
     regarding: { ...reference(PODS, textOf(name)), namespace: textOf(namespace), uid: textOf(uid) },
     type: 'Warning',
     reason: isPreemption ? EVENT_REASONS.preemptionRefused : EVENT_REASONS.evictionFailed,
-    note: EVENTS.keptPod(isPreemption ? 'preemption' : 'removal', textOf(facts['caller']), text),
+    note: EVENTS.keptPod(isPreemption ? 'preemption' : 'removal', textOf(facts['caller'] ?? requester), text),
     action: isPreemption ? 'Preempt' : 'Evict',
   };
 }

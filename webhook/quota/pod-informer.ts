@@ -136,7 +136,7 @@ export class PodInformer {
     while (plan.step === 'watch' && !epoch.signal.aborted) {
       const reading = await this.#watchOnce(epoch.signal);
       if (reading !== undefined) plan = planAfter(reading, plan.failures, false);
-      if (reading !== undefined && isFailure(reading.ending)) await this.#pause(plan, reading, epoch.signal);
+      if (reading !== undefined && isFailure(reading)) await this.#pause(plan, reading, epoch.signal);
     }
     epoch.abort();
   }

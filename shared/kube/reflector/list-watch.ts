@@ -5,6 +5,7 @@ import { resourceLabel } from '#shared/kube/resource.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { readList } from './read-list.ts';
 import { createPageSize, type Collection, type Target, type ObjectSink } from './reflector-target.ts';
+import { type StreamFaults, streamFaultsOf } from './stream-faults.ts';
 import { readStreamedList, readWatch } from './read-watch.ts';
 import {
   type Ending,
@@ -47,6 +48,8 @@ export interface ListWatch {
 /** Reports an object that could not be stored. */
 export type ReportError = (error: unknown, what: string) => void;
 
+/** Other streams of the process that break in the same outage are counted, and not logged. */
+const LOST = 'Reflector lost its stream';
 const never = (): boolean => false;
 const PAGE_SIZE = 500;
 /** A fresh list from time to time corrects what no watch can show: every 10 to 30 minutes. */
@@ -71,6 +74,7 @@ class SinkListWatch implements ListWatch {
   readonly #options: ListWatchOptions;
   readonly #metrics: ReflectorMetrics;
   readonly #target: Target;
+  readonly #faults: StreamFaults;
   readonly #synced = Promise.withResolvers<undefined>();
   readonly synced = this.#synced.promise;
   #isSynced = false;
@@ -82,6 +86,7 @@ class SinkListWatch implements ListWatch {
   constructor(options: ListWatchOptions, store: ObjectSink, metrics: ReflectorMetrics) {
     this.#options = options;
     this.#metrics = metrics;
+    this.#faults = streamFaultsOf(options.client);
     this.#streamsLists = options.listing === 'stream';
     this.#target = {
       ...options,
@@ -111,7 +116,8 @@ class SinkListWatch implements ListWatch {
       this.#metrics.began(plan.step);
       const reading = await this.#read(plan.step, signal);
       plan = planAfter(reading, plan.failures, this.#options.clock.monotonic() >= this.#listDueAt);
-      if (isFailure(reading.ending)) await this.#pause(plan, reading, signal);
+      if (isFailure(reading)) await this.#pause(plan, reading, signal);
+      else if (reading.ending.kind === 'silent') this.#metrics.restarted('silent');
     }
   }
 
@@ -121,9 +127,10 @@ class SinkListWatch implements ListWatch {
   }
 
   #onListed(resourceVersion: string): void {
-    const { clock, random } = this.#options;
+    const { clock, random, resource } = this.#options;
     this.#position = resourceVersion;
     this.#listDueAt = clock.monotonic() + SHORTEST_LIST_INTERVAL_MS + random() * LIST_INTERVAL_SPREAD_MS;
+    this.#faults.worked(resource.plural);
     this.#isSynced = true;
     this.#synced.resolve(undefined);
   }
@@ -144,7 +151,8 @@ class SinkListWatch implements ListWatch {
     const { retryAfterMs, step: next } = plan;
     const delayMs = backoffDelay(backoff, plan.failures - 1, random());
     this.#metrics.restarted(ending.kind);
-    log.warn({ resource: resource.plural, ending, next, delayMs, retryAfterMs }, 'Reflector lost its stream');
+    if (this.#faults.isNew(resource.plural, ending, clock.monotonic()))
+      log.warn({ resource: resource.plural, ending, next, delayMs, retryAfterMs }, LOST);
     await waitBeforeRestart({ delayMs, retryAfterMs, isUrgent }, clock, signal);
   }
 }

@@ -62,13 +62,17 @@ export function planAfter(reading: EndedReading, failures: number, isListDue: bo
   const { ending, during, hasProgressed } = reading;
   const failed = (hasProgressed ? 0 : failures) + 1;
   const step = isStubborn(ending, failed) ? 'list' : stepAfter(during, ending);
-  if (isFailure(ending)) return { step, failures: failed, retryAfterMs: retryAfterMs(ending) };
+  if (isFailure(reading)) return { step, failures: failed, retryAfterMs: retryAfterMs(ending) };
   if (ending.kind === 'listed') return { step, failures, retryAfterMs: 0 };
   return { step: isListDue ? 'list' : step, failures: 0, retryAfterMs: 0 };
 }
 
-/** Whether the reflector waits after this ending. */
-export function isFailure(ending: Ending): boolean {
+/**
+ * Whether the reflector waits after this ending. A silent watch is no fault: the API server sends bookmarks only for
+ * kinds of which it has seen a change since it started, and none for Events.
+ */
+export function isFailure({ ending, during }: Pick<EndedReading, 'ending' | 'during'>): boolean {
+  if (ending.kind === 'silent' && during === 'watch') return false;
   return ending.kind === 'ended' ? ending.wasShort : ending.kind !== 'listed';
 }
 

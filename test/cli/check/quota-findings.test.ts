@@ -38,6 +38,11 @@ describe('quotas and what the nodes have (S3-12)', () => {
     expect(aboutQuotas()).toEqual([]);
   });
 
+  test('without those of our own namespaces, which only let our pods have a critical class', () => {
+    const own = ['plimsoll-node', 'plimsoll-system'].map((each) => resourceQuota(each, 'high', { pods: '5k' }));
+    expect(aboutQuotas(...own)).toEqual([]);
+  });
+
   test('quotas of the highest priority above the nodes, whichever kind they are', () => {
     const objects = [quota('gold', 'high', { 'requests.cpu': '1k' }), resourceQuota('team-a', 'high', { cpu: '1k' })];
     expect(aboutQuotas(...objects, quota('bronze', 'low', { cpu: '1' }))).toEqual([

@@ -39,6 +39,18 @@ describe('secretAuthorityStore', () => {
     expect(api.writes.map(({ method }) => method)).toEqual(['PUT']);
   });
 
+  test('leaves what others wrote on the Secret, by which helm and GitOps find it again', async () => {
+    const marks = {
+      labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+      annotations: { 'meta.helm.sh/release-name': 'p' },
+    };
+    api.put('/api/v1/secrets', { metadata: { namespace: 'plimsoll-system', name: 'ca', ...marks }, type: 'Opaque' });
+    const replica = store();
+    const { version } = await replica.read();
+    await replica.write({ current, next: undefined, previousPem: '' }, version);
+    expect(api.all('/api/v1/secrets')[0]?.metadata).toMatchObject(marks);
+  });
+
   test('does not write over another replica’s', async () => {
     const authorities = { current, next: undefined, previousPem: '' };
     await store().write(authorities, undefined);

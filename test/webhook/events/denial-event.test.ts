@@ -145,6 +145,14 @@ describe('the Event of a refusal', () => {
     expect(denialEvent(REQUEST, decision)).toEqual(event);
   });
 
+  test('a refusal that names no caller names the user who asked, or none', () => {
+    const facts = { namespace: 'team-a', name: 'web', uid: 'u' };
+    const refused = { kind: 'refused', code: 429, because: { code: 'DisruptionLimitReached', text: 'no', facts } };
+    const note = (name: string): string | undefined =>
+      denialEvent({ ...REQUEST, requester: { ...ALICE, name } }, refused as unknown as AdmissionDecision)?.note;
+    expect([note('alice'), note('')]).toEqual(['Refused removal by alice: no', 'Refused removal: no']);
+  });
+
   test('there is none for allowed requests, dry runs, and refusals that only the requester needs to know', () => {
     const unknown = decideValidation(buildRequest({ priorityClassName: 'gone', priority: 1 }), buildWorld());
     expect(unknown.kind).toBe('refused');

@@ -133,7 +133,9 @@ function hostNetworkPlaces(): readonly ChartPlace[] {
     only('dnsPolicy', 'ClusterFirstWithHostNet'),
     // Network policies do not protect a port of the host, and metrics name pods of all teams.
     arg(isOn, '--health-host=127.0.0.1'),
-    ...['livenessProbe', 'readinessProbe'].map((probe) => only(`containers.0.${probe}.httpGet.host`, '127.0.0.1')),
+    ...['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) =>
+      only(`containers.0.${probe}.httpGet.host`, '127.0.0.1'),
+    ),
     arg(`ne (int ${port}) 10250`, `--port={{ int ${port} }}`),
     arg(`ne (int ${health}) 8080`, `--health-port={{ int ${health} }}`),
     action(object, `${POD}.containers.0.ports.0.containerPort`, `{{ int ${port} }}`),

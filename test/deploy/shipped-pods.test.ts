@@ -30,3 +30,17 @@ describe('service links', () => {
     expect(turnedOn).toEqual([]);
   });
 });
+
+describe('the containers that we ship', () => {
+  test('have time to start on a node without spare processor time', () => {
+    const containers = pods.flatMap(({ spec }) => at(spec, 'containers') as readonly object[]);
+    const ours = containers.filter(
+      (each) => at(each, 'livenessProbe.httpGet.path') === '/livez' && at(each, 'image') === 'plimsoll',
+    );
+    expect(ours.length).toBeGreaterThan(7);
+    for (const each of ours) {
+      const { periodSeconds = 10, failureThreshold = 3 } = (at(each, 'startupProbe') ?? {}) as Record<string, number>;
+      expect([at(each, 'name'), periodSeconds * failureThreshold]).toEqual([at(each, 'name'), 180]);
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import type { KubeClient } from '#shared/kube/client/client.ts';
+import type { Failure } from '#shared/kube/client/outcome.ts';
+import type { Ending } from './reflector-plan.ts';
+
+/** A connection lost so soon after another one belongs to the same outage of the API server. */
+const SAME_OUTAGE_MS = 60_000;
+/** What an API server that restarts, or that is gone, answers. */
+const OUTAGES: ReadonlySet<Failure['kind']> = new Set([
+  'unreachable',
+  'timeout',
+  'serverError',
+  'tooManyRequests',
+  'gone',
+]);
+
+/**
+ * Which faults of streams are worth a line in the log: one for an outage, in which every stream of a client breaks and
+ * is tried again, and one for each other fault of a resource until it works.
+ */
+export class StreamFaults {
+  #lastOutageAt = -Infinity;
+  readonly #others = new Map<string, string>();
+
+  isNew(resource: string, ending: Ending, now: number): boolean {
+    const kind = ending.kind === 'refused' ? ending.failure.kind : ending.kind;
+    if (isOutage(ending)) {
+      const isSame = now - this.#lastOutageAt < SAME_OUTAGE_MS;
+      this.#lastOutageAt = now;
+      return !isSame;
+    }
+    const isKnown = this.#others.get(resource) === kind;
+    this.#others.set(resource, kind);
+    return !isKnown;
+  }
+
+  worked(resource: string): void {
+    this.#others.delete(resource);
+  }
+}
+
+function isOutage(ending: Ending): boolean {
+  if (ending.kind === 'refused') return OUTAGES.has(ending.failure.kind);
+  return ending.kind === 'broken' || ending.kind === 'silent' || ending.kind === 'ended';
+}
+
+const ofClients = new WeakMap<KubeClient, StreamFaults>();
+
+/** Those of all streams of a client: they go to one API server. */
+export function streamFaultsOf(client: KubeClient): StreamFaults {
+  const known = ofClients.get(client) ?? new StreamFaults();
+  ofClients.set(client, known);
+  return known;
+}
