@@ -1,6 +1,7 @@
 import { createClient, type KubeClient } from '#shared/kube/client/client.ts';
 import { computePodsAsServer } from '#shared/kube/client/server-version.ts';
 import type { ClusterConnection } from '#shared/kube/client/connection.ts';
+import type { KubeconfigOverrides } from '#shared/kube/client/kubeconfig-choice.ts';
 import { kubeconfigConnection } from '#shared/kube/client/kubeconfig-connection.ts';
 import { errorText } from '#shared/runtime/describe-error.ts';
 import { InputError } from '#cli/process-io.ts';
@@ -17,33 +18,34 @@ export interface OpenCluster {
   readonly origin: ClusterConnection['origin'];
   /** Our own bearer token; empty if we authenticate in another way. */
   readonly token: ClusterConnection['token'];
+  readonly connection: ClusterConnection;
 }
 
 /** Hands the cluster of a kubeconfig to `use`, and closes it. Rejects with an InputError if it cannot be used. */
 export async function withCluster<T>(options: ClusterOptions, use: (cluster: OpenCluster) => Promise<T>): Promise<T> {
   const { kubeconfig, context, requestTimeout = TIMEOUT_MS } = options;
-  const impersonation = impersonationOf(options);
-  const connection = await kubeconfigConnection(kubeconfig, context).catch(asInputError);
-  const client = createClient(
-    { ...connection, ...impersonation },
-    { userAgent: 'plimsoll', timeoutMs: requestTimeout },
-  );
+  const connection = await kubeconfigConnection(kubeconfig, context, overridesOf(options)).catch(asInputError(options));
+  const client = createClient(connection, { userAgent: 'plimsoll', timeoutMs: requestTimeout });
   try {
     // A command that cannot read the version says so where it needs the cluster.
     await computePodsAsServer(client).catch(() => undefined);
     const { namespace, server, origin, token } = connection;
-    return await use({ client, namespace, server, origin, token });
+    return await use({ client, namespace, server, origin, token, connection });
   } finally {
     client.close();
   }
 }
 
-function impersonationOf({ as: user, asGroup: groups }: ClusterOptions): Pick<ClusterConnection, 'impersonate'> {
-  if (user !== undefined) return { impersonate: { user, groups: groups ?? [] } };
-  if (groups !== undefined) throw new InputError("option '--as-group' needs '--as'");
-  return {};
+function overridesOf(options: ClusterOptions): KubeconfigOverrides {
+  const { as, asUid, asGroup: asGroups, asUserExtra: asExtra } = options;
+  const { cluster, user, server, token, insecureSkipTlsVerify: skipTlsVerify } = options;
+  return { as, asUid, asGroups, asExtra, cluster, user, server, token, skipTlsVerify };
 }
 
-function asInputError(error: unknown): never {
-  throw new InputError(errorText(error), { cause: error });
+/** Without a user to act as in the kubeconfig, the flag is what is wrong. */
+function asInputError({ as, asGroup }: ClusterOptions): (error: unknown) => never {
+  return (error) => {
+    if (as === undefined && asGroup !== undefined) throw new InputError("option '--as-group' needs '--as'");
+    throw new InputError(errorText(error), { cause: error });
+  };
 }

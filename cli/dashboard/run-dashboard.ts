@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { KubeClient } from '#shared/kube/client/client.ts';
 import { listObjects } from '#shared/kube/client/objects.ts';
-import { loadKubeconfig } from '#shared/kube/client/kubeconfig-connection.ts';
+import { libraryOf } from '#shared/kube/client/client-library.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import { fieldOf, itemsOf } from '#shared/kube/decode/wire-object.ts';
 import { PODS, resourcePath, SERVICE_ACCOUNTS } from '#shared/kube/resource.ts';
@@ -38,7 +38,7 @@ export async function runDashboard(options: DashboardCommandOptions, io: Process
     await readyPod(client, namespace);
     const token = await tokenFor(options, cluster);
     const server = await forwardPort(options.port, {
-      config: await loadKubeconfig(options.kubeconfig, options.context),
+      config: await libraryOf(cluster.connection),
       target: async () => ({ namespace, ...(await readyPod(client, namespace)) }),
       onFailure: (cause) => io.tell(connectionFailed(cause)),
     });

@@ -98,11 +98,14 @@ async function readCluster(
   choice: ClusterOptions,
   namespacesOf: (contextNamespace: string | undefined) => ReadonlySet<string>,
 ): Promise<Cluster> {
-  return withCluster({ ...choice, as: undefined, asGroup: undefined }, async ({ client, namespace }) => {
-    const lists = await Promise.all(SURROUNDING_RESOURCES.map((resource) => listAll(client, resource)));
-    const knownPods = await readKnownPods(client, namespacesOf(namespace));
-    return { manifests: lists.flat(), requester: await whoAmI(client), namespace, knownPods };
-  });
+  return withCluster(
+    { ...choice, as: undefined, asGroup: undefined, asUid: undefined, asUserExtra: undefined },
+    async ({ client, namespace }) => {
+      const lists = await Promise.all(SURROUNDING_RESOURCES.map((resource) => listAll(client, resource)));
+      const knownPods = await readKnownPods(client, namespacesOf(namespace));
+      return { manifests: lists.flat(), requester: await whoAmI(client), namespace, knownPods };
+    },
+  );
 }
 
 /** If the API server does not identify the caller, the requester is unknown. */

@@ -1,11 +1,11 @@
 import https from 'node:https';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Agent } from 'node:https';
-import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { type FileFollower, followCertificates } from '#shared/runtime/certificate-file.ts';
 import { systemClock } from '#shared/runtime/clock.ts';
 import { nodeHttp } from '#shared/runtime/read-bytes.ts';
+import { type Impersonation, impersonationHeaders } from './impersonation.ts';
 
 /** The address of the API server and our credentials. Certificates and keys are PEM text. */
 export interface ClusterConnection {
@@ -18,6 +18,14 @@ export interface ClusterConnection {
   readonly token?: () => Promise<string>;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
+  /** The files of the certificate and its key, if it was read from files; read again each minute, because they rotate. */
+  readonly clientFiles?: { readonly certificateFile: string; readonly keyFile: string };
+  /** Certificate and key of a plugin that renews them; called before every request. */
+  readonly clientIdentity?: () => Promise<ClientIdentity>;
+  /** `user:password`. */
+  readonly basicAuth?: string;
+  /** Called when the API server does not accept the credentials. */
+  readonly onUnauthorized?: () => void;
   /** Name to verify the server's certificate against, if it differs from the host. */
   readonly serverName?: string;
   /** The context and the cluster in the kubeconfig, if the connection is from one. */
@@ -32,12 +40,12 @@ export interface ClusterConnection {
   readonly skipTlsVerify?: boolean;
 }
 
-interface Impersonation {
-  readonly user: string;
-  readonly groups: readonly string[];
+interface ClientIdentity {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
 }
 
-const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+export const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 const ENVIRONMENT_NAMES = 'PLIMSOLL_SERVER, PLIMSOLL_TOKEN_FILE and PLIMSOLL_CA_FILE';
 
 /** Environment variables. */
@@ -92,14 +100,16 @@ function authorityIn(caFile: string): Pick<ClusterConnection, 'ca' | 'caFile'> {
 const TOKEN_LIFE_MS = 60_000;
 
 /** Reads a token file at most once a minute; the kubelet replaces it well before it expires. */
-function tokenFromFile(path: string): () => Promise<string> {
-  let token = '';
-  let readAt = -Infinity;
+export function tokenFromFile(path: string): () => Promise<string> {
+  return eachMinute(async () => (await readFile(path, 'utf8')).trim());
+}
+
+function eachMinute<T>(read: () => Promise<T>): () => Promise<T> {
+  let latest: { readonly value: T; readonly at: number } | undefined;
   return async () => {
-    if (performance.now() - readAt < TOKEN_LIFE_MS) return token;
-    token = (await readFile(path, 'utf8')).trim();
-    readAt = performance.now();
-    return token;
+    if (latest === undefined || performance.now() - latest.at >= TOKEN_LIFE_MS)
+      latest = { value: await read(), at: performance.now() };
+    return latest.value;
   };
 }
 
@@ -127,35 +137,40 @@ export interface Transport {
 /** kube-apiserver closes idle connections after 90 s; closing earlier avoids writing to a closing one. */
 const IDLE_MS = 60_000;
 
-/** The transport to one server. Throws if the address is not a URL, or is plain http to another machine. */
+/**
+ * The transport to one server. Throws if the address is not a URL, or is plain http to another machine without a
+ * kubeconfig that says so.
+ */
 export function createTransport(
   connection: ClusterConnection,
   userAgent: string,
   follower: FileFollower = { clock: systemClock },
 ): Transport {
-  const base = serverUrl(connection.server);
+  const base = serverUrl(connection);
   const secure = base.protocol === 'https:';
-  const agent = secure
-    ? (connection.proxyAgent ?? secureAgent(connection))
-    : new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
+  const agent = connection.proxyAgent ?? (secure ? secureAgent(connection) : plainAgent());
+  const identity = identityOf(connection);
   const start = secure ? https.request : nodeHttp.request;
   const authority = authorityOf(connection, follower);
 
   async function send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const body = encodeBody(request.body);
     const headers = await headersFor({ connection, userAgent, request, body });
-    const ca = secure ? authority() : undefined;
-    const options: https.RequestOptions = { agent, method: request.method ?? 'GET', headers, signal, ca };
-    return exchange(() => start(targetUrl(base, request), options), body);
+    const tls = secure ? { ca: authority(), ...(await identity()) } : {};
+    const options: https.RequestOptions = { agent, method: request.method ?? 'GET', headers, signal, ...tls };
+    const response = await exchange(() => start(targetUrl(base, request), options), body);
+    if (response.statusCode === UNAUTHORIZED) connection.onUnauthorized?.();
+    return response;
   }
   return { send, close: () => agent.destroy() };
 }
 
-function serverUrl(server: string): URL {
+function serverUrl({ server, origin }: ClusterConnection): URL {
   if (!URL.canParse(server)) throw new Error(`cannot use API server address "${server}": expected https://host:port`);
   const url = new URL(server);
   const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback)) return url;
+  if (url.protocol === 'https:') return url;
+  if (url.protocol === 'http:' && (isLoopback || origin !== undefined)) return url;
   throw new Error(`cannot use API server address "${server}": expected https, or http on this machine only`);
 }
 
@@ -164,13 +179,30 @@ function authorityOf({ ca, caFile }: ClusterConnection, follower: FileFollower):
   return ca === undefined || caFile === undefined ? () => ca : followCertificates(caFile, follower, ca);
 }
 
-/** Without the CA, which is set per request: options of the agent would override it. */
+const UNAUTHORIZED = 401;
+
+function plainAgent(): InstanceType<typeof nodeHttp.Agent> {
+  return new nodeHttp.Agent({ keepAlive: true, timeout: IDLE_MS });
+}
+
+/** The client certificate for new connections. */
+function identityOf(connection: ClusterConnection): () => Promise<Partial<ClientIdentity>> {
+  const { clientIdentity, clientFiles, clientCertificate: cert, clientKey: key } = connection;
+  if (clientIdentity !== undefined) return clientIdentity;
+  const fixed: Partial<ClientIdentity> = { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  if (clientFiles === undefined) return () => Promise.resolve(fixed);
+  const read = eachMinute(async () => ({
+    cert: await readFile(clientFiles.certificateFile, 'utf8'),
+    key: await readFile(clientFiles.keyFile, 'utf8'),
+  }));
+  return () => read().catch(() => fixed);
+}
+
+/** Without the CA and the certificate, which are set per request: options of the agent would override them. */
 function secureAgent(connection: ClusterConnection): https.Agent {
   return new https.Agent({
     keepAlive: true,
     timeout: IDLE_MS,
-    cert: connection.clientCertificate,
-    key: connection.clientKey,
     rejectUnauthorized: connection.skipTlsVerify !== true,
     ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
   });
@@ -198,20 +230,23 @@ interface Outgoing {
 }
 
 async function headersFor({ connection, userAgent, request, body }: Outgoing): Promise<OutgoingHttpHeaders> {
-  const token = (await connection.token?.()) ?? '';
   return {
     accept: request.accept ?? 'application/json',
     'user-agent': userAgent,
-    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
-    ...impersonationHeaders(connection),
+    ...(await requestCredentials(connection)),
     ...(body === undefined ? {} : bodyHeaders(request, body)),
   };
 }
 
-function impersonationHeaders({ impersonate }: ClusterConnection): OutgoingHttpHeaders {
-  if (impersonate === undefined) return {};
-  const { user, groups } = impersonate;
-  return { 'impersonate-user': user, ...(groups.length > 0 && { 'impersonate-group': [...groups] }) };
+/** The headers that say who sends a request, and for whom. */
+export async function requestCredentials(connection: ClusterConnection): Promise<OutgoingHttpHeaders> {
+  const token = (await connection.token?.()) ?? '';
+  const { basicAuth } = connection;
+  return {
+    ...(basicAuth === undefined ? {} : { authorization: `Basic ${Buffer.from(basicAuth).toString('base64')}` }),
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...impersonationHeaders(connection.impersonate),
+  };
 }
 
 function bodyHeaders(request: KubeRequest, body: Uint8Array): Record<string, string> {

@@ -1,139 +1,101 @@
-import { Agent, type RequestOptions } from 'node:https';
+import { existsSync, readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import { BlockList, isIP } from 'node:net';
-import type { Cluster, KubeConfig } from '@kubernetes/client-node';
-import type { ClusterConnection } from './connection.ts';
+import type { KubeConfig } from '@kubernetes/client-node';
+import { libraryOf } from './client-library.ts';
+import { type ClusterConnection, type Environment, inClusterConnection, SERVICE_ACCOUNT } from './connection.ts';
+import type { Impersonation } from './impersonation.ts';
+import { chooseContext, type KubeconfigChoice, type KubeconfigOverrides } from './kubeconfig-choice.ts';
+import { credentialsOf, fromBase64 } from './kubeconfig-credentials.ts';
+import { type KubeconfigUser, readKubeconfigs } from './kubeconfig-files.ts';
+
+const NO_KUBECONFIG =
+  'no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster; name a file with --kubeconfig';
 
 /**
- * The connection that a kubeconfig describes: `path`, else `$KUBECONFIG`, else `~/.kube/config`; `context`, else the
- * current one. The client library handles certificates, exec plugins and token providers. It is loaded only here,
- * because importing it costs 75 MiB. Throws a one-sentence error if the file cannot be used.
+ * The connection that kubectl would use: `path`, else `$KUBECONFIG`, else `~/.kube/config`, else the pod's own; `context`,
+ * else the current one. As kubectl, it sends no credentials over plain http. Throws a one-sentence error if the files
+ * cannot be used.
  */
-export async function kubeconfigConnection(path?: string, context?: string): Promise<ClusterConnection> {
-  const { config, cluster, isProxied } = await loadUsable(path, context);
-  const options = await authenticate(config);
-  const namespace = config.getContextObject(config.getCurrentContext())?.namespace;
-  return {
-    server: cluster.server,
-    origin: { context: config.getCurrentContext(), cluster: cluster.name },
-    token: () => bearerToken(config),
-    ...tlsOf(cluster, options),
-    ...impersonationOf(options),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(isProxied && options.agent instanceof Agent ? { proxyAgent: options.agent } : {}),
-  };
+export async function kubeconfigConnection(
+  path?: string,
+  context?: string,
+  overrides: Omit<KubeconfigOverrides, 'context'> = {},
+  env: Environment = process.env,
+): Promise<ClusterConnection> {
+  const config = readKubeconfigs(path, env);
+  const isEmpty = config.clusters.size === 0 && config.contexts.size === 0 && overrides.server === undefined;
+  if (isEmpty && path === undefined) {
+    if (isInPod(env)) return inClusterConnection(env);
+    throw new Error(NO_KUBECONFIG);
+  }
+  return connectionOf(chooseContext(config, { ...overrides, context }), env);
 }
 
 /** The same as the client library's object, for features that only the library has. Throws likewise. */
 export async function loadKubeconfig(path?: string, context?: string): Promise<KubeConfig> {
-  return (await loadUsable(path, context)).config;
+  return libraryOf(await kubeconfigConnection(path, context));
 }
 
-interface Usable {
-  readonly config: KubeConfig;
-  readonly cluster: Cluster;
-  readonly isProxied: boolean;
+function isInPod(env: Environment): boolean {
+  return (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '' && existsSync(`${SERVICE_ACCOUNT}/token`);
 }
 
-async function loadUsable(path: string | undefined, context: string | undefined): Promise<Usable> {
-  const config = await load(path, context);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null)
-    throw new Error(`no usable cluster in ${describe(path)}: context "${config.getCurrentContext()}"`);
-  if (path === undefined && cluster.server === SERVER_WITHOUT_KUBECONFIG) throw new Error(NO_KUBECONFIG);
-  return { config, cluster, isProxied: useProxy(config, cluster) };
+async function connectionOf(choice: KubeconfigChoice, env: Environment): Promise<ClusterConnection> {
+  const { context, clusterName, server, namespace, user } = choice;
+  const connection: ClusterConnection = {
+    server,
+    origin: { context, cluster: clusterName },
+    ...authorityOf(choice),
+    ...(server.startsWith('https:') ? await credentialsOf(choice, env) : { token: () => Promise.resolve('') }),
+    ...impersonationOf(user),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+  return { ...connection, ...(await proxied(connection, choice.cluster.proxyUrl ?? proxyOf(server, env))) };
 }
 
-/** The client library's default if there is no kubeconfig, as in kubectl. */
-const SERVER_WITHOUT_KUBECONFIG = 'http://localhost:8080';
-const NO_KUBECONFIG =
-  'no kubeconfig: neither $KUBECONFIG nor ~/.kube/config names a cluster; name a file with --kubeconfig';
-
-/** Whether the cluster is reached through a proxy, set by the kubeconfig or the environment. */
-function useProxy(config: KubeConfig, cluster: Cluster): boolean {
-  const proxyUrl = cluster.proxyUrl ?? proxyOf(cluster.server, process.env);
-  if (proxyUrl === undefined) return false;
-  if (!URL.canParse(proxyUrl))
-    throw new Error(`cannot use proxy "${proxyUrl}": expected a URL such as http://proxy:3128`);
-  config.clusters = config.clusters.map((each) => (each === cluster ? { ...each, proxyUrl } : each));
-  return true;
-}
-
-async function load(path: string | undefined, context: string | undefined): Promise<KubeConfig> {
-  const library = await import('@kubernetes/client-node');
-  const config = new library.KubeConfig();
-  try {
-    if (path === undefined) config.loadFromDefault();
-    else config.loadFromFile(path);
-  } catch (error) {
-    throw new Error(`cannot read ${describe(path)}: ${firstLine(error)}`, { cause: error });
-  }
-  if (context !== undefined) useContext(config, context, describe(path));
-  return config;
-}
-
-function useContext(config: KubeConfig, context: string, source: string): void {
-  const names = config.getContexts().map((known) => known.name);
-  if (!names.includes(context)) {
-    throw new Error(
-      `no context "${context}" in ${source}: it has ${names.map((name) => `"${name}"`).join(', ') || 'none'}`,
-    );
-  }
-  config.setCurrentContext(context);
-}
-
-async function authenticate(config: KubeConfig): Promise<RequestOptions> {
-  const options: RequestOptions = {};
-  await config.applyToHTTPSOptions(options);
-  return options;
-}
-
-/** Exec plugins renew their credentials. Calling them each time is cheap: they cache until expiry. */
-async function bearerToken(config: KubeConfig): Promise<string> {
-  const { headers } = await authenticate(config);
-  const header = headers !== undefined && 'Authorization' in headers ? headers['Authorization'] : undefined;
-  return typeof header === 'string' ? header.replace(/^Bearer /, '') : '';
-}
-
-/** The user to impersonate according to the kubeconfig; the library does not support `as-groups`. */
-function impersonationOf({ headers }: RequestOptions): Pick<ClusterConnection, 'impersonate'> {
-  const user = headers !== undefined && 'Impersonate-User' in headers ? headers['Impersonate-User'] : undefined;
-  return typeof user === 'string' ? { impersonate: { user, groups: [] } } : {};
-}
-
-function tlsOf(cluster: Cluster, options: RequestOptions): Partial<ClusterConnection> {
+function authorityOf({ cluster }: KubeconfigChoice): Partial<ClusterConnection> {
+  const { caData, caFile, serverName, skipTlsVerify } = cluster;
   return {
-    ...pem('ca', options.ca),
-    ...authorityFile(cluster),
-    ...pem('clientCertificate', options.cert),
-    ...pem('clientKey', options.key),
-    ...(options.servername === undefined ? {} : { serverName: options.servername }),
-    ...(cluster.skipTLSVerify ? { skipTlsVerify: true } : {}),
+    ...(caData === undefined ? {} : { ca: fromBase64(caData) }),
+    ...(caFile === undefined ? {} : { ca: readFileSync(caFile, 'utf8'), caFile }),
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(skipTlsVerify ? { skipTlsVerify: true } : {}),
   };
 }
 
-/** The library prefers data inside the kubeconfig. */
-function authorityFile({ caData, caFile }: Cluster): Pick<ClusterConnection, 'caFile'> {
-  return caFile === undefined || caData !== undefined ? {} : { caFile };
+function impersonationOf(user: KubeconfigUser): Pick<ClusterConnection, 'impersonate'> {
+  if (user.as === undefined) return {};
+  const impersonate: Impersonation = {
+    user: user.as,
+    groups: user.asGroups,
+    ...(user.asUid !== undefined && { uid: user.asUid }),
+    ...(user.asExtra.size > 0 && { extra: user.asExtra }),
+  };
+  return { impersonate };
 }
 
-function pem(field: 'ca' | 'clientCertificate' | 'clientKey', value: unknown): Partial<ClusterConnection> {
-  if (typeof value === 'string') return { [field]: value };
-  return Buffer.isBuffer(value) ? { [field]: value.toString('utf8') } : {};
-}
-
-function describe(path: string | undefined): string {
-  return path === undefined ? 'the default kubeconfig' : `kubeconfig "${path}"`;
-}
-
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+/** The client library's agents speak to proxies. */
+async function proxied(
+  connection: ClusterConnection,
+  proxyUrl: string | undefined,
+): Promise<Partial<ClusterConnection>> {
+  if (proxyUrl === undefined) return {};
+  if (!URL.canParse(proxyUrl))
+    throw new Error(`cannot use proxy "${proxyUrl}": expected a URL such as http://proxy:3128`);
+  const library = await libraryOf(connection, proxyUrl);
+  const options: RequestOptions = {};
+  await library.applyToHTTPSOptions(options);
+  return options.agent instanceof Agent ? { proxyAgent: options.agent } : {};
 }
 
 /** The proxy for a server according to the environment, if any (Go's `httpproxy.FromEnvironment`). */
-export function proxyOf(server: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
-  const proxy = variable(env, 'HTTPS_PROXY');
+export function proxyOf(server: string, env: Environment): string | undefined {
   const target = URL.canParse(server) ? new URL(server) : undefined;
-  if (proxy === '' || target?.protocol !== 'https:' || isLoopback(target.hostname)) return undefined;
+  if (target === undefined || isLoopback(target.hostname)) return undefined;
+  const proxy = variable(env, target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  if (proxy === '') return undefined;
   const exceptions = variable(env, 'NO_PROXY')
     .split(',')
     .map((each) => each.trim().toLowerCase());
@@ -141,7 +103,7 @@ export function proxyOf(server: string, env: Readonly<Record<string, string | un
   return proxy.includes('://') ? proxy : `http://${proxy}`;
 }
 
-function variable(env: Readonly<Record<string, string | undefined>>, name: string): string {
+function variable(env: Environment, name: string): string {
   return env[name] ?? env[name.toLowerCase()] ?? '';
 }
 
@@ -150,17 +112,16 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** `*`, a host with or without its port, a domain with or without its leading dot, or a range of addresses. */
-function isExcepted({ hostname, port }: URL, exception: string): boolean {
+function isExcepted({ hostname, port, protocol }: URL, exception: string): boolean {
   if (exception === '' || exception === '*') return exception === '*';
   if (exception.includes('/')) return isInRange(hostname.replace(/^\[|\]$/g, ''), exception);
   const [host = '', ofPort] = exception.split(/:(?=\d+$)/);
-  return (ofPort ?? portOf(port)) === portOf(port) && isWithin(hostname, host);
+  const own = port === '' ? DEFAULT_PORTS[protocol] : port;
+  return (ofPort ?? own) === own && isWithin(hostname, host);
 }
 
 /** A URL omits the default port of its scheme. */
-function portOf(port: string): string {
-  return port === '' ? '443' : port;
-}
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
 
 function isWithin(hostname: string, domain: string): boolean {
   return hostname === domain || hostname.endsWith(domain.startsWith('.') ? domain : `.${domain}`);

@@ -112,7 +112,7 @@ export function readPointerText(object: WireObject, key: string): string | undef
 }
 
 /** A text of any length, such as an annotation. */
-function readAnyText(object: WireObject, key: string): string | undefined {
+export function readAnyText(object: WireObject, key: string): string | undefined {
   const value = object[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw new FieldFault(key, `expected a text, got ${describe(value)}`);

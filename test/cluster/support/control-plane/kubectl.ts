@@ -15,7 +15,7 @@ export interface KubectlAnswer {
  * input. Rejects when there is none.
  */
 export async function kubectl(kubeconfig: string, args: readonly string[], input = ''): Promise<KubectlAnswer> {
-  const child = spawn(program(), ['--kubeconfig', kubeconfig, ...args]);
+  const child = spawn(kubectlProgram(), ['--kubeconfig', kubeconfig, ...args]);
   const closed = once(child, 'close') as Promise<[number | null]>;
   // Ending without having read everything is kubectl's right.
   child.stdin.on('error', () => undefined).end(input);
@@ -23,7 +23,8 @@ export async function kubectl(kubeconfig: string, args: readonly string[], input
   return { status, stdout, stderr };
 }
 
-function program(): string {
+/** The path of kubectl. Throws when there is none. */
+export function kubectlProgram(): string {
   if (process.env['PLIMSOLL_TEST_KUBECONFIG'] !== undefined) return 'kubectl';
   const binaries = findBinaries(process.env);
   if (binaries.kind === 'missing') throw new Error(`cannot run kubectl: ${binaries.because}`);
