@@ -17,7 +17,8 @@ import {
   readNamespaceLabels,
   readNodeProtection,
 } from './cluster-state/live-state.ts';
-import { createCallerLanes, createPendingReviews } from './request-body/fair-queue.ts';
+import { createCallerLanes } from './request-body/caller-lanes.ts';
+import { createPendingReviews } from './request-body/fair-queue.ts';
 import { createPodLookUp, findPodsOfClass } from './cluster-state/pod-look-up.ts';
 import { createDenialEvents } from './events/denial-events.ts';
 import { cacheAgeSeconds, createStateReader } from './cluster-state/cached-state.ts';
@@ -50,7 +51,10 @@ export function createHandlerSources(
     mode,
     pending: createPendingReviews(concurrentRequests),
     pendingOnLedger: createPendingReviews(concurrentRequests),
-    evictionLanes: createCallerLanes(EVICTIONS_PER_CALLER),
+    evictionLanes: createCallerLanes({
+      mostPerCaller: EVICTIONS_PER_CALLER,
+      waitMs: deadlineMs * (1 - SHARE_FOR_RESERVING),
+    }),
     protectionOnNode: (nodeName, timeoutMs) => readNodeProtection(client, nodeName, timeoutMs),
     evictions: createEvictionCounter({
       store: accountStore(client, { namespace: NAMESPACE_SYSTEM, name: EVICTIONS_ACCOUNT }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
 import { patternOf } from '#test/build/pattern-of.ts';
-import { eventually } from '#test/build/waiting.ts';
+import { eventually, letTimePass } from '#test/build/waiting.ts';
 import { ownEvictions } from './support/own-evictions.ts';
 import { NAMESPACES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
@@ -11,10 +11,16 @@ const FLOOD = 8;
 /** Long enough for counting to be what all evictions wait for. */
 const COUNT_MS = 25;
 const HONEST = 4;
+/** Evictions that a stolen token keeps open. */
+const AT_ONCE = 150;
+const OTHERS = Array.from({ length: 8 }, (_, index) => `other-${index}`);
+/** The flood is at its height. */
+const FLOODED_MS = 1_000;
 /** The one under way, one of the other node, the own one, and one that begins meanwhile; without turns it is eight. */
 const MAX_TURNS = 4;
 /** All that is read to decide about an eviction, but for the caches that the webhook fills when it starts. */
 const READ = /\/pods\/p\d+$|nodepressurepolicies$|\/namespaces\/team-a$|\/nodes\/node-/;
+const BUSY = patternOf((cause) => MESSAGES.overloaded.text({ cause }));
 const UNCLEAR = patternOf((cause) => MESSAGES.evictionUnclear.text({ cause }));
 
 describe('floods of evictions', () => {
@@ -26,12 +32,13 @@ describe('floods of evictions', () => {
       (api) => {
         api.onRequest = ({ path }) => void listed.add(path);
         for (const name of ['team-a', 'apart']) api.put(NAMESPACES, { metadata: { name } });
-        for (const name of ['node-a', 'node-b']) api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
+        for (const name of ['node-a', 'node-b', ...OTHERS])
+          api.put('/api/v1/nodes', { metadata: { name, labels: { name } } });
         const limits = { perMinute: 100, perTenMinutes: 100, perNamespacePerTenMinutes: 100 };
         api.put(NODE_POLICIES, { metadata: { name: 'many' }, spec: { mode: 'Enforce', limits } });
       },
       SHARED,
-      FLOOD + HONEST,
+      AT_ONCE + OTHERS.length,
     );
     // The webhook is ready before the replica that leads has its caches.
     await eventually(() => expect(listed).toContain(NODE_POLICIES));
@@ -88,4 +95,25 @@ describe('floods of evictions', () => {
       waited.join(' '),
     ).toBeLessThanOrEqual(HONEST * MAX_TURNS);
   });
+
+  test.each([
+    ['its own pods', 'node-a'],
+    ['the pods of another node', 'node-b'],
+  ])(
+    `while the token of one node keeps ${AT_ONCE} evictions of %s open, every other agent gets a decision`,
+    async (_, of) => {
+      const over = new AbortController();
+      const flood = async (): Promise<void> => {
+        const victim = given(of);
+        while (!over.signal.aborted) await evict(victim);
+      };
+      const floods = Array.from({ length: AT_ONCE }, flood);
+      await letTimePass(FLOODED_MS, 'load');
+      const answers = await Promise.all(OTHERS.map((node) => evict(given(node, {}, { namespace: 'apart' }), { node })));
+      over.abort();
+      await Promise.all(floods);
+      const undecided = answers.filter(({ message }) => UNCLEAR.test(message ?? '') || BUSY.test(message ?? ''));
+      expect(undecided.map(({ message }) => message)).toEqual([]);
+    },
+  );
 });

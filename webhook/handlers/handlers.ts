@@ -3,7 +3,8 @@ import { asDryRun, overloaded, malformedField } from '#shared/domain/admission/r
 import type { AdmissionRequest } from '#shared/domain/admission/request.ts';
 import { OWN_ACCOUNTS } from '#shared/kube/admission/cel-expressions.ts';
 import { WEBHOOK_PATHS } from '#shared/kube/admission/webhook-configurations.ts';
-import type { PendingReviews } from '#webhook/request-body/fair-queue.ts';
+import type { CallerLanes } from '#webhook/request-body/caller-lanes.ts';
+import type { PendingReviews, TakenShare } from '#webhook/request-body/fair-queue.ts';
 import type { AdmissionHandler } from '#webhook/server/review-listener.ts';
 import type { RecordDenial } from '#webhook/events/denial-events.ts';
 import { ERRORS } from '#webhook/messages.ts';
@@ -21,7 +22,7 @@ export interface HandlerSources extends PodSources, DisruptionSources, QuotaSour
   /** Limit of reviews that wait for a quota to be charged; separate, so that they do not block other reviews. */
   readonly pendingOnLedger: PendingReviews;
   /** Limit of evictions by caller; separate from other reviews, because evictions wait for the API server too. */
-  readonly evictionLanes: PendingReviews;
+  readonly evictionLanes: CallerLanes;
 }
 
 /** The handlers by path. */
@@ -33,8 +34,8 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
     [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
-    [WEBHOOK_PATHS.evictions, limitConcurrency(evictionHandler(sources), sources.evictionLanes)],
-    [WEBHOOK_PATHS.limits, answeringAtOnce(limitConcurrency(limitHandler(sources), sources.evictionLanes))],
+    [WEBHOOK_PATHS.evictions, inLanes(evictionHandler(sources), sources.evictionLanes)],
+    [WEBHOOK_PATHS.limits, answeringAtOnce(inLanes(limitHandler(sources), sources.evictionLanes))],
     [WEBHOOK_PATHS.limitedDeletions, limitConcurrency(limitHandler(sources), sources.pending, acceptDeletion)],
     [WEBHOOK_PATHS.deletions, limitConcurrency(deletionHandler(sources), sources.pending)],
   ];
@@ -98,15 +99,29 @@ export function limitConcurrency(
 ): AdmissionHandler {
   return (review) => {
     const share = pending.begin(review);
-    if (share === undefined) return whenFull(review);
-    let decision: ReturnType<AdmissionHandler> | undefined;
-    try {
-      decision = handle(review);
-    } finally {
-      if (!(decision instanceof Promise)) share.end();
-    }
-    return decision instanceof Promise ? decision.finally(() => share.end()) : decision;
+    return share === undefined ? whenFull(review) : handleHolding(share, handle, review);
   };
+}
+
+/** Likewise, but a review waits for a while until its caller may have one more decided. */
+export function inLanes(handle: AdmissionHandler, lanes: CallerLanes): AdmissionHandler {
+  return (review) => {
+    const share = lanes.begin(review);
+    if (share !== undefined) return handleHolding(share, handle, review);
+    return lanes
+      .wait(review)
+      .then((late) => (late === undefined ? overloaded(ERRORS.tooManyWaiting()) : handleHolding(late, handle, review)));
+  };
+}
+
+function handleHolding(share: TakenShare, handle: AdmissionHandler, review: Review): ReturnType<AdmissionHandler> {
+  let decision: ReturnType<AdmissionHandler> | undefined;
+  try {
+    decision = handle(review);
+  } finally {
+    if (!(decision instanceof Promise)) share.end();
+  }
+  return decision instanceof Promise ? decision.finally(() => share.end()) : decision;
 }
 
 /**

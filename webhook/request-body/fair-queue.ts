@@ -212,32 +212,3 @@ export function createPendingReviews(most: number): PendingReviews {
     },
   };
 }
-
-/**
- * At most `mostPerCaller` reviews at once per caller. Our agents share one account, so each node counts as a caller: a
- * node whose token was stolen must not delay the agents of other nodes.
- */
-export function createCallerLanes(mostPerCaller: number): PendingReviews {
-  const lanes = new Map<string, number>();
-  return {
-    begin: ({ request: { requester } }) => {
-      const caller = JSON.stringify([requester.name, requester.nodeName ?? '']);
-      const taken = lanes.get(caller) ?? 0;
-      if (taken >= mostPerCaller) return undefined;
-      lanes.set(caller, taken + 1);
-      let isHeld = true;
-      return {
-        end: () => {
-          if (isHeld) leaveLane(lanes, caller);
-          isHeld = false;
-        },
-      };
-    },
-  };
-}
-
-function leaveLane(lanes: Map<string, number>, caller: string): void {
-  const left = (lanes.get(caller) ?? 0) - 1;
-  if (left > 0) lanes.set(caller, left);
-  else lanes.delete(caller);
-}

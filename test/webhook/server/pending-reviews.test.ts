@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { because, allow, type AdmissionDecision } from '#shared/domain/admission/decision.ts';
 import { decodeReview, type Review } from '#webhook/server/admission-review.ts';
-import { createCallerLanes, createPendingReviews } from '#webhook/request-body/fair-queue.ts';
+import { createCallerLanes } from '#webhook/request-body/caller-lanes.ts';
+import { createPendingReviews } from '#webhook/request-body/fair-queue.ts';
 import { limitConcurrency } from '#webhook/handlers/handlers.ts';
 import { createPodReview, pod } from '#test/webhook/support/reviews.ts';
 import { MESSAGES } from '#shared/domain/admission/messages.ts';
@@ -18,7 +19,7 @@ function reviewOf(namespace: string, username: string, heldBytes = 1_000): Revie
 }
 
 test('createCallerLanes lets each caller have so many at once, and each node of one account', () => {
-  const lanes = createCallerLanes(2);
+  const lanes = createCallerLanes({ mostPerCaller: 2, waitMs: 20 });
   const begin = (name: string, nodeName?: string) => {
     const { request } = reviewOf('a', name);
     return lanes.begin({ request: { ...request, requester: { ...request.requester, nodeName } }, heldBytes: 0 });
@@ -29,6 +30,38 @@ test('createCallerLanes lets each caller have so many at once, and each node of 
   first?.end();
   first?.end();
   expect([begin('agent', 'n1'), begin('agent', 'n1')].map((share) => share !== undefined)).toEqual([true, false]);
+});
+
+describe('a caller that asks for more', () => {
+  const review = (name: string, heldBytes = 0) => ({ request: reviewOf('a', name).request, heldBytes });
+
+  test('waits for its turn, in order, and not for other callers', async () => {
+    const lanes = createCallerLanes({ mostPerCaller: 1, waitMs: 5_000 });
+    const [first, other] = [lanes.begin(review('flood')), lanes.begin(review('agent'))];
+    expect([first, other]).not.toContain(undefined);
+    const order: string[] = [];
+    const waiting = ['second', 'third'].map(async (name) => {
+      const share = await lanes.wait(review('flood'));
+      order.push(name);
+      share?.end();
+    });
+    first?.end();
+    await Promise.all(waiting);
+    expect(order).toEqual(['second', 'third']);
+    expect(lanes.begin(review('flood'))).toBeDefined();
+  });
+
+  test('is refused after a while, and at once where it would take more than half of the memory', async () => {
+    const lanes = createCallerLanes({ mostPerCaller: 1, waitMs: 20 });
+    for (const name of ['flood', 'agent']) lanes.begin(review(name));
+    const large = lanes.wait(review('flood', 8 * MIB)).then(() => 'waited');
+    expect(await Promise.race([lanes.wait(review('flood')), large])).toBeUndefined();
+    expect(await large).toBe('waited');
+    const many = Array.from({ length: 2_000 }, () => lanes.wait(review('flood')));
+    const agent = lanes.wait(review('agent')).then(() => 'waited');
+    expect(await Promise.race([many.at(-1), agent])).toBeUndefined();
+    expect(await agent).toBe('waited');
+  });
 });
 
 describe('createPendingReviews', () => {
