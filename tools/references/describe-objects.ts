@@ -21,7 +21,7 @@ export interface Definition {
 const FOLDER = 'deploy/crds';
 const INTRODUCTION = `# Objects
 
-The kinds of Plimsoll, with the fields that you write. Conditions, status and the rest of the schema are in \`deploy/crds\`, and on a cluster in \`kubectl explain nodepressures.status\`, with \`--recursive\` for all of a kind.
+The kinds of Plimsoll, with the fields that you write, and the first sentence about each. The rest of the text, the status and its conditions are in \`deploy/crds\`, and on a cluster in \`kubectl explain nodepressures.status\`, with \`--recursive\` for all of a kind.
 
 This page is generated from the CustomResourceDefinitions in \`deploy/crds\` (\`npm run generate\`).
 `;
@@ -67,5 +67,9 @@ function isWritten({ path, schema }: SchemaField): boolean {
 function row({ path, type, isRequired, schema }: SchemaField): readonly string[] {
   const standard = schema.default === undefined ? '' : `default ${code(JSON.stringify(schema.default))}`;
   const values = [isRequired ? 'required' : '', allowedValues(schema), standard].filter((part) => part !== '');
-  return [code(path), [type, ...values].join('; '), schema.description ?? ''];
+  return [code(path), [type, ...values].join('; '), firstSentence(schema.description ?? '')];
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?= |$)/.exec(text)?.[0] ?? text;
 }
