@@ -88,7 +88,6 @@ function withGate(pod: Pod, { podManifests }: ClusterModel, { namespaces }: Clus
   const gates = itemsOf(fieldOf(spec, 'schedulingGates'));
   const isLetIn = (pod.spec.nodeName ?? '') !== '' || pod.annotations.has(ANNOTATION_ADMITTED);
   const isGated = gates.some((gate) => fieldOf(gate, 'name') === QUEUE_GATE);
-  if (isLetIn || isGated || !isManaged(namespaces.get(pod.namespace)) || claimedDaemonSet(pod) !== undefined)
-    return raw;
+  if (isLetIn || isGated || !isManaged(namespaces.get(pod.namespace))) return raw;
   return { ...raw, spec: { ...(isRecord(spec) ? spec : {}), schedulingGates: [...gates, { name: QUEUE_GATE }] } };
 }

@@ -11,8 +11,10 @@ import type { Metrics } from '#shared/runtime/metrics.ts';
 import { repeat } from '#shared/runtime/repeat.ts';
 import { inChunks } from '#shared/runtime/turns/turns.ts';
 import type { ClusterView } from '#scheduler/cluster-view.ts';
+import { clearMarks } from './clear-marks.ts';
 import { createChildQueues } from './child-queues.ts';
 import { type LetInPorts, letPodsIn, type Refusal, refusalOf } from './let-pods-in.ts';
+import { claimedDaemonSet, type Owner, type Pod } from '#shared/domain/pod/pod.ts';
 import type { ReclaimBy } from '#shared/domain/queue/pass-stages.ts';
 import { type QueuePassInput, planPass, type QueuePlan } from '#shared/queues/plan-pass.ts';
 import { createQueueMetrics, type QueueMetrics } from './queue-metrics.ts';
@@ -125,7 +127,8 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
   const statusPorts = { client, clock, log, metrics, term, reclaim: reclaim ?? NO_RECLAIM };
   const writeStatus = createStatusWriter({ ...statusPorts, queues: () => queues.values() });
   const keepChildren = createChildQueues({ client, clock, log, metrics, term, queues: () => queues.values() });
-  const tellWaiting = createWaitEvents(events, (uid) => reclaim?.whyWaiting(uid));
+  const whyNoRoom = (uid: string) => reclaim?.whyWaiting(uid);
+  const tellWaiting = createWaitEvents(events, whyNoRoom, (uid) => daemonSetOf(pods.get(uid)?.unplaced));
   const promises = new UnplacedPods();
   const whyRefused = (uid: string) => refusalOf(uid, letInPorts);
   let last: QueuePlan | undefined;
@@ -139,6 +142,7 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
       if (last === undefined) return;
       await keepChildren(last, passing);
       await writeStatus(last, passing);
+      await clearMarks({ client, clock, log, pods, term }, passing);
       await inChunks(tellWaiting(last, clock.now()), clock, passing);
     },
     reclaim: async (passing: AbortSignal): Promise<void> => {
@@ -150,6 +154,10 @@ function createPasses(leading: LeadingQueues, queues: FollowedQueues, signal: Ab
     },
     settled: async (): Promise<void> => reclaim?.settled(),
   };
+}
+
+function daemonSetOf(pod: Pod | undefined): Owner | undefined {
+  return pod && claimedDaemonSet(pod);
 }
 
 const NO_RECLAIM: ReclaimReport = { evictedFor: () => [], blockedFor: () => undefined };

@@ -1,11 +1,11 @@
 import { type Because, reason } from '#shared/domain/base/because.ts';
 import type { Steps } from '#shared/domain/base/steps.ts';
-import type { Instant } from '#shared/domain/pod/pod.ts';
+import type { Instant, Owner } from '#shared/domain/pod/pod.ts';
 import { whyWaiting } from '#shared/domain/queue/let-in.ts';
 import { podAddress, type WaitingPod } from '#shared/domain/queue/queue-pod.ts';
 import { announcementsDue } from '#shared/domain/queueing/queue-settings.ts';
 import { EVENT_REASONS } from '#shared/kube/api-names.ts';
-import { type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
+import { type EventRecord, type EventRecorder, podReference } from '#shared/kube/events/event-recorder.ts';
 import type { QueuePlan } from '#shared/queues/plan-pass.ts';
 
 /**
@@ -24,11 +24,13 @@ const SEEKS_ROOM = reason<object>('SeeksRoom', () => 'waits for room that other 
 
 /**
  * Records Events on waiting pods about what they wait for, at once and after 1, 10 and 60 minutes. Call it once a
- * second. `whyNoRoom` returns what was found for a pod that waits for room.
+ * second. `whyNoRoom` returns what was found for a pod that waits for room. The DaemonSet that `daemonSetOf` finds for a
+ * pod gets the same Event, because nobody looks at its pods one by one.
  */
 export function createWaitEvents(
   events: Pick<EventRecorder, 'record'>,
   whyNoRoom: (uid: string) => Because | undefined,
+  daemonSetOf: (uid: string) => Owner | undefined = () => undefined,
 ): (plan: QueuePlan, now: Instant) => Steps<void> {
   /** How many Events each waiting pod has got. */
   let recorded = new Map<string, number>();
@@ -49,7 +51,11 @@ export function createWaitEvents(
     const recordEach = function* (pods: readonly WaitingPod[], whyOf: (pod: WaitingPod) => Because): Steps<void> {
       for (const pod of pods) {
         if (next.size % PODS_PER_STEP === PODS_PER_STEP - 1) yield;
-        if (isDue(pod.uid, pod.waitingSince)) record(events, subjectOf(pod), whyOf(pod));
+        if (!isDue(pod.uid, pod.waitingSince)) continue;
+        const because = whyOf(pod);
+        record(events, podReference(subjectOf(pod)), because);
+        const owner = daemonSetOf(pod.uid);
+        if (owner !== undefined) record(events, daemonSetReference(pod, owner), because);
       }
     };
     yield* recordEach(plan.held, (pod) => whyWaiting(plan.question, plan.decision, pod));
@@ -57,11 +63,11 @@ export function createWaitEvents(
     for (const { pod, because } of plan.returned) {
       const since = returnedSince.get(pod.uid) ?? now;
       stillReturned.set(pod.uid, since);
-      if (isDue(`returned ${pod.uid}`, since)) record(events, pod, because);
+      if (isDue(`returned ${pod.uid}`, since)) record(events, podReference(pod), because);
     }
     for (const { pod, because, isExpected } of plan.homeless) {
       if (isExpected && now - pod.createdAt < EXPECTED_MS) continue;
-      if (isDue(pod.uid, pod.createdAt)) record(events, pod, because);
+      if (isDue(pod.uid, pod.createdAt)) record(events, podReference(pod), because);
     }
     [recorded, returnedSince] = [next, stillReturned];
   };
@@ -77,12 +83,20 @@ function subjectOf(pod: WaitingPod): EventSubject {
   return { ...podAddress(pod), uid: pod.uid };
 }
 
-function record(events: Pick<EventRecorder, 'record'>, pod: EventSubject, because: Because): void {
+function daemonSetReference(pod: WaitingPod, { apiVersion, kind, name, uid }: Owner): EventRecord['regarding'] {
+  return { apiVersion, kind, name, uid, namespace: podAddress(pod).namespace };
+}
+
+function record(
+  events: Pick<EventRecorder, 'record'>,
+  regarding: EventRecord['regarding'],
+  { text: note }: Because,
+): void {
   events.record({
-    regarding: podReference(pod),
+    regarding,
     type: 'Normal',
     reason: EVENT_REASONS.waitsInQueue,
-    note: because.text,
+    note,
     action: 'Waiting',
   });
 }

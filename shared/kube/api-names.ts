@@ -150,6 +150,7 @@ export const RELEASE_VERB = 'release';
 export const QUEUE_POLICY_NAMES = {
   gate: 'gate.queues.plimsoll.dev',
   guard: 'guard.queues.plimsoll.dev',
+  mark: 'mark.queues.plimsoll.dev',
   label: 'label.queues.plimsoll.dev',
   warnings: 'warnings.queues.plimsoll.dev',
 } as const;

@@ -1,10 +1,10 @@
-import { decodeAdmitted } from '#shared/api/admitted.ts';
 import { hasEnded, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import { type QueueAmounts, queueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
-import { ANNOTATION_ADMITTED, LABEL_QUEUE } from '#shared/kube/api-names.ts';
+import { LABEL_QUEUE } from '#shared/kube/api-names.ts';
 import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
+import { ForgedMarks } from './forged-marks.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
 import { podRequests, SCHEDULER_VIEW } from '#shared/domain/pod/pod-requests.ts';
 
@@ -83,6 +83,7 @@ export interface WatchedPod {
 export class QueueCharges {
   readonly #amounts: PodAmounts;
   readonly #byPod = new Map<string, CountedCharge>();
+  readonly #forged = new ForgedMarks();
   readonly #kinds = new Map<string, CountedCharge>();
   readonly #numbers = new WeakMap<QueueAmounts, number>();
   #lastNumber = 0;
@@ -102,11 +103,11 @@ export class QueueCharges {
 
   /** Takes a pod in as the watch shows it. */
   observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
-    const annotation = raw.metadata.annotations?.[ANNOTATION_ADMITTED];
+    const admitted = this.#forged.read(raw, { namespaces }, 0);
     // Whether the namespace is managed may not be known yet, and is asked again when charges are read.
-    const mayCount = annotation !== undefined || isManaged(namespaces.get(pod.namespace));
-    if (!mayCount || !takesRoom(pod)) this.gone(pod.uid);
-    else this.#charge(pod, decodeAdmitted(annotation)?.queue);
+    const mayCount = admitted !== undefined || isManaged(namespaces.get(pod.namespace));
+    if (!mayCount || !takesRoom(pod)) this.#forget(pod.uid);
+    else this.#charge(pod, admitted?.queue);
   }
 
   /** Takes in pods that were on nodes before their namespaces were managed. */
@@ -119,6 +120,11 @@ export class QueueCharges {
 
   /** The pod takes nothing any more. */
   gone(uid: string): void {
+    this.#forged.gone(uid);
+    this.#forget(uid);
+  }
+
+  #forget(uid: string): void {
     const charge = this.#byPod.get(uid);
     if (charge === undefined) return;
     this.#byPod.delete(uid);
@@ -132,7 +138,7 @@ export class QueueCharges {
     const requests = this.#amounts.of(pod);
     const key = [namespace, label, admittedTo ?? '', this.#numberOf(requests)].join(' ');
     if (this.#byPod.get(pod.uid)?.key === key) return;
-    this.gone(pod.uid);
+    this.#forget(pod.uid);
     const charge = this.#kinds.get(key) ?? { key, namespace, label, admittedTo, requests, pods: 0 };
     charge.pods += 1;
     this.#kinds.set(key, charge);

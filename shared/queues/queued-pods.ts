@@ -1,4 +1,4 @@
-import { type Admitted, decodeAdmitted } from '#shared/api/admitted.ts';
+import type { Admitted } from '#shared/api/admitted.ts';
 import { controllerOf, hasEnded, type Instant, isBound, type Pod } from '#shared/domain/pod/pod.ts';
 import type { QueueAmounts } from '#shared/domain/queue/queue.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
@@ -6,11 +6,11 @@ import { priorityOf } from '#shared/domain/snapshot/placed-pod.ts';
 import { type Steps, KeptOrder } from '#shared/domain/base/steps.ts';
 import { compareTexts } from '#shared/domain/base/texts.ts';
 import { AmountsByQueue } from '#shared/domain/queue/usage.ts';
-import { ANNOTATION_ADMITTED } from '#shared/kube/api-names.ts';
 import { foreignGates, isManaged, otherGates } from '#shared/kube/annotations/annotations.ts';
 import type { KubeObject } from '#shared/kube/kube-object.ts';
 import type { Clock } from '#shared/runtime/clock.ts';
 import { putBounded } from '#shared/domain/base/memoize.ts';
+import { type ForgedMark, ForgedMarks } from './forged-marks.ts';
 import { firstEqual, PodAmounts, type TemplateOf, type WatchedPod } from './queue-charges.ts';
 import { isWaiting, keepPod, type KeptPod, type QueuedPod } from './queued-pod.ts';
 
@@ -29,6 +29,7 @@ export class QueuedPods {
   readonly #open = new KeptOrder<KeptPod>(compareAges);
   readonly #outside = new Map<string, OutsidePod>();
   readonly #ending = new Map<string, Pod>();
+  readonly #forged = new ForgedMarks();
   readonly #letIn = new Map<string, Admitted>();
   /** What pods request that were let in and are on nodes, which are most pods, by the queue that they were let in to. */
   readonly placed = new AmountsByQueue();
@@ -75,6 +76,11 @@ export class QueuedPods {
     return this.#ending.values();
   }
 
+  /** Marks that the leader did not write, which it removes. */
+  forged(): Iterable<ForgedMark> {
+    return this.#forged.values();
+  }
+
   /** Takes a pod in as the watch shows it. */
   observe({ pod, raw }: WatchedPod, { namespaces }: Pick<ClusterSnapshot, 'namespaces'>): void {
     const owner = controllerOf(pod)?.uid;
@@ -84,7 +90,8 @@ export class QueuedPods {
       this.gone(pod.uid);
       return;
     }
-    const read = this.#read(pod, raw);
+    const admitted = this.#forged.read(raw, { namespaces }, this.#clock.now());
+    const read = this.#read(pod, raw, admitted);
     // Elsewhere any tenant may write the annotation.
     if (!isWaiting(read) && !isManaged(namespaces.get(pod.namespace))) {
       this.#leaveOutside(pod, read);
@@ -99,6 +106,7 @@ export class QueuedPods {
 
   /** A pod is gone or has ended. It may leave room for others also where it stood in no queue (S0-25). */
   gone(uid: string): void {
+    this.#forged.gone(uid);
     this.#forget(uid);
     this.#changes += 1;
   }
@@ -170,9 +178,8 @@ export class QueuedPods {
     return admitted === undefined ? pod : pod.asLetIn(admitted);
   }
 
-  #read(pod: Pod, raw: KubeObject): KeptPod {
-    const { annotations, creationTimestamp, resourceVersion } = raw.metadata;
-    const admitted = decodeAdmitted(annotations?.[ANNOTATION_ADMITTED]);
+  #read(pod: Pod, raw: KubeObject, admitted: Admitted | undefined): KeptPod {
+    const { creationTimestamp, resourceVersion } = raw.metadata;
     const gates = otherGates(raw);
     const hasNode = isBound(pod);
     const own = {

@@ -1,7 +1,6 @@
-import type { Admitted } from '#shared/api/admitted.ts';
 import { hasCriticalPriority } from '#shared/domain/eviction/protection.ts';
 import { collectInSteps, type Steps } from '#shared/domain/base/steps.ts';
-import { controllerOf, isDaemonSetPod, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
+import { controllerOf, type Instant, type Pod } from '#shared/domain/pod/pod.ts';
 import type { Whole } from '#shared/domain/quantity/whole.ts';
 import type { RoomNode, RoomState } from '#shared/domain/queue/make-room.ts';
 import type { RunningPod, WaitingPod } from '#shared/domain/queue/queue-pod.ts';
@@ -13,6 +12,7 @@ import { isManaged } from '#shared/kube/annotations/annotations.ts';
 import { PROTECTED_NAMESPACES } from '#shared/kube/api-names.ts';
 import { allocatableOf } from './node-room.ts';
 import type { QueuePlan } from './plan-pass.ts';
+import { type Standing, standingOf } from './standing.ts';
 import { chargedQueue, type FindQueue, queueFinder, untracked } from './queue-finder.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
 import type { QueuedPods } from './queued-pods.ts';
@@ -50,14 +50,6 @@ const STUCK_MS = 60_000;
 export function isStuck({ deletion }: Pick<Pod, 'deletion'>, now: Instant): boolean {
   return deletion !== undefined && now - deletion.at > STUCK_MS;
 }
-/** Let in. */
-export interface AdmittedPod extends QueuedPod {
-  readonly admitted: Admitted;
-}
-
-export function isAdmitted(pod: QueuedPod | undefined): pod is AdmittedPod {
-  return pod?.admitted !== undefined;
-}
 
 /** Looks at every node: what is free there, and which pods of queues run on it. */
 export function* readRoomState(input: RoomInput): Steps<RoomState> {
@@ -71,7 +63,7 @@ export function* readRoomState(input: RoomInput): Steps<RoomState> {
   }
   const read = (entry: NodeEntry): RoomNode => {
     charges.addUntracked(entry);
-    return roomOf(entry, input, charges.originators);
+    return roomOf(entry, input, charges);
   };
   const nodes = yield* collectInSteps(snapshot.nodes.values(), read, NODES_PER_STEP);
   const { own, sought, unplaced } = charges;
@@ -87,12 +79,12 @@ class Charges {
   readonly #returned: ReadonlySet<string>;
   readonly originators = new Originators();
   readonly #input: RoomInput;
-  readonly #find: FindQueue;
+  readonly find: FindQueue;
 
   constructor(input: RoomInput) {
     this.#input = input;
     this.#returned = new Set(input.plan.returned.map(({ pod }) => pod.uid));
-    this.#find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
+    this.find = queueFinder({ snapshot: input.snapshot, directory: input.plan.directory }, () => undefined);
     for (const { pod, isBusy } of input.promises) {
       const queued = input.pods.get(pod.uid);
       if (isBusy && queued !== undefined && !queued.isBound && !this.#isOnItsWay(queued))
@@ -104,7 +96,7 @@ class Charges {
   add(pod: QueuedPod): void {
     if (isWaiting(pod) || isGoing(pod.uid, this.#input)) return;
     const isOnItsWay = this.#isOnItsWay(pod);
-    const [name, amounts] = [chargedQueue(pod, this.#find), this.#input.plan.capped.get(pod.uid) ?? pod.requests];
+    const [name, amounts] = [chargedQueue(pod, this.find), this.#input.plan.capped.get(pod.uid) ?? pod.requests];
     if (pod.isBound || isOnItsWay) this.own.add(name, amounts);
     if (!pod.isBound && isOnItsWay) this.unplaced.add(name, amounts);
     if (pod.admitted !== undefined) this.originators.add(pod.admitted.application, pod);
@@ -122,7 +114,7 @@ class Charges {
     for (const { pod } of occupancy.pods) {
       if (pods.get(pod.uid) !== undefined || pod.deletion !== undefined) continue;
       if (!isManaged(snapshot.namespaces.get(pod.namespace))) continue;
-      this.own.add(chargedQueue(untracked(pod), this.#find), plan.capped.get(pod.uid) ?? pods.amountsOf(pod));
+      this.own.add(chargedQueue(untracked(pod), this.find), plan.capped.get(pod.uid) ?? pods.amountsOf(pod));
     }
   }
 }
@@ -153,7 +145,7 @@ function comesBefore(a: QueuedPod, b: QueuedPod): boolean {
 }
 
 /** What pods hold that are gone in time counts as free. */
-function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: Originators): RoomNode {
+function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, { originators, find }: Charges): RoomNode {
   const { pods } = input;
   const free = new Map(allocatableOf(node));
   const leaving = new Map<string, Whole>();
@@ -169,9 +161,9 @@ function roomOf({ node, occupancy }: NodeEntry, input: RoomInput, originators: O
       continue;
     }
     subtractAmounts(free, requests);
-    if (pod.deletion !== undefined || !isAdmitted(queued)) continue;
-    if (!input.isRefused(pod.uid) && mayGo(pod, queued, input))
-      running.push(runningPod(placed, queued, input, originators));
+    const standing = pod.deletion === undefined ? standingOf(pod, queued, input.snapshot, find) : undefined;
+    if (standing === undefined || input.isRefused(pod.uid) || !mayGo(placed, input)) continue;
+    running.push(runningPod(placed, { ...standing, requests }, originators));
   }
   return {
     name: node.name,
@@ -204,22 +196,21 @@ function isGoneInTime({ uid, deletion }: Pod, { isLeaving, now }: RoomInput): bo
 
 /** A pod that may have to go. */
 function runningPod(
-  { pod, budgets, startedAt }: PlacedPod,
-  { uid, namespace, name, priority, requests, admitted }: AdmittedPod,
-  { snapshot }: RoomInput,
+  { pod, budgets, startedAt, priority }: PlacedPod,
+  { queue, application, mayBePreempted, requests }: Standing & Pick<RunningPod, 'requests'>,
   originators: Originators,
 ): RunningPod {
-  const { queue, application, mayBePreempted } = admitted;
   return {
-    uid,
+    uid: pod.uid,
     priority,
     requests,
     queue,
     application,
     mayBePreempted,
-    name: `${namespace}/${name}`,
-    isOriginator: originators.has(application, uid),
-    isDaemonSet: isDaemonSetPod(pod, snapshot.daemonSets),
+    name: `${pod.namespace}/${pod.name}`,
+    isOriginator: originators.has(application, pod.uid),
+    // The pod that its DaemonSet creates again gets the gate, and waits as any other.
+    isDaemonSet: false,
     startedAt: startedAt === undefined ? undefined : startedAt * 1_000,
     hasController: controllerOf(pod) !== undefined,
     ownerDisruptedAt: undefined,
@@ -229,9 +220,9 @@ function runningPod(
 
 const NO_BUDGETS: readonly string[] = [];
 
-function mayGo(pod: Pod, { priority, namespace }: QueuedPod, { pods }: RoomInput): boolean {
+function mayGo({ pod, priority }: PlacedPod, { pods }: RoomInput): boolean {
   const isProtected =
-    hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === namespace);
+    hasCriticalPriority({ spec: { priority } }) || PROTECTED_NAMESPACES.some((each) => each === pod.namespace);
   return !isProtected && pods.graceSecondsOf(pod) * 1_000 <= MAX_GRACE_MS;
 }
 

@@ -8,7 +8,8 @@ import { addAmounts } from '#shared/domain/queue/usage.ts';
 import type { ClusterSnapshot } from '#shared/domain/snapshot/cluster-snapshot.ts';
 import { allocatableOf } from './node-room.ts';
 import { isWaiting, type QueuedPod } from './queued-pod.ts';
-import { type AdmittedPod, isAdmitted, type RoomInput } from './room-state.ts';
+import type { RoomInput } from './room-state.ts';
+import { type AdmittedPod, isAdmitted } from './standing.ts';
 import { isOnItsWay } from './unplaced-pods.ts';
 
 /** While the nodes have less than is declared, an autoscaler gets so much time to add some. */

@@ -20,7 +20,7 @@ import {
 } from '#shared/kube/api-names.ts';
 import { celVariable, condition, type CelVariable, type MatchCondition, NOT_A_NODE } from './cel-expressions.ts';
 import { judgedNamespaces } from './judged-namespaces.ts';
-import { CREATED_PODS, WRITTEN_PODS } from './webhook-configurations.ts';
+import { CREATED_PODS, rule, WRITTEN_PODS } from './webhook-configurations.ts';
 
 const LABELS = {
   'app.kubernetes.io/name': 'plimsoll',
@@ -28,12 +28,9 @@ const LABELS = {
   'app.kubernetes.io/part-of': 'plimsoll',
 };
 const LEADER = serviceAccountUser({ namespace: NAMESPACE_SYSTEM, name: QUEUE_LEADER });
-/** Decided by the account, because any tenant can write an ownerReference. */
-const DAEMON_SETS = serviceAccountUser({ namespace: 'kube-system', name: 'daemon-set-controller' });
 
 const USER = "request.userInfo.?username.orValue('')";
 const IS_GATED = `object.spec.?schedulingGates.orValue([]).exists(gate, gate.name == '${QUEUE_GATE}')`;
-const NOT_OF_DAEMON_SET = condition('not-of-a-daemon-set', `${USER} != '${DAEMON_SETS}'`);
 /** Kubernetes rejects a gate on a pod that names its node; the guard says what to change. */
 const NEEDS_GATE = condition('needs-the-gate', `!${IS_GATED} && object.spec.?nodeName.orValue('') == ''`);
 
@@ -56,7 +53,7 @@ export function gatePolicy(): readonly KubeObject[] {
       failurePolicy: 'Ignore',
       reinvocationPolicy: 'IfNeeded',
       matchConstraints: managed([CREATED_PODS]),
-      matchConditions: [NOT_A_NODE, NOT_OF_DAEMON_SET, NEEDS_GATE],
+      matchConditions: [NOT_A_NODE, NEEDS_GATE],
       mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: ADD_GATE } }],
     }),
     policy('MutatingAdmissionPolicyBinding', name, { policyName: name }),
@@ -68,9 +65,6 @@ const GUARD_VARIABLES: readonly CelVariable[] = [
   celVariable('isGated', IS_GATED),
   celVariable('wasGated', `${IS_UPDATE} && ${IS_GATED.replace('object', 'oldObject')}`),
   celVariable('isLeader', `${USER} == '${LEADER}'`),
-  celVariable('isOfDaemonSet', `${USER} == '${DAEMON_SETS}'`),
-  celVariable('admitted', annotationOf('object')),
-  celVariable('wasAdmitted', `${IS_UPDATE} ? ${annotationOf('oldObject')} : ''`),
 ];
 
 function annotationOf(object: string): string {
@@ -78,24 +72,20 @@ function annotationOf(object: string): string {
 }
 
 const MAY_RELEASE = `authorizer.group('${API_GROUP}').resource('queues').check('${RELEASE_VERB}').allowed()`;
-const IS_CREATED_GATED = "request.operation != 'CREATE' || variables.isOfDaemonSet";
+const NOT_CREATED = "request.operation != 'CREATE'";
 
 const GUARD_VALIDATIONS = [
   {
-    expression: `${IS_CREATED_GATED} || object.spec.?nodeName.orValue('') == ''`,
+    expression: `${NOT_CREATED} || object.spec.?nodeName.orValue('') == ''`,
     message: `spec.nodeName must not be set: pods of this namespace wait in a queue (namespace label ${LABEL_QUEUES}=${QUEUES_MANAGED})`,
   },
   {
-    expression: `${IS_CREATED_GATED} || variables.isGated`,
+    expression: `${NOT_CREATED} || variables.isGated`,
     message: `spec.schedulingGates must contain ${QUEUE_GATE}, and nothing has added it: check the MutatingAdmissionPolicy ${QUEUE_POLICY_NAMES.gate}`,
   },
   {
     expression: `!variables.wasGated || variables.isGated || variables.isLeader || ${MAY_RELEASE}`,
     message: `the scheduling gate ${QUEUE_GATE} must only be removed by ${QUEUE_LEADER}, which lets the pod in when its queue has room`,
-  },
-  {
-    expression: 'variables.admitted == variables.wasAdmitted || variables.isLeader',
-    message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${QUEUE_LEADER}`,
   },
 ];
 
@@ -106,6 +96,43 @@ function guard(): readonly KubeObject[] {
     matchConditions: [NOT_A_NODE],
     variables: GUARD_VARIABLES,
     validations: GUARD_VALIDATIONS,
+    failurePolicy: 'Fail',
+  });
+}
+
+/** Every way to write the annotations of a pod: a Binding passes its own on. */
+const WRITTEN_MARKS = [
+  WRITTEN_PODS,
+  rule('', ['pods/status', 'pods/resize', 'pods/ephemeralcontainers'], ['UPDATE']),
+  rule('', ['pods/binding', 'bindings'], ['CREATE']),
+];
+const MARK_CHANGED = condition(
+  'mark-changed',
+  `${annotationOf('object')} != (${IS_UPDATE} ? ${annotationOf('oldObject')} : '')`,
+);
+/** The mark of a mirror pod counts for nothing, and a node without its mirror pods would look emptier than it is. */
+const NOT_A_MIRROR_POD = condition(
+  'not-a-mirror-pod',
+  `!(request.operation == 'CREATE' && request.resource.resource == 'pods' && 'system:nodes' in request.userInfo.?groups.orValue([]))`,
+);
+
+/**
+ * The annotation is the leader's alone, in every namespace: what a tenant writes before its namespace is managed would
+ * count afterwards. `Fail`: a mark that cannot be judged must not be written; other writes are not judged.
+ */
+function mark(): readonly KubeObject[] {
+  return validatingPolicy({
+    name: QUEUE_POLICY_NAMES.mark,
+    inAllNamespaces: true,
+    resourceRules: WRITTEN_MARKS,
+    matchConditions: [MARK_CHANGED, NOT_A_MIRROR_POD],
+    variables: [],
+    validations: [
+      {
+        expression: `${USER} == '${LEADER}'`,
+        message: `the annotation ${ANNOTATION_ADMITTED} must only be written by ${QUEUE_LEADER}`,
+      },
+    ],
     failurePolicy: 'Fail',
   });
 }
@@ -168,16 +195,10 @@ function label(): readonly KubeObject[] {
 }
 
 const WAITING_OBJECTS = [
-  ['batch', 'jobs'],
-  ['apps', 'deployments'],
-  ['policy', 'poddisruptionbudgets'],
-].map(([group, resource]) => ({
-  apiGroups: [group],
-  apiVersions: ['v1'],
-  resources: [resource],
-  operations: ['CREATE', 'UPDATE'],
-  scope: 'Namespaced',
-}));
+  rule('batch', ['jobs'], ['CREATE', 'UPDATE']),
+  rule('apps', ['deployments'], ['CREATE', 'UPDATE']),
+  rule('policy', ['poddisruptionbudgets'], ['CREATE', 'UPDATE']),
+];
 
 const WARNINGS = [
   {
@@ -219,6 +240,7 @@ interface Validating {
   /** Whether the policy is evaluated once per Queue, as `params`. */
   readonly ofEachQueue?: boolean;
   readonly failurePolicy: 'Fail' | 'Ignore';
+  readonly inAllNamespaces?: boolean;
   /** Pods by default. */
   readonly resourceRules?: readonly object[];
   readonly action?: 'Deny' | 'Warn';
@@ -226,7 +248,7 @@ interface Validating {
 
 /** The ValidatingAdmissionPolicies that guard the queues and that warn, each with its binding. */
 export function queuePolicies(): readonly KubeObject[] {
-  return [...guard(), ...label(), ...warnings()];
+  return [...guard(), ...mark(), ...label(), ...warnings()];
 }
 
 function validatingPolicy({
@@ -234,6 +256,7 @@ function validatingPolicy({
   validations,
   failurePolicy,
   ofEachQueue = false,
+  inAllNamespaces = false,
   resourceRules = [WRITTEN_PODS],
   action = 'Deny',
   ...rest
@@ -242,7 +265,7 @@ function validatingPolicy({
     policy('ValidatingAdmissionPolicy', name, {
       failurePolicy,
       ...(ofEachQueue && { paramKind: { apiVersion: API_VERSION, kind: 'Queue' } }),
-      matchConstraints: managed(resourceRules),
+      matchConstraints: inAllNamespaces ? everywhere(resourceRules) : managed(resourceRules),
       ...rest,
       validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
     }),
@@ -256,9 +279,12 @@ function validatingPolicy({
 
 function managed(resourceRules: readonly object[]): object {
   const requirement = { key: LABEL_QUEUES, operator: 'In', values: [QUEUES_MANAGED] };
-  // Includes defaults of the API server, so that another manager may apply the same without a conflict.
-  const defaults = { objectSelector: {}, matchPolicy: 'Equivalent' };
-  return { namespaceSelector: judgedNamespaces(requirement), resourceRules, ...defaults };
+  return { ...everywhere(resourceRules), namespaceSelector: judgedNamespaces(requirement) };
+}
+
+/** Includes defaults of the API server, so that another manager may apply the same without a conflict. */
+function everywhere(resourceRules: readonly object[]): object {
+  return { namespaceSelector: {}, resourceRules, objectSelector: {}, matchPolicy: 'Equivalent' };
 }
 
 function policy(kind: string, name: string, spec: object): KubeObject {

@@ -265,7 +265,7 @@ function clientTarget(target: WebhookTarget, path: string) {
   return { service: { namespace, name, port, path } };
 }
 
-function rule(
+export function rule(
   group: string,
   resources: readonly string[],
   operations: readonly string[],

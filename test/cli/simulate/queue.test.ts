@@ -201,14 +201,15 @@ describe('plimsoll simulate queue', () => {
     },
   );
 
-  test.each(['critical', 'slow', 'early', 'daemon'])(
-    'pods that the leader would not evict make no room: %s',
-    async (file) => {
-      const { letIn } = await rowsOf(`${file}.json`);
-      expect(letIn[0]?.victims).toEqual([]);
-      expect(letIn[0]?.because.text).toContain('no node has enough pods that may be evicted');
-    },
-  );
+  test('pods of a DaemonSet make room where there are no others', async () => {
+    expect((await rowsOf('daemon.json')).letIn[0]?.victims).toEqual(['batch/big-0']);
+  });
+
+  test.each(['critical', 'slow', 'early'])('pods that the leader would not evict make no room: %s', async (file) => {
+    const { letIn } = await rowsOf(`${file}.json`);
+    expect(letIn[0]?.victims).toEqual([]);
+    expect(letIn[0]?.because.text).toContain('no node has enough pods that may be evicted');
+  });
 
   test('by shares, a queue without a guarantee gets room, too', async () => {
     expect((await rowsOf('shares.json')).letIn[0]).toMatchObject({ victims: [] });

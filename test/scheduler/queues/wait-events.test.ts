@@ -17,6 +17,21 @@ test('a pod whose queue is about to be made is told nothing, unless it is still 
   expect([told(0), told(9_999), told(10_000), told(11_000)]).toEqual([[], [], [missing], []]);
 });
 
+test('the DaemonSet of a waiting pod has the same Event', () => {
+  const world = queueWorld([queueFor('shop', { max: { cpu: 0 } })]);
+  for (const name of ['a', 'b']) world.see({ name, gates: [GATE] });
+  const events: EventRecord[] = [];
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'logs', uid: 'u', isController: true };
+  const daemonSetOf = (uid: string) => (uid === 'uid-a' ? owner : undefined);
+  const tell = createWaitEvents({ record: (event) => void events.push(event) }, () => undefined, daemonSetOf);
+  finish(tell(world.plan(), 0));
+  expect(events.map(({ regarding: { kind, namespace, name } }) => [kind, namespace, name])).toEqual([
+    ['Pod', 'shop', 'a'],
+    ['DaemonSet', 'shop', 'logs'],
+    ['Pod', 'shop', 'b'],
+  ]);
+});
+
 test('thousands of pods are looked at in steps', () => {
   const world = queueWorld([queueFor('shop', { max: { cpu: 0 } })]);
   for (let index = 0; index < 3_000; index += 1) world.see({ name: `pod-${index}`, gates: [GATE] });

@@ -5,7 +5,7 @@ import { putBudget, putNode } from '#shared/domain/snapshot/create-snapshot.ts';
 import { readRoomState, type RoomInput } from '#shared/queues/room-state.ts';
 import { seekersOf } from '#shared/queues/seekers.ts';
 import { buildBudget, buildNode } from '#test/build/cluster.ts';
-import { GATE, type NodeSizes, queueWorld, type WatchedPod } from './queue-world.ts';
+import { GATE, type NodeSizes, queueFor, queueWorld, type WatchedPod } from './queue-world.ts';
 import { fill, GATED, HOUR, RUNNING, twoQueues, UNGATED } from '#test/scheduler/queues/reclaim-stage.ts';
 
 type World = ReturnType<typeof queueWorld>;
@@ -142,15 +142,34 @@ describe('of two pods that go first', () => {
     expect(found(world)).toEqual(['shop/b']);
   });
 
-  test('none that its DaemonSet would make again', () => {
-    const owners = [{ ...controller, kind: 'DaemonSet', name: 'ds' }];
-    const field = { key: 'metadata.name', operator: 'In', values: ['node-0'] };
-    const onNode = { nodeSelectorTerms: [{ matchFields: [field] }] };
-    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onNode } };
-    const world = fullWorld({ owners, spec: { affinity } });
+  const field = { key: 'metadata.name', operator: 'In', values: ['node-0'] };
+  const onNode = { nodeSelectorTerms: [{ matchFields: [field] }] };
+  const ofDaemonSet = {
+    owners: [{ ...controller, kind: 'DaemonSet', name: 'ds' }],
+    spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onNode } } },
+  };
+
+  test('none of a DaemonSet, while there are others', () => {
+    const world = fullWorld(ofDaemonSet);
     expect(found(world)).toEqual(['shop/pod-0', 'shop/pod-1']);
     world.snapshot.daemonSets.set('shop/ds', 'uid-rs');
     expect(found(world)).toEqual(others);
+  });
+
+  test.each<[string, string | undefined]>([
+    ['let in', 'other'],
+    ['never let in, as from before the queues', undefined],
+  ])('those of a DaemonSet above its share, %s, where there are no others', (_, admittedTo) => {
+    const world = queueWorld([queueFor('shop', { guaranteed: { cpu: 8 } }), queueFor('bank')]);
+    world.manage('bank', { team: 'bank', 'plimsoll.dev/queues': 'managed' });
+    world.snapshot.daemonSets.set('bank/ds', 'uid-rs');
+    const daemon = { namespace: 'bank', node: 'node-0', phase: 'Running', ...ofDaemonSet };
+    const queue = admittedTo === undefined ? {} : { admittedTo: 'of-bank' };
+    for (const name of ['a', 'b', 'c']) world.see({ ...daemon, ...queue, name, cpu: 2 });
+    world.see({ ...daemon, ...queue, name: 'z', cpu: 2, owners: [] });
+    world.see({ ...UNGATED, cpu: 4 });
+    const victims = found(world);
+    expect([victims, Array.isArray(victims) && victims.length]).toEqual([expect.arrayContaining(['bank/a']), 2]);
   });
 });
 

@@ -139,6 +139,20 @@ describe.skipIf(why !== undefined)(`letting pods in on the stock kube-scheduler$
     expect(await letIn('team-a')).toHaveLength(4);
   }, 60_000);
 
+  test('a pod that names a node takes nothing of the queues, and one of a DaemonSet waits as any other', async () => {
+    await create('default', podOf('loud', { nodeName: 'no-such-node' }, {}, '1000'));
+    const controller = scene.user('system:serviceaccount:kube-system:daemon-set-controller');
+    expect((await controller('POST', pods('team-a'), podOf('daemon'))).status).toBe(201);
+    const [first = ''] = await letIn('team-b');
+    await scene.user()('DELETE', pods('team-b', first));
+    await eventually(async () => {
+      const names = await letIn('team-b');
+      expect([names.length, names.includes(first)]).toEqual([4, false]);
+    }, PATIENCE_MS);
+    const names = await letIn('team-a');
+    expect([names.length, names.includes('daemon')]).toEqual([4, false]);
+  }, 60_000);
+
   test('when the leader is killed, the other replica goes on, and lets no pod in twice', async () => {
     const before = replicas.find((each) => each.log().includes('Lease acquired'));
     await before?.kill();

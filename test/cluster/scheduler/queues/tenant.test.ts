@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { at } from '#test/contract/harness.ts';
-import type { AsUser } from '#test/cluster/admission/support/as-user.ts';
+import { asUser, type AsUser } from '#test/cluster/admission/support/as-user.ts';
 import { ownCluster, whyNoOwnCluster } from '#test/cluster/support/control-plane/own-cluster.ts';
 import { eventually } from '#test/build/waiting.ts';
 import { gatesOf, LEADER, PATIENCE_MS, podOf, pods, queueScene } from './queue-scene.ts';
@@ -225,12 +225,39 @@ describe.skipIf(why !== undefined)(`a tenant with the role edit, in a managed na
       }
     });
 
-    test('pods that the DaemonSet controller creates, and those of other namespaces, do not wait', async () => {
+    test('pods that the DaemonSet controller creates wait, and those of other namespaces do not', async () => {
       const controller = scene.user('system:serviceaccount:kube-system:daemon-set-controller');
       const own = await controller('POST', `${pods('shop')}?dryRun=All`, podOf('daemon'));
-      expect([own.status, gatesOf(own.body)]).toEqual([201, []]);
+      expect([own.status, gatesOf(own.body)]).toEqual([201, [GATE]]);
       const other = await scene.user()('POST', `${pods('default')}?dryRun=All`, podOf('plain'));
       expect([other.status, gatesOf(other.body)]).toEqual([201, []]);
+    });
+
+    test('nobody else writes the annotation, through any door, and in no namespace', async () => {
+      const admin = scene.user();
+      const forged = { metadata: { annotations: ADMITTED } };
+      await scene.create(pods('default'), podOf('early', { nodeName: 'node-0' }));
+      const target = { ...forged, target: { kind: 'Node', name: 'node-0' } };
+      const named = { ...target, apiVersion: 'v1', kind: 'Binding', metadata: { ...forged.metadata, name: 'waiting' } };
+      const doors = [
+        ['POST', `${pods('default')}?dryRun=All`, podOf('new', {}, { annotations: ADMITTED })],
+        ['PATCH', pods('default', 'early'), forged],
+        ['PATCH', `${pods('default', 'early')}/status`, forged],
+        ['PATCH', `${pods('default', 'early')}/status?fieldManager=plimsoll-scheduler`, forged],
+        ['PATCH', `${pods('shop', 'waiting')}/status`, forged],
+        ['POST', `${pods('shop', 'waiting')}/binding?dryRun=All`, named],
+      ] as const;
+      for (const [method, path, body] of doors) {
+        const { status, body: answer } = await admin(method, path, body);
+        expect([path, status, at(answer, 'message')]).toEqual([path, ...refused('must only be written by')]);
+      }
+      const node = { groups: ['system:nodes', 'system:masters'] };
+      const byNode = await asUser(own().connection, 'system:node:node-0', node)(
+        'PATCH',
+        `${pods('default', 'early')}/status`,
+        forged,
+      );
+      expect([byNode.status, at(byNode.body, 'message')]).toEqual(refused('must only be written by'));
     });
 
     test('an administrator takes a gate off', async () => {
