@@ -4,7 +4,8 @@ import type { Artifact } from './artifact.ts';
 const FILES = [
   'deploy/charts/plimsoll/Chart.yaml',
   'deploy/{base,overlays/*}/kustomization.yaml',
-  'docs/guides/install.md',
+  'README.md',
+  'docs/{tutorial,guides/install}.md',
 ];
 /** Patterns for the version of Plimsoll in these files. */
 const VERSION = /(?<before>^version: |^appVersion: |^ +newTag: |\bplimsoll:)\d+\.\d+\.\d+(?:-[\w.]+)?/gm;
