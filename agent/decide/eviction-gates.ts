@@ -101,7 +101,7 @@ function limitGate(query: GateQuery): Because | undefined {
  * The terminating pods whose resources count as freed. Of this agent's evictions, those for the same resource and any
  * whose memory is falling; of pods that others terminate, those expected to end in time.
  */
-export function freedPods(
+function freedPods(
   { trigger: { signal }, evictions, pace }: GateQuery,
   state: Pick<AgentState, 'terminating'>,
   snapshot: Pick<NodeSnapshot, 'now'>,

@@ -16,7 +16,6 @@ import { type Eviction, evictionOf, shortenEviction, shorteningOf, urgencyOf } f
 import {
   alreadyFreed,
   closedGates,
-  freedPods,
   freeSlots,
   type GateQuery,
   isFor,
@@ -153,7 +152,7 @@ function chooseWith(
       tooOften(candidate, victims, ineligible) ??
       inVain(candidate) ??
       isSafe(candidate) ??
-      inStead(candidate) ??
+      inStead(candidate, victims) ??
       tooSmall(candidate),
     most: isSevere ? inTime : most,
     gap,
@@ -196,14 +195,13 @@ export function eligiblePods(
 
 /** What decides in whose stead a pod would go. */
 export function causeQuery(ranking: NodeRanking, trigger: PressureTrigger, input: PlanInput): CauseQuery {
-  const { state, snapshot } = input;
+  const { state } = input;
   const query = { ...queryOf(trigger, input), evictions: ranking.context.evictions };
   const isLastChance = query.pace === 'lastChance';
   return {
     ...{ ...ranking, growth: state.growth, available: state.trend?.available, isLastChance },
     gap: gapOf(query, input),
     limitOf: ownerLimitNow(ownersOf(query), isLastChance),
-    freed: freedPods(query, state, snapshot),
   };
 }
 

@@ -97,7 +97,7 @@ export function evictionOrder(shortage: SimulatedShortage, scene: NodeScene, pol
     because(candidate, victims) ??
     ownerRule(candidate, victims, ineligible) ??
     isSafe(candidate) ??
-    inStead(candidate) ??
+    inStead(candidate, victims) ??
     tooSmall(candidate);
   const choice = chooseVictims(ranked, { protectionOf: rule, most: isSevere ? Infinity : most, gap });
   return {
@@ -196,11 +196,13 @@ function heldCause(
   { ranked, leaving }: { readonly ranked: readonly Candidate[]; readonly leaving: readonly Candidate[] },
   reasonAgainst: (candidate: Candidate, victims: readonly Candidate[]) => Because | undefined,
   { stage, gap, policy }: ShortageOfPolicy,
-): (candidate: Candidate) => Because | undefined {
+): (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined {
+  const ownerRule = ownerLimitOf(policy);
   const takings = ranked.map((candidate, rank): NamedTaking | undefined => {
     const because = reasonAgainst(candidate, []);
     const isHeld = because !== undefined && isOwnReason(because);
-    const isLast = because === undefined && stage === 'mild' && candidate.isMarkedLast && policy.perOwnerPerHour > 0;
+    const mayGo = because === undefined && ownerRule(candidate, [], []) === undefined;
+    const isLast = mayGo && stage === 'mild' && candidate.isMarkedLast;
     if (!candidate.exceedsRequest || !(isHeld || isLast)) return undefined;
     return { ...takingOf(candidate, rank), standing: isHeld ? 'held' : 'lastWish', pod: nameOf(candidate), because };
   });
@@ -209,9 +211,10 @@ function heldCause(
   });
   const held = [...takings.filter((each) => each !== undefined), ...terminating];
   const ranks = new Map(ranked.map((candidate, rank) => [candidate, rank]));
-  return (candidate) => {
+  return (candidate, victims = []) => {
     if (!candidate.exceedsRequest) return undefined;
-    const others = held.filter(({ pod }) => pod !== nameOf(candidate));
+    const going = new Set([candidate, ...victims].map(nameOf));
+    const others = held.filter(({ pod }) => !going.has(pod));
     const scene = { gap, lost: [], isLastChance: false };
     const cause = inWhoseStead(takingOf(candidate, ranks.get(candidate) ?? 0), others, scene);
     return cause && causeHeld(cause.pod, (cause.because ?? GOES_LATER).text);

@@ -18,8 +18,6 @@ export interface CauseQuery extends NodeRanking {
   readonly isLastChance: boolean;
   /** Why the owner of a candidate must not lose another pod. */
   readonly limitOf: (candidate: Candidate) => Because | undefined;
-  /** Pods that count as freed already. */
-  readonly freed: ReadonlySet<string>;
 }
 
 /** A pod that stays, by name and with the reason. */
@@ -36,13 +34,16 @@ const NOT_RANKED = -1;
  * Why a pod above its request must stay (law 12): the pod that causes the shortage stays, and this one would be evicted in
  * its stead. The node is left to the kubelet then.
  */
-export function heldCause(query: CauseQuery): (candidate: Candidate) => Because | undefined {
+export function heldCause(
+  query: CauseQuery,
+): (candidate: Candidate, victims?: readonly Candidate[]) => Because | undefined {
   const held = once(() => heldTakings(query));
   const lost = query.available === undefined ? [] : lossOf(query.growth, query.available);
   const ranks = once(() => new Map(query.ranked.map((candidate, rank) => [candidate, rank])));
-  return (candidate) => {
+  return (candidate, victims = []) => {
     if (!candidate.exceedsRequest || held().length === 0) return undefined;
-    const others = held().filter(({ pod }) => pod !== nameOf(candidate));
+    const going = new Set([candidate, ...victims].map(nameOf));
+    const others = held().filter(({ pod }) => !going.has(pod));
     const taking = takingOf(candidate, ranks().get(candidate) ?? NOT_RANKED, query);
     const cause = inWhoseStead(taking, others, { gap: query.gap, lost, isLastChance: query.isLastChance });
     if (cause === undefined) return undefined;
@@ -114,11 +115,10 @@ function takingOf(candidate: Candidate, rank: number, { context, growth }: Cause
   };
 }
 
-/** Pods that terminate and do not count as freed: their grace period is long, or they outlive it. */
+/** Pods that terminate, or were asked to, and still hold what they use: their end is awaited first. */
 function leavingTakings(query: CauseQuery): readonly HeldPodTaking[] {
-  const { context, snapshot, policy, freed } = query;
-  const leaving = leavingAboveRequest(context, snapshot, policy).filter(({ facts }) => !freed.has(facts.pod.uid));
-  return leaving.map((candidate) => ({
+  const { context, snapshot, policy } = query;
+  return leavingAboveRequest(context, snapshot, policy).map((candidate) => ({
     ...takingOf(candidate, NOT_RANKED, query),
     pod: nameOf(candidate),
     candidate,

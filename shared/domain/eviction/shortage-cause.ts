@@ -41,8 +41,8 @@ const CAUSING_SHARE = 0.5;
 /**
  * In whose stead a pod would go (law 12): the pod that causes the shortage and stays, `undefined` if none does. A pod that
  * stays is the cause if it grew as much as the candidate in any window. If no window tells, it is the cause if the kubelet
- * would evict it before the candidate and that would end the shortage; but not if the candidate itself took most of what
- * the node lost and is no more important. Evicting another pod would only lift the node over the kubelet's threshold and so
+ * would evict it before the candidate; but not if the candidate itself took most of what the node lost, and is no more
+ * important or must go anyway, since the other frees too little. Evicting another pod would only lift the node over the kubelet's threshold and so
  * keep the cause alive.
  */
 export function inWhoseStead<H extends HeldTaking>(
@@ -54,11 +54,15 @@ export function inWhoseStead<H extends HeldTaking>(
   const growing = held.find((each) => outgrows(each, candidate, windows));
   if (growing !== undefined) return growing;
   const earlier = held.filter((each) => goesFirst(each, candidate));
+  const goesAnyway = causedLoss(candidate, scene.lost, windows) && mayPrecede(candidate, earlier, scene);
+  return goesAnyway ? undefined : earlier[0];
+}
+
+/** Whether the pod that took the memory goes before others that the kubelet would evict first. */
+function mayPrecede(candidate: Taking, earlier: readonly HeldTaking[], { gap, isLastChance }: ShortageScene): boolean {
   const freed = earlier.reduce((sum, { usage }) => sum + usage, 0);
-  const [first] = earlier;
-  if (first === undefined || (Number.isFinite(scene.gap) && freed < scene.gap)) return undefined;
-  const isMoreImportant = earlier.some(({ priority }) => priority < candidate.priority);
-  return causedLoss(candidate, scene.lost, windows) && (scene.isLastChance || !isMoreImportant) ? undefined : first;
+  const isTooLittle = Number.isFinite(gap) && freed < gap;
+  return isLastChance || isTooLittle || earlier.every(({ priority }) => priority >= candidate.priority);
 }
 
 function outgrows(held: HeldTaking, { growth, priority }: Taking, windows: number): boolean {

@@ -112,7 +112,8 @@ function mayBeTheCause(pod: LivePod, other: LivePod, node: LawNode): boolean {
   if (pod === other || pod.usedMiB === 0) return false;
   if (isUnknown(pod)) return true;
   const { growsMiB } = pod.spec;
-  const grows = growsMiB > 0 && growsMiB >= other.spec.growsMiB;
+  // One that came back took all its memory anew.
+  const grows = (growsMiB > 0 && growsMiB >= other.spec.growsMiB) || isReplacement(pod);
   return mayStay(pod, node) && !isInside(pod) && (grows || byRank(pod, other) < 0);
 }
 
@@ -124,7 +125,8 @@ function mayStay(pod: LivePod, node: LawNode): boolean {
   return !isUntouchable(pod.spec) && (isHeld(pod) || isLimited(pod, node) || node.scenario.api.length > 0);
 }
 
-function isHeld(pod: LivePod): boolean {
+/** Whether the agent may not evict it, or not yet. */
+export function isHeld(pod: LivePod): boolean {
   const { spec } = pod;
   const isProtected = isUntouchable(spec) || spec.namespace === 'kube-system' || spec.wish === 'never';
   return isProtected || !spec.isMeasured || spec.fault !== undefined || isLeaving(pod);

@@ -30,6 +30,16 @@ const NOTHING: Totals = { oomKills: 0, innocents: 0, shortMs: 0 };
 /** Changes an episode, so that what is looked for is frequent. */
 export type Focus = (scenario: Scenario) => Scenario;
 
+/** The same episode in slow motion: what leaks does so at a share of its speed, for longer. */
+export function slowed(growth: number, seconds: number): Focus {
+  return (scenario) => ({
+    ...scenario,
+    lengthMs: seconds * 1000,
+    outsideGrowsMiB: scenario.outsideGrowsMiB * growth,
+    pods: scenario.pods.map((pod) => ({ ...pod, growsMiB: pod.growsMiB * growth })),
+  });
+}
+
 interface HuntOptions {
   readonly focus?: Focus | undefined;
   readonly tamper?: Tamper | undefined;

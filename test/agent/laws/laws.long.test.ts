@@ -1,5 +1,6 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectNoBreach } from './expect-no-breach.ts';
+import { hunt, slowed } from './hunt.ts';
 import { FIRST_SEED } from './seed.ts';
 import { volume } from '#test/build/volume.ts';
 
@@ -12,4 +13,13 @@ describe('a node with the agent beside the kubelet and the kernel', () => {
     `${EPISODES} episodes from seed %i break no law, and leave the node no worse than with the kubelet alone`,
     (firstSeed) => expectNoBreach(firstSeed, EPISODES),
   );
+
+  test.each([
+    [120, 0.15, volume(3000)],
+    [300, 0.04, volume(1500)],
+    [1800, 0.008, volume(200)],
+  ])('episodes of %i s break no law, growth times %d', async (seconds, growth, count) => {
+    const { findings } = await hunt(FIRST_SEED, count, { focus: slowed(growth, seconds) });
+    expect([...findings].map(([key, { seeds }]) => `${key}: ${seeds.join(' ')}`)).toEqual([]);
+  });
 });

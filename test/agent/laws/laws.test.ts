@@ -3,7 +3,7 @@ import type { PassPorts } from '#agent/pass.ts';
 import type { Tamper } from './agent.ts';
 import { MIB } from '#test/agent/node-scene.ts';
 import { expectNoBreach } from './expect-no-breach.ts';
-import { type Focus, hunt } from './hunt.ts';
+import { type Focus, hunt, slowed } from './hunt.ts';
 import type { Law } from './laws.ts';
 import type { LawPod, Scenario } from './scenario.ts';
 import { FIRST_SEED } from './seed.ts';
@@ -160,6 +160,24 @@ async function countBreaches(law: Law, { focus, tamper }: { readonly focus?: Foc
   const ofLaw = [...findings.values()].filter(({ breach }) => breach.law === law);
   return ofLaw.reduce((count, { seeds }) => count + seeds.length, 0);
 }
+
+/** As slow as clusters leak: the growth is a share of that of the short episodes, over minutes up to half an hour. */
+const LONG_EPISODES = [
+  [120, 0.15, 60],
+  [300, 0.04, 30],
+  [1800, 0.008, 6],
+] as const;
+
+describe('a node over minutes', () => {
+  test.each(LONG_EPISODES)(
+    'episodes of %i s break no law, growth times %d',
+    async (seconds, growth, count) => {
+      const { findings } = await hunt(FIRST_SEED, count, { focus: slowed(growth, seconds) });
+      expect([...findings.keys()]).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
 
 describe('the laws notice an agent that', () => {
   test.each(Object.entries(WRONG))(

@@ -1,7 +1,7 @@
 import type { PassResult } from '#agent/decide/decide.ts';
 import { runAlone, runWithAgent, type Witness } from './episode.ts';
 import type { Tamper } from './agent.ts';
-import { gateCodes, gateFault } from './gates.ts';
+import { gateCodes, gateFault, isHeld } from './gates.ts';
 import {
   isAbove,
   isInside,
@@ -16,13 +16,15 @@ import { limitFault, standBackFault } from './pace.ts';
 import type { LawPod, PolicyChoice, Scenario } from './scenario.ts';
 
 /**
- * `inside`: nobody inside its request goes while a pod above its own is there. `asked`: the pod that takes the memory is
+ * `inside`: nobody inside its request goes while a pod above its own is there. `stead`: nobody goes in the stead of a less
+ * important pod above its request that is held. `asked`: the pod that takes the memory is
  * asked before the kernel kills. `innocents`, `oom`, `short`: the node is no worse than with the kubelet alone. `dryRun`:
  * nothing differs from the kubelet alone. `gate`: what is said to hold evictions back does. `limits`: no window of the
  * policy is exceeded, except in the last chance up to the kubelet's pace. `standBack`: after the kubelet evicted a pod, the
  * agent waits.
  */
-export type Law = 'inside' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate' | 'limits' | 'standBack';
+export type Law =
+  'inside' | 'stead' | 'asked' | 'innocents' | 'oom' | 'short' | 'dryRun' | 'gate' | 'limits' | 'standBack';
 
 /** A law that an episode broke; `cause` groups breaches. */
 export interface Breach {
@@ -84,6 +86,7 @@ class LawWatch implements Witness {
 
   onEviction(victim: LivePod, node: LawNode): void {
     this.#askedAtMs = node.nowMs;
+    this.#checkStead(victim, node);
     // Of a pod without statistics nobody knows whether it is inside: the policy decides.
     if (!isInside(victim) || !victim.spec.isMeasured || victim.deletion !== undefined) return;
     const sinceMs = (this.#decidedAtMs.get(victim.uid) ?? node.nowMs) - MEASURED_MS;
@@ -91,6 +94,15 @@ class LawWatch implements Witness {
     if (holders.length === 0) this.asked += 1;
     else if ((victim.insideSinceMs ?? Infinity) <= sinceMs)
       this.#break('inside', causeOf(holders, this.#scenario), node, victim);
+  }
+
+  #checkStead(victim: LivePod, node: LawNode): void {
+    const decidedAtMs = this.#decidedAtMs.get(victim.uid) ?? node.nowMs;
+    if (victim.deletion !== undefined || isInside(victim)) return;
+    const spared = node.pods.filter((pod) => isSpared(pod, decidedAtMs - MEASURED_MS, this.#scenario));
+    // Victims of one pass are needed together.
+    const instead = spared.filter((pod) => pod.askedAtMs !== node.nowMs && goesFirst(pod, victim, node));
+    if (instead.length > 0) this.#break('stead', causeOf(instead, this.#scenario), node, victim);
   }
 
   onTick(node: LawNode): void {
@@ -151,6 +163,25 @@ class LawWatch implements Witness {
 function awaitedUntilMs({ acceptedAtMs, deletion }: LivePod): number {
   if (acceptedAtMs === undefined || deletion === undefined) return -Infinity;
   return acceptedAtMs + deletion.graceSeconds * 1000 + CLEAN_UP_MS;
+}
+
+/** A pod above its request that the kubelet would evict and the agent may not. */
+function isSpared(pod: LivePod, sinceMs: number, scenario: Scenario): boolean {
+  const { spec } = pod;
+  // In the severe stage the opt-out of a pod above its request counts only if the policy says so.
+  const isWishAlone = spec.wish === 'never' && scenario.policy.optOut !== 'Always' && spec.namespace !== 'kube-system';
+  const isWishOnly = isWishAlone && spec.fault === undefined && pod.deletion === undefined;
+  return isHolder(pod, sinceMs, scenario) && isHeld(pod) && !isWishOnly;
+}
+
+/**
+ * Whether the kubelet evicts a pod before a more important victim. The victim goes nevertheless if the ranking of the policy has it first, or if it is the one that takes the memory.
+ */
+function goesFirst(pod: LivePod, victim: LivePod, node: LawNode): boolean {
+  const { ranking, daemonSets } = node.scenario.policy;
+  if (ranking !== 'Kubernetes' || (pod.spec.kind === 'DaemonSet' && daemonSets === 'Last')) return false;
+  const takes = victim.spec.growsMiB > pod.spec.growsMiB || isReplacement(victim);
+  return pod.spec.priority < victim.spec.priority && !takes;
 }
 
 /** A pod that came while the watch stalls is unknown to the agent. */

@@ -121,13 +121,13 @@ describe('pods that this agent terminates', () => {
     ['when memory is gone within seconds, for two seconds after it', 20, [2000, 3000, 3001]],
   ])('count as freed and keep their slot after a grace period of a second: %s', (_, availableMiB, times) => {
     const ending = terminating(hog, 1);
-    const later = times.map((now, index) => at(now, availableMiB - index, ending, small));
-    expect(whoWent([at(0, SEVERE, hog, small), at(1000, SEVERE - 1, ending, small), ...later], rules)).toEqual([
+    const later = times.map((now, index) => at(now, availableMiB - index, ending, peer));
+    expect(whoWent([at(0, SEVERE, hog, peer), at(1000, SEVERE - 1, ending, peer), ...later], rules)).toEqual([
       ['hog'],
       [],
       [],
       [],
-      ['small'],
+      ['peer'],
     ]);
   });
 

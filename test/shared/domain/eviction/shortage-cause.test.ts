@@ -31,6 +31,7 @@ describe('a pod above its request goes in the stead of one that stays', () => {
       { hog: { overage: 10 * MIB }, candidate: { priority: 1000 } },
     ],
     ['there is no amount to free', { scene: { gap: Infinity } }],
+    ['that one is small, but it did not take the memory', { hog: { usage: 49 * MIB } }],
     ['that one alone grows', { hog: { growth: mib([0, 60, 60]), rank: 5, overage: 1 }, scene: NODE_LOST }],
     [
       'that one grew more in any window',
@@ -68,7 +69,10 @@ describe('a pod above its request goes in nobody’s stead', () => {
     ['the kubelet would evict it first, by overage', { candidate: { overage: 600 * MIB } }],
     ['the kubelet has no order between them', { candidate: { overage: 500 * MIB } }],
     ['the ranking of the policy puts it first', { hog: { rank: 2 } }],
-    ['the other frees too little', { hog: { usage: 49 * MIB } }],
+    [
+      'it took the memory and the other frees too little',
+      { hog: { usage: 49 * MIB }, candidate: { priority: 1000, growth: mib([90, 90, 90]) }, scene: NODE_LOST },
+    ],
     ['it took most of what the node lost', { candidate: { growth: mib([60, 60, 60]) }, scene: NODE_LOST }],
     ['the wish of an equal puts that one last', { hog: { standing: 'lastWish' } }],
     [
@@ -93,8 +97,9 @@ describe('a pod above its request goes in nobody’s stead', () => {
 
   test('unless several together would end the shortage', () => {
     const two = [HOG, { ...HOG, usage: 30 * MIB }];
-    const scene = { ...SCENE, gap: 520 * MIB };
-    expect(inWhoseStead(CANDIDATE, [HOG], scene)).toBeUndefined();
-    expect(inWhoseStead(CANDIDATE, two, scene)).toBe(HOG);
+    const scene = { ...SCENE, ...NODE_LOST, gap: 520 * MIB };
+    const taking = { ...CANDIDATE, priority: 1000, growth: mib([90, 90, 90]) };
+    expect(inWhoseStead(taking, [HOG], scene)).toBeUndefined();
+    expect(inWhoseStead(taking, two, scene)).toBe(HOG);
   });
 });
