@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAnswer, review } from './support/reviews.ts';
-import { NAMESPACES, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
+import type { StoredObject } from '#test/fakes/stored-objects.ts';
+import { NAMESPACES, PRIORITY_QUOTAS, runWebhook, type RunningWebhook } from './support/webhook-process.ts';
 
 const CLASSES = '/apis/scheduling.k8s.io/v1/priorityclasses';
 const POLICIES = '/apis/plimsoll.dev/v1alpha1/prioritypolicies';
@@ -11,6 +12,15 @@ describe('groups of pods that a cluster may serve', () => {
   beforeAll(async () => {
     webhook = await runWebhook((api) => {
       api.put(NAMESPACES, { metadata: { name: 'team-a' } });
+      const labels = { 'plimsoll.dev/priority-quota': 'enforced' };
+      api.put(NAMESPACES, { metadata: { name: 'counted', labels } });
+      const quota = (name: string, scope: object): void =>
+        api.put(PRIORITY_QUOTAS, {
+          metadata: { name, uid: name, generation: 1 },
+          spec: { ...scope, hard: { pods: '0' } },
+        } as StoredObject);
+      quota('none-of-gold', { priorityClassNames: ['gold'] });
+      quota('none-above', { priority: { min: 2_000 } });
       api.put(CLASSES, { metadata: { name: 'gold' }, value: 1_000 });
       api.put(CLASSES, { metadata: { name: 'plain' }, value: 10 });
       api.put(POLICIES, { metadata: { name: 'person' }, spec: { subjects: ALICE, maxPriority: 100 } });
@@ -33,6 +43,41 @@ describe('groups of pods that a cluster may serve', () => {
     );
     return readAnswer(body);
   }
+
+  async function createUnderQuotas(spec: object, more: object = {}) {
+    const { body } = await webhook.post(
+      '/validate/quota',
+      review({
+        operation: 'CREATE',
+        resource: { group: 'scheduling.k8s.io', version: 'v1alpha2', resource: 'podgroups' },
+        subResource: '',
+        name: 'web',
+        namespace: 'counted',
+        userInfo: { username: 'alice', groups: [] },
+        object: { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', metadata: { name: 'web' }, spec },
+        ...more,
+      }),
+    );
+    return readAnswer(body);
+  }
+
+  test.each([
+    [{ priorityClassName: 'gold' }, 'quota `none-of-gold` counts priority class `gold` here'],
+    [{ priorityClassName: 'gold', priority: 1_000 }, 'quota `none-of-gold` counts priority class `gold` here'],
+    [{ priorityClassName: 'unseen', priority: 5_000 }, 'quota `none-above` counts priority class `unseen` here'],
+    [{ priorityClassName: 7 }, 'priorityClassName'],
+  ])(
+    'a PodGroup of %j would give pods what no quota charges: refused where quotas are enforced',
+    async (spec, text) => {
+      const answer = await createUnderQuotas(spec);
+      expect(answer).toMatchObject({ allowed: false, message: expect.stringContaining(text) as string });
+    },
+  );
+
+  test('a PodGroup whose class no quota counts is allowed', async () => {
+    for (const spec of [{}, { priorityClassName: 'plain' }, { priorityClassName: 'plain', priority: 10 }])
+      expect(await createUnderQuotas(spec)).toMatchObject({ allowed: true });
+  });
 
   const group = (priorityClassName: string): object => ({ priorityClassName });
   const workload = (...names: readonly string[]): object => ({ podGroupTemplates: names.map(group) });

@@ -48,6 +48,7 @@ const DECISIONS: Decisions = {
   ],
   quotaUnusable: [{ apiServer: 'must specify memory for: app' }],
   quotaValuesMissing: [{ quota: 'high-tier', missing: 'requests.memory for: app,init' }],
+  groupCounted: [{ ...CLASS, quota: 'high-tier' }],
   notCounted: [],
   quotaReserved: [{ quotas: 'high-tier' }],
   quotaBusy: [{ quota: 'high-tier', ...CAUSE }],

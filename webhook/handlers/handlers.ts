@@ -12,6 +12,7 @@ import { subdomainFaults } from '#shared/domain/labels/label-selector.ts';
 import { fieldOf } from '#shared/kube/decode/wire-object.ts';
 import type { Review } from '#webhook/server/admission-review.ts';
 import { MUTATION, VALIDATION, type PodSources, podHandler, templateHandler } from './pod-handlers.ts';
+import { withGroups } from './group-quota-handler.ts';
 import { checkBeforeCharge, checkNothing, quotaHandler, type QuotaSources } from './quota-handler.ts';
 import { priorityClassHandler, type ClassSources } from './class-handler.ts';
 import { acceptDeletion, limitHandler } from './limit-handlers.ts';
@@ -31,7 +32,10 @@ export function createHandlers(sources: HandlerSources): ReadonlyMap<string, Adm
   const handlers: readonly (readonly [string, AdmissionHandler])[] = [
     [WEBHOOK_PATHS.mutate, podHandler(sources, MUTATION)],
     [WEBHOOK_PATHS.validate, withValidNames(podHandler(sources, VALIDATION))],
-    [WEBHOOK_PATHS.quota, withValidNames(limitConcurrency(quotaHandler(sources, checkFirst), sources.pendingOnLedger))],
+    [
+      WEBHOOK_PATHS.quota,
+      withValidNames(limitConcurrency(withGroups(quotaHandler(sources, checkFirst), sources), sources.pendingOnLedger)),
+    ],
     [WEBHOOK_PATHS.templates, templateHandler(sources)],
     [WEBHOOK_PATHS.classes, limitConcurrency(priorityClassHandler(sources), sources.pending)],
     [WEBHOOK_PATHS.evictions, inLanes(evictionHandler(sources), sources.evictionLanes)],

@@ -97,8 +97,8 @@ function unstatedIn(quotas: readonly PriorityQuota[], pod: Pod): AdmissionDecisi
 }
 
 /** If a namespace cannot be read in time, the answer is 429, so that the client retries. */
-async function quotasOf(
-  { cluster, cachedNamespaces, readLabels }: QuotaSources,
+export async function quotasOf(
+  { cluster, cachedNamespaces, readLabels }: Pick<QuotaSources, 'cluster' | 'cachedNamespaces' | 'readLabels'>,
   pod: Pod,
 ): Promise<readonly PriorityQuota[] | AdmissionDecision> {
   const cached = cachedNamespaces.get(pod.namespace)?.labels;

@@ -135,7 +135,7 @@ function entriesLettingIn(shared: SharedParts): readonly WebhookEntry[] {
       timeoutSeconds: DECIDING_TIMEOUT_SECONDS,
       name: WEBHOOK_ENTRIES.quota,
       path: WEBHOOK_PATHS.quota,
-      rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE'])],
+      rules: [CREATED_PODS, rule('', ['pods/resize'], ['UPDATE']), CREATED_POD_GROUPS],
       failurePolicy: 'Fail',
       namespaceSelector: judgedNamespaces(QUOTA_ENFORCED),
       matchConditions: [NOT_A_NODE],

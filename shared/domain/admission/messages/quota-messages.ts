@@ -26,6 +26,12 @@ export const QUOTA_MESSAGES = {
     text: (v: { readonly quota: string; readonly missing: string }) =>
       `failed quota: ${v.quota}: must specify ${v.missing}`,
   },
+  groupCounted: {
+    code: 'QuotaCountsGroup',
+    status: 403,
+    text: (v: { readonly quota: string } & NamedClass) =>
+      `quota \`${v.quota}\` counts priority class \`${v.priorityClassName}\` here, and a PodGroup of that class gives its priority to pods that are not charged for it; use a class that no quota counts here, and name the class in each pod`,
+  },
   notCounted: { code: 'NothingToDecide', status: 200, text: () => 'no quota counts this pod' },
   quotaReserved: {
     code: 'QuotaReserved',
