@@ -1,58 +1,26 @@
 import { defineConfig } from 'vitest/config';
 import { shareCompileCache } from './test/build/compile-cache.ts';
 import { testReporters } from './tools/test-reporters.ts';
-import { MEASURED } from './tools/unit-coverage.ts';
 
 shareCompileCache();
 
 const shared = {
   environment: 'node',
   pool: 'forks' as const,
-  exclude: ['**/node_modules/**'],
+  exclude: ['**/node_modules/**', 'test/cluster/**'],
   setupFiles: ['test/leaks/leak-guard.ts', 'test/build/property-seed.ts'],
-};
-
-const brief = {
-  ...shared,
   testTimeout: 30_000,
   // Starting processes on a busy machine takes longer than the usual ten seconds.
   hookTimeout: 60_000,
 };
-
-/** Tests of the core and of parts that are nearly as pure; by these, coverage of the core is measured. */
-const UNIT = [
-  'test/shared/**/*.test.ts',
-  'test/conformance/**/*.test.ts',
-  'test/agent/*/**/*.test.ts',
-  'test/dashboard/{access,what-if}/*.test.ts',
-  'test/sandbox/api-server/*/*.test.ts',
-  'test/sandbox/demo/*.test.ts',
-  'test/sandbox/node/{containers,pods}/*.test.ts',
-  'test/tools/{generate,manifests,mechanisms,metrics,reach,references}/*.test.ts',
-  'test/webhook/{events,evictions,handlers,quota,server}/*.test.ts',
-];
-/** Each in a process of its own: they start programs, or are about what files that share one must not do. */
-const PROGRAMS = [
-  'test/agent/{ended-pods,large-pods,main,own-kernel,own-life,pod-statistics,real-kernel}.test.ts',
-  'test/deploy/{class-rules,crds}.test.ts',
-  'test/leaks/**/*.test.ts',
-  'test/sandbox/{options,start-component}.test.ts',
-  'test/sandbox/controllers/workloads.test.ts',
-  'test/sandbox/node/*.test.ts',
-  'test/sandbox/node/processes/*.test.ts',
-  'test/scheduler/{dashboard-port,main,renewed-authority}.test.ts',
-  'test/scheduler/**/*-process.test.ts',
-  'test/scheduler/disruptions/{debits,missed-removals}.test.ts',
-  'test/scheduler/nodes/node-controller.test.ts',
-  'test/scheduler/rescheduling/bad-service.test.ts',
-  'test/tools/{release,reporters,trace}/*.test.ts',
-  'test/webhook/disruption-limits/accounts.test.ts',
-  'test/webhook/slow-reads/*.test.ts',
-];
-/** Tests of the command line. */
-const COMMANDS = ['test/cli/**/*.test.ts', 'test/docs/commands.test.ts'];
+/** What a file's name says it needs; docs/contributing/testing.md lists them. */
+const PROCESS = 'test/**/*.process.test.ts';
 const LONG = 'test/**/*.long.test.ts';
-/** For tests that run commands. */
+const NIGHTLY = 'test/**/*.nightly.test.ts';
+/** One run of the sandbox to its end. */
+const SCENARIO = 'test/sandbox/scenario.test.ts';
+/** Those of `process` that run the command line: of one bundle, and in folders that are removed after each file. */
+const COMMANDS = 'test/{cli,docs}/**/*.process.test.ts';
 const REMOVE_FOLDERS = 'test/cli/remove-folders.ts';
 
 export default defineConfig({
@@ -61,8 +29,6 @@ export default defineConfig({
     maxWorkers: 5,
     reporters: testReporters(process.env),
     coverage: {
-      provider: 'custom',
-      customProviderModule: './tools/unit-coverage.ts',
       reporter: ['text-summary'],
       include: ['shared/domain/**/*.ts'],
       thresholds: { branches: 95 },
@@ -72,31 +38,25 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...brief,
-          name: 'unit',
-          include: UNIT,
-          exclude: [...shared.exclude, LONG],
-          isolate: false,
-          env: MEASURED,
-        },
-      },
-      {
-        test: {
-          ...brief,
+          ...shared,
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: [...shared.exclude, ...UNIT, ...PROGRAMS, ...COMMANDS, LONG, 'test/cluster/**'],
+          exclude: [...shared.exclude, PROCESS, LONG, NIGHTLY, SCENARIO],
+          setupFiles: [...shared.setupFiles, 'test/build/no-programs.ts'],
+          // What finds most; `.ci/nightly` runs all.
+          env: { PLIMSOLL_TEST_VOLUME: process.env['PLIMSOLL_TEST_VOLUME'] ?? '0.25' },
           // A process for each file takes longer than the tests of most of these.
           isolate: false,
         },
       },
-      { test: { ...brief, name: 'programs', include: PROGRAMS, exclude: [...shared.exclude, LONG] } },
+      // After the others: it is a matter of seconds, which a busy machine does not give it.
+      { test: { ...shared, name: 'scenario', include: [SCENARIO], sequence: { groupOrder: 1 } } },
+      { test: { ...shared, name: 'process', include: [PROCESS], exclude: [...shared.exclude, COMMANDS] } },
       {
         test: {
-          ...brief,
+          ...shared,
           name: 'commands',
-          include: COMMANDS,
-          exclude: [...shared.exclude, LONG],
+          include: [COMMANDS],
           isolate: false,
           setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
           globalSetup: ['test/cli/bundled-cli.ts'],
@@ -108,7 +68,6 @@ export default defineConfig({
           name: 'long',
           setupFiles: [...shared.setupFiles, REMOVE_FOLDERS],
           include: [LONG],
-          exclude: [...shared.exclude, 'test/cluster/**'],
           testTimeout: 900_000,
           hookTimeout: 120_000,
         },

@@ -1,6 +1,6 @@
 import type { ShownCommand } from './shown-commands.ts';
 
-/** `plimsoll`: test/docs/commands.test.ts; `kubectl`: test/cluster/docs/commands.test.ts; `nothing here`: for the reason named. */
+/** `plimsoll`: test/docs/commands.process.test.ts; `kubectl`: test/cluster/docs/commands.test.ts; `nothing here`: for the reason named. */
 export type Runner = 'plimsoll' | 'kubectl' | 'nothing here';
 
 interface Rule {
@@ -18,11 +18,11 @@ function notRun(matches: RegExp, because: string): Rule {
 const RULES: readonly Rule[] = [
   notRun(/^plimsoll dashboard$/, 'runs until interrupted; test/cli/dashboard runs it'),
   { matches: /^(npm run --silent plimsoll -- |plimsoll |echo \$\?)/, runner: 'plimsoll' },
-  notRun(/^npm (ci|test|run (check|test:long|test:cluster))$/, '.ci/run runs it'),
+  notRun(/^npm (ci|test|run (check|test:processes|test:long|test:cluster))$/, '.ci/run runs it'),
   notRun(/^npm start$/, 'test/sandbox/main.long.test.ts runs it'),
   notRun(/^npm run cluster:(up|down)$/, 'test/cluster/playground/playground.nightly.test.ts runs it'),
   notRun(/^npm run bench -- NAME$/, 'NAME stands for a benchmark; each takes minutes'),
-  notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.test.ts runs it'),
+  notRun(/^npm run --silent evaluate -- /, 'test/conformance/evaluate.process.test.ts runs it'),
   notRun(/^npm run manifests$/, 'test/tools/manifests/manifests.test.ts does the same in a folder'),
   notRun(/^npm run bundle$/, 'test/tools/bundle.long.test.ts makes and runs it'),
   notRun(

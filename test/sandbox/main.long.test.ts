@@ -1,115 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { processTree, stillAlive } from '#test/build/process-tree.ts';
 import { untilAnswer } from '#test/build/waiting.ts';
+import { endRuns, filesOf, playOnce, ROOT, start, startMain, untilIntroduced } from './sandbox-runs.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TIMEOUT_MS = 180_000;
 
-/** A started sandbox with its own directory for temporary files. */
-interface Run {
-  readonly process: ChildProcess;
-  readonly pid: number;
-  readonly temporary: string;
-  output(): string;
-  readonly exitCode: Promise<number | null>;
-}
-
-const runs: Run[] = [];
-
-afterAll(() => {
-  for (const run of runs) {
-    for (const pid of stillAlive([run.pid])) process.kill(-pid, 'SIGKILL');
-    rmSync(run.temporary, { recursive: true, force: true });
-  }
-});
-
-function start(command: string, ...args: readonly string[]): Run {
-  const temporary = mkdtempSync(join(tmpdir(), 'plimsoll-test-'));
-  const child = spawn(command, args, { cwd: ROOT, detached: true, env: { ...process.env, TMPDIR: temporary } });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const run = { process: child, pid: child.pid ?? 0, temporary, output: () => output, exitCode };
-  runs.push(run);
-  return run;
-}
-
-function startMain(...args: readonly string[]): Run {
-  return start(process.execPath, 'sandbox/main.ts', ...args);
-}
-
-/** What the sandbox keeps in the directory; npm has files of its own there. */
-function filesOf(run: Run): readonly string[] {
-  return readdirSync(run.temporary).filter((name) => name.startsWith('plimsoll-'));
-}
-
-async function untilIntroduced(run: Run): Promise<void> {
-  await untilAnswer(
-    () => Promise.resolve(run.output()),
-    (text) => text.includes('Ctrl-C ends everything.'),
-  );
-}
-
-interface Result {
-  readonly refused: readonly { readonly pod: string; readonly reason: string }[];
-  readonly preempted: readonly { readonly pod: string; readonly madeRoomFor: string; readonly because: string }[];
-  readonly spared: readonly string[];
-  readonly evicted: readonly { readonly pod: string; readonly because: string }[];
-  readonly survived: readonly string[];
-  readonly secondsToEvict: number | null;
-}
-
-async function playOnce(
-  ...args: readonly string[]
-): Promise<{ readonly exitCode: number | null; readonly result: Result }> {
-  const run = startMain('--once', ...args);
-  const exitCode = await run.exitCode;
-  const last = run.output().trimEnd().split('\n').at(-1) ?? '';
-  expect(filesOf(run)).toEqual([]);
-  return { exitCode, result: JSON.parse(last) as Result };
-}
+afterAll(endRuns);
 
 // Each has its own sandbox, so they may run at once.
 describe.concurrent('npm start -- --once', () => {
-  test(
-    'refuses one pod, changes one preemption, evicts the hog and spares the services',
-    { timeout: TIMEOUT_MS },
-    async () => {
-      const { exitCode, result } = await playOnce('--seed', '5');
-      expect(exitCode).toBe(0);
-      expect(result.refused).toEqual([
-        {
-          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
-          reason: expect.stringMatching(/plimsoll\.dev" denied the request: .*quota `critical`/) as unknown,
-        },
-      ]);
-      expect(result.spared).toEqual([expect.stringMatching(/^team-[ab]\//)]);
-      expect(result.preempted).toEqual([
-        {
-          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
-          madeRoomFor: expect.stringMatching(/^team-[ab]\//) as unknown,
-          because: `pod ${result.spared[0] ?? ''} opted out of preemption`,
-        },
-      ]);
-      expect(result.preempted[0]?.pod).not.toBe(result.spared[0]);
-      expect(result.evicted).toEqual([
-        {
-          pod: expect.stringMatching(/^team-[ab]\//) as unknown,
-          because: expect.stringMatching(/^The node was low on resource: memory\. /) as unknown,
-        },
-      ]);
-      expect(result.survived).toHaveLength(3);
-      expect(result.secondsToEvict).toBeTypeOf('number');
-    },
-  );
-
   test.each(['systeminformation', 'node-os-utils'])(
     'measured with %s, as where /proc is missing: happens as planned, too',
     { timeout: TIMEOUT_MS },

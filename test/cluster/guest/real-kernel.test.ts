@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findGuestTools, neededTools, whyNoGuest } from './image/find-guest-tools.ts';
 import { runInGuest } from './run/run-in-guest.ts';
 
-const FILES = ['test/agent/real-kernel.test.ts', 'test/agent/observe/cgroup/real-cgroups.test.ts'];
+const FILES = ['test/agent/real-kernel.process.test.ts', 'test/agent/observe/cgroup/real-cgroups.process.test.ts'];
 const VITEST = 'node node_modules/vitest/vitest.mjs run --reporter=json --outputFile=/report.json';
 const SCRIPT = `${VITEST} "$@" >&2; code=$?; cat /report.json; exit $code`;
 /** A busy machine takes minutes for what an idle one does in one. */
