@@ -36,7 +36,8 @@ export async function runRelease(options: ReleaseOptions, io: ProcessIo): Promis
   });
 }
 
-function gatesOnly({ metadata, spec }: Manifest['raw']): Manifest['raw'] {
+/** What finds and patches a pod that waits. */
+export function gatesOnly({ metadata, spec }: Manifest['raw']): Manifest['raw'] {
   const kept = ['name', 'namespace', 'uid'].map((field) => [field, fieldOf(metadata, field)] as const);
   return { metadata: Object.fromEntries(kept), spec: { schedulingGates: fieldOf(spec, 'schedulingGates') } };
 }
@@ -56,7 +57,7 @@ async function release(client: KubeClient, pod: Manifest, dryRun: DryRunStrategy
  * A strategic merge by the name of the gate keeps gates that others add meanwhile. The UID excludes a later pod of that
  * name.
  */
-function takeGateOff(client: KubeClient, pod: Manifest, dryRun: boolean): Promise<Outcome<unknown>> {
+export function takeGateOff(client: KubeClient, pod: Manifest, dryRun: boolean): Promise<Outcome<unknown>> {
   const uid = fieldOf(pod.raw['metadata'], 'uid');
   const patch = { metadata: { uid }, spec: { schedulingGates: [{ $patch: 'delete', name: QUEUE_GATE }] } };
   const address = { resource: PODS, namespace: namespaceOf(pod, ''), name: nameOf(pod) };

@@ -3,7 +3,21 @@
  */
 
 export const ONLY_DRY_RUN =
-  "error: plimsoll removes nothing itself: '--dry-run=client' lists what to remove; docs/guides/install.md has the commands";
+  "error: plimsoll does not remove its manifests: '--dry-run=client' lists them, '--clean-up' removes what they leave; docs/guides/install.md has the commands";
+
+export function stillInstalled(workload: string): string {
+  return `cannot clean up while ${workload} is installed, whose processes would write it again: delete the release or the manifests first`;
+}
+
+export const NOTHING_LEFT = 'nothing is left';
+
+export function cleanedUp(what: string, dryRun: boolean): string {
+  return `${what} removed${dryRun ? ' (dry run)' : ''}`;
+}
+
+export function cannotCleanUp(what: string, cause: string): string {
+  return `error: cannot remove ${what}: ${cause}`;
+}
 
 /** As `kubectl delete --dry-run=client` prints it. */
 export function deleted(resource: string, name: string, namespace: string): string {

@@ -26,7 +26,7 @@ const MISTAKES: readonly (readonly [readonly string[], string])[] = [
   ],
   [
     ['uninstall'],
-    "error: plimsoll removes nothing itself: '--dry-run=client' lists what to remove; " +
+    "error: plimsoll does not remove its manifests: '--dry-run=client' lists them, '--clean-up' removes what they leave; " +
       'docs/guides/install.md has the commands\n',
   ],
   [
